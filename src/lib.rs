@@ -3,4 +3,5 @@
 
 pub mod finding;
 pub mod project;
+pub mod semantic;
 pub mod syntax;

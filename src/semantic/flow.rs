@@ -1,0 +1,175 @@
+//! The control flow graph of one scope, and what follows from it: reachability and control dependence.
+//!
+//! Exceptions are edges from the beginning of a `try` to its handlers, not from every instruction: what stands
+//! in a `try` is control dependent on it, once.
+
+use petgraph::algo::dominators::{self, Dominators};
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::id::{BlockId, StatementId, ValueId};
+use crate::syntax::TextRange;
+
+/// What decides where control goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BranchKind {
+    /// `if`, `elif`, a conditional expression.
+    If,
+    /// `and`, `or`: the right operand may not be evaluated.
+    ShortCircuit,
+    /// `while`
+    While,
+    /// `for`, also in comprehensions: the body may not run.
+    For,
+    /// `match`
+    Match,
+    /// `try`: what follows an exception is skipped.
+    Try,
+    /// `assert`
+    Assert,
+}
+
+/// The end of a block that has several successors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// What it is.
+    pub kind: BranchKind,
+    /// The value that decides: the condition, the iterable, the subject; `None` for `try`.
+    pub condition: Option<ValueId>,
+    /// The condition's expression, or the `try` keyword.
+    pub range: TextRange,
+    /// The statement.
+    pub statement: StatementId,
+}
+
+/// A basic block.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// Where control may go next.
+    pub successors: Vec<BlockId>,
+    /// What decides, if there are several.
+    pub branch: Option<Branch>,
+}
+
+/// A scope's control flow graph. Block 0 is where control enters; leaving is a successor of none.
+#[derive(Clone, Debug, Default)]
+pub struct Flow {
+    /// The blocks.
+    pub blocks: Vec<Block>,
+    /// Which of them control can reach.
+    pub reachable: Vec<bool>,
+}
+
+impl Flow {
+    /// Where control enters.
+    pub const ENTRY: BlockId = BlockId(0);
+
+    /// A graph of `blocks`, with reachability.
+    #[must_use]
+    pub fn new(blocks: Vec<Block>) -> Self {
+        let mut reachable = vec![false; blocks.len()];
+        let mut work = vec![Self::ENTRY];
+        while let Some(block) = work.pop() {
+            if blocks.get(block.index()).is_some() && !reachable[block.index()] {
+                reachable[block.index()] = true;
+                work.extend(&blocks[block.index()].successors);
+            }
+        }
+        Self { blocks, reachable }
+    }
+
+    /// Whether control can reach `block`.
+    #[must_use]
+    pub fn is_reachable(&self, block: BlockId) -> bool {
+        self.reachable[block.index()]
+    }
+
+    /// Who decides whether each block runs (Ferrante, Ottenstein, Warren 1987): the branches on which it is
+    /// control dependent, directly or through another branch.
+    #[must_use]
+    pub fn control_dependence(&self) -> ControlDependence {
+        let count = self.blocks.len();
+        let exit = NodeIndex::new(count);
+        let mut reversed = DiGraph::<(), ()>::with_capacity(count + 1, count * 2);
+        for _ in 0..=count {
+            reversed.add_node(());
+        }
+        for (index, block) in self.blocks.iter().enumerate() {
+            let from = NodeIndex::new(index);
+            if block.successors.is_empty() {
+                reversed.add_edge(exit, from, ());
+            }
+            for successor in &block.successors {
+                reversed.add_edge(NodeIndex::new(successor.index()), from, ());
+            }
+        }
+        // A loop that never ends reaches no exit; tie it there, or its blocks would have no post-dominator.
+        let mut seen = vec![false; count + 1];
+        let mut mark = |reversed: &DiGraph<(), ()>, from: NodeIndex| {
+            let mut work = vec![from];
+            while let Some(node) = work.pop() {
+                if !std::mem::replace(&mut seen[node.index()], true) {
+                    work.extend(reversed.neighbors(node));
+                }
+            }
+            seen.clone()
+        };
+        let mut reached = mark(&reversed, exit);
+        for index in (0..count).rev() {
+            if !reached[index] {
+                reversed.add_edge(exit, NodeIndex::new(index), ());
+                reached = mark(&reversed, NodeIndex::new(index));
+            }
+        }
+        ControlDependence::new(self, &dominators::simple_fast(&reversed, exit))
+    }
+}
+
+/// For each block the branching blocks that decide whether it runs.
+#[derive(Clone, Debug)]
+pub struct ControlDependence {
+    direct: Vec<Vec<BlockId>>,
+}
+
+impl ControlDependence {
+    fn new(flow: &Flow, post: &Dominators<NodeIndex>) -> Self {
+        let mut direct = vec![Vec::new(); flow.blocks.len()];
+        for (index, block) in flow.blocks.iter().enumerate() {
+            if block.successors.len() < 2 {
+                continue;
+            }
+            let stop = post.immediate_dominator(NodeIndex::new(index));
+            for successor in &block.successors {
+                let mut runner = Some(NodeIndex::new(successor.index()));
+                while let Some(node) = runner
+                    && Some(node) != stop
+                    && node.index() < direct.len()
+                {
+                    let branches = &mut direct[node.index()];
+                    if !branches.contains(&BlockId::new(index)) {
+                        branches.push(BlockId::new(index));
+                    }
+                    runner = post.immediate_dominator(node);
+                }
+            }
+        }
+        Self { direct }
+    }
+
+    /// The branching blocks on which `block` depends, transitively, nearest first; a loop's own header among
+    /// them when it decides on a further turn.
+    #[must_use]
+    pub fn of(&self, block: BlockId) -> Vec<BlockId> {
+        let mut found: Vec<BlockId> = Vec::new();
+        let mut next = 0;
+        found.extend(&self.direct[block.index()]);
+        while let Some(&branch) = found.get(next) {
+            for further in &self.direct[branch.index()] {
+                if !found.contains(further) {
+                    found.push(*further);
+                }
+            }
+            next += 1;
+        }
+        found
+    }
+}

@@ -1,0 +1,562 @@
+//! Expressions.
+
+use super::super::flow::BranchKind;
+use super::super::id::{FunctionId, ValueId};
+use super::super::module::{Argument, CallKind, DefinitionKind, Function, Passing, ScopeKind, SideEffect, StoreKey};
+use super::super::ssa::Key;
+use super::super::symbols::Opener;
+use super::super::value::{BuiltinType, Constant, Container, Element, Operator, Role, Value};
+use super::Lowering;
+use crate::syntax::ast::{self, Expr, Number};
+use crate::syntax::{Ranged, TextRange, TextSize, with_stack};
+
+impl Lowering<'_> {
+    /// The value of `expression`, which is evaluated for `role`.
+    pub(super) fn expression(&mut self, expression: &Expr, role: Role) -> ValueId {
+        let value = with_stack(|| self.evaluate(expression, role));
+        if matches!(
+            role,
+            Role::Stored | Role::Argument(_) | Role::Element | Role::Returned | Role::Yielded | Role::Managed
+        ) || matches!(role, Role::Default | Role::Decorator)
+        {
+            self.escape(value);
+        }
+        value
+    }
+
+    fn operand(&mut self, expression: &Expr) -> ValueId {
+        self.expression(expression, Role::Operand)
+    }
+
+    fn evaluate(&mut self, expression: &Expr, role: Role) -> ValueId {
+        let range = expression.range();
+        match expression {
+            Expr::Name(name) => self.read(&name.id, range),
+            Expr::StringLiteral(string) => self.text_constant(string.value.to_str(), range),
+            Expr::BytesLiteral(_) => self.push(Value::Instance(BuiltinType::Bytes), range),
+            Expr::NumberLiteral(number) => self.number(&number.value, range),
+            Expr::BooleanLiteral(boolean) => self.constant(Constant::Bool(boolean.value), range),
+            Expr::NoneLiteral(_) => self.constant(Constant::None, range),
+            Expr::EllipsisLiteral(_) => self.push(Value::Instance(BuiltinType::Ellipsis), range),
+            Expr::FString(string) => {
+                self.interpolations(string.value.elements());
+                self.push(Value::Instance(BuiltinType::Str), range)
+            }
+            Expr::TString(string) => {
+                self.interpolations(string.value.elements());
+                self.push(Value::Unknown, range)
+            }
+            Expr::Attribute(attribute) => self.attribute(attribute, role),
+            Expr::Subscript(subscript) => self.subscript(subscript),
+            Expr::Call(call) => self.call_expression(call, role),
+            Expr::BinOp(operation) => self.binary(operation),
+            Expr::UnaryOp(operation) => self.unary(operation),
+            Expr::Compare(comparison) => self.comparison(comparison),
+            Expr::BoolOp(operation) => self.short_circuit(operation),
+            Expr::If(conditional) => self.conditional(conditional),
+            Expr::Named(named) => {
+                let value = self.expression(&named.value, Role::Stored);
+                self.module.side_effects.push((SideEffect::Walrus, range));
+                if let Expr::Name(target) = &*named.target {
+                    self.define(&target.id, value, DefinitionKind::Walrus, target.range);
+                }
+                value
+            }
+            Expr::Lambda(lambda) => self.lambda(lambda),
+            Expr::List(list) => self.sequence(Container::List, &list.elts, range),
+            Expr::Tuple(tuple) => self.sequence(Container::Tuple, &tuple.elts, range),
+            Expr::Set(set) => self.sequence(Container::Set, &set.elts, range),
+            Expr::Dict(dict) => self.dict(dict),
+            Expr::ListComp(comprehension) => {
+                self.comprehension(Container::List, &comprehension.generators, &comprehension.elt, None, range)
+            }
+            Expr::SetComp(comprehension) => {
+                self.comprehension(Container::Set, &comprehension.generators, &comprehension.elt, None, range)
+            }
+            Expr::Generator(generator) => {
+                self.comprehension(Container::Generator, &generator.generators, &generator.elt, None, range)
+            }
+            Expr::DictComp(comprehension) => self.comprehension(
+                Container::Dict,
+                &comprehension.generators,
+                &comprehension.value,
+                comprehension.key.as_deref(),
+                range,
+            ),
+            Expr::Await(awaited) => {
+                self.module.side_effects.push((SideEffect::Await, range));
+                let value = self.operand(&awaited.value);
+                self.push(Value::Await(value), range)
+            }
+            Expr::Yield(yielded) => {
+                self.module.side_effects.push((SideEffect::Yield, range));
+                let value = match &yielded.value {
+                    Some(value) => self.expression(value, Role::Yielded),
+                    None => self.constant(Constant::None, range),
+                };
+                self.yields(value);
+                self.push(Value::Unknown, range)
+            }
+            Expr::YieldFrom(yielded) => {
+                self.module.side_effects.push((SideEffect::Yield, range));
+                let iterable = self.expression(&yielded.value, Role::Yielded);
+                let value = self.push(Value::Iteration(iterable), range);
+                self.yields(value);
+                self.push(Value::Unknown, range)
+            }
+            Expr::Starred(starred) => {
+                self.operand(&starred.value);
+                self.push(Value::Unknown, range)
+            }
+            Expr::Slice(slice) => {
+                for part in [&slice.lower, &slice.upper, &slice.step].into_iter().flatten() {
+                    self.operand(part);
+                }
+                self.push(Value::Instance(BuiltinType::Slice), range)
+            }
+            Expr::IpyEscapeCommand(_) => self.push(Value::Unknown, range),
+        }
+    }
+
+    fn number(&mut self, number: &Number, range: TextRange) -> ValueId {
+        match number {
+            Number::Int(int) => match int.as_i64() {
+                Some(int) => self.constant(Constant::Int(int), range),
+                None => self.push(Value::Instance(BuiltinType::Int), range),
+            },
+            Number::Float(_) => self.push(Value::Instance(BuiltinType::Float), range),
+            Number::Complex { .. } => self.push(Value::Instance(BuiltinType::Complex), range),
+        }
+    }
+
+    fn interpolations<'e>(&mut self, elements: impl Iterator<Item = &'e ast::InterpolatedStringElement>) {
+        for element in elements {
+            if let Some(interpolation) = element.as_interpolation() {
+                self.operand(&interpolation.expression);
+                if let Some(format) = &interpolation.format_spec {
+                    self.interpolations(format.elements.iter());
+                }
+            }
+        }
+    }
+
+    fn attribute(&mut self, attribute: &ast::ExprAttribute, role: Role) -> ValueId {
+        let base = self.expression(&attribute.value, Role::Receiver);
+        let name = self.module.names.intern(&attribute.attr);
+        if self.current().own.contains_key(&base) {
+            // A method of a container may change it; one that is kept may do so at any time.
+            if role == Role::Callee { self.forget(base) } else { self.escape(base) }
+        }
+        let scope = self.current().scope;
+        if !self.symbols.homes[scope.index()].stored_attributes.contains(&name) {
+            return self.push(Value::Attribute { base, name, narrowed: None }, attribute.range);
+        }
+        let key = Key::Attribute(name);
+        let narrowed = self.stored(base, key);
+        if let Some(load) = narrowed
+            && matches!(self.module.value(load).value, Value::Attribute { base: b, name: n, .. } if b == base && n == name)
+        {
+            return load;
+        }
+        let value = self.push(Value::Attribute { base, name, narrowed }, attribute.range);
+        self.remember(base, key, value);
+        value
+    }
+
+    fn subscript(&mut self, subscript: &ast::ExprSubscript) -> ValueId {
+        let base = self.expression(&subscript.value, Role::Receiver);
+        if let Expr::Slice(slice) = &*subscript.slice {
+            return self.slice(base, slice, subscript.range);
+        }
+        let key = self.operand(&subscript.slice);
+        let scope = self.current().scope;
+        let constant = match self.module.value(key).value {
+            Value::Constant(constant) if self.symbols.homes[scope.index()].stores_items => constant,
+            _ => return self.push(Value::Item { base, key, narrowed: None }, subscript.range),
+        };
+        let place = Key::Item(constant);
+        let narrowed = self.stored(base, place);
+        if let Some(load) = narrowed
+            && matches!(self.module.value(load).value, Value::Item { base: b, key: k, .. } if b == base && k == key)
+        {
+            return load;
+        }
+        let value = self.push(Value::Item { base, key, narrowed }, subscript.range);
+        self.remember(base, place, value);
+        value
+    }
+
+    fn slice(&mut self, base: ValueId, slice: &ast::ExprSlice, range: TextRange) -> ValueId {
+        let mut bound = |part: Option<&Expr>| {
+            let value = part.map(|part| self.operand(part));
+            match value.map(|value| &self.module.value(value).value) {
+                None => Some(None),
+                Some(Value::Constant(Constant::Int(int))) => Some(Some(*int)),
+                Some(_) => None,
+            }
+        };
+        let (lower, upper, step) =
+            (bound(slice.lower.as_deref()), bound(slice.upper.as_deref()), bound(slice.step.as_deref()));
+        let (lower, upper) = match (lower, upper, step) {
+            (Some(lower), Some(upper), Some(None | Some(1))) => (Some(lower.unwrap_or(0)), upper),
+            _ => (None, None),
+        };
+        self.push(Value::Slice { base, lower, upper }, range)
+    }
+
+    fn call_expression(&mut self, call: &ast::ExprCall, role: Role) -> ValueId {
+        let callee = self.expression(&call.func, Role::Callee);
+        let id = self.reserve_call(call.range());
+        let position = Role::Argument(id);
+        let mut arguments = Vec::with_capacity(call.arguments.len());
+        for argument in call.arguments.iter_source_order() {
+            let (expression, passing) = match argument {
+                ast::ArgOrKeyword::Arg(Expr::Starred(starred)) => (&*starred.value, Passing::Spread),
+                ast::ArgOrKeyword::Arg(argument) => (argument, Passing::Positional),
+                ast::ArgOrKeyword::Keyword(keyword) => match &keyword.arg {
+                    Some(name) => (&keyword.value, Passing::Keyword(self.module.names.intern(name))),
+                    None => (&keyword.value, Passing::Merge),
+                },
+            };
+            let value = self.expression(expression, position);
+            arguments.push(Argument { value, passing, range: expression.range() });
+        }
+        self.call(id, callee, call.func.range(), arguments, CallKind::Expression, role)
+    }
+
+    fn binary(&mut self, operation: &ast::ExprBinOp) -> ValueId {
+        // The left spine is as long as the chain of operators.
+        let mut spine = vec![operation];
+        let mut leftmost = &*operation.left;
+        while let Expr::BinOp(inner) = leftmost {
+            spine.push(inner);
+            leftmost = &inner.left;
+        }
+        let mut left = self.operand(leftmost);
+        for operation in spine.into_iter().rev() {
+            let right = self.operand(&operation.right);
+            let operator = Operator::Binary(method_of(operation.op));
+            left = self.push(Value::Operator { operator, left, right }, operation.range);
+        }
+        left
+    }
+
+    fn unary(&mut self, operation: &ast::ExprUnaryOp) -> ValueId {
+        let operand = self.operand(&operation.operand);
+        match (operation.op, &self.module.value(operand).value) {
+            (ast::UnaryOp::Not, _) => self.push(Value::Instance(BuiltinType::Bool), operation.range),
+            (ast::UnaryOp::USub, Value::Constant(Constant::Int(int))) => {
+                let negated = int.wrapping_neg();
+                self.constant(Constant::Int(negated), operation.range)
+            }
+            (_, Value::Constant(Constant::Int(_)) | Value::Instance(_)) => operand,
+            _ => self.push(Value::Unknown, operation.range),
+        }
+    }
+
+    fn comparison(&mut self, comparison: &ast::ExprCompare) -> ValueId {
+        let mut left = self.operand(&comparison.left);
+        let mut result = None;
+        for (op, right) in comparison.ops.iter().zip(&comparison.comparators) {
+            let right = self.operand(right);
+            let (method, left_operand, right_operand) = match op {
+                ast::CmpOp::Eq => ("__eq__", left, right),
+                ast::CmpOp::NotEq => ("__ne__", left, right),
+                ast::CmpOp::Lt => ("__lt__", left, right),
+                ast::CmpOp::LtE => ("__le__", left, right),
+                ast::CmpOp::Gt => ("__gt__", left, right),
+                ast::CmpOp::GtE => ("__ge__", left, right),
+                ast::CmpOp::In | ast::CmpOp::NotIn => ("__contains__", right, left),
+                ast::CmpOp::Is | ast::CmpOp::IsNot => {
+                    left = right;
+                    continue;
+                }
+            };
+            let operator = Operator::Compare(method);
+            let value = Value::Operator { operator, left: left_operand, right: right_operand };
+            result = Some(self.push(value, comparison.range));
+            left = right;
+        }
+        result.unwrap_or_else(|| self.push(Value::Instance(BuiltinType::Bool), comparison.range))
+    }
+
+    fn short_circuit(&mut self, operation: &ast::ExprBoolOp) -> ValueId {
+        let Some((first, rest)) = operation.values.split_first() else {
+            return self.push(Value::Unknown, operation.range);
+        };
+        let mut value = self.operand(first);
+        let mut values = vec![value];
+        let (fork, from) = (self.current().block, self.current().ssa.now());
+        let mut ends = Vec::new();
+        for operand in rest {
+            self.branch(BranchKind::ShortCircuit, Some(value), operation.range);
+            ends.push(self.end());
+            let block = self.current().block;
+            let next = self.frame().ssa.after(block);
+            self.frame().block = next;
+            value = self.operand(operand);
+            values.push(value);
+        }
+        ends.push(self.end());
+        self.join(fork, from, &ends);
+        self.one_of(values, operation.range)
+    }
+
+    fn conditional(&mut self, conditional: &ast::ExprIf) -> ValueId {
+        let test = self.expression(&conditional.test, Role::Condition);
+        self.branch(BranchKind::If, Some(test), conditional.test.range());
+        let (fork, from, alive) = (self.current().block, self.current().ssa.now(), self.current().alive);
+        let mut arm = |lowering: &mut Self, expression| {
+            let block = lowering.frame().ssa.after(fork);
+            lowering.resume(block, alive);
+            let value = lowering.operand(expression);
+            (value, lowering.end())
+        };
+        let (then, then_end) = arm(self, &conditional.body);
+        let (otherwise, otherwise_end) = arm(self, &conditional.orelse);
+        self.join(fork, from, &[then_end, otherwise_end]);
+        self.one_of(vec![then, otherwise], conditional.range)
+    }
+
+    fn one_of(&mut self, mut values: Vec<ValueId>, range: TextRange) -> ValueId {
+        values.iter().for_each(|&value| self.escape(value));
+        values.sort_unstable();
+        values.dedup();
+        match values[..] {
+            [only] => only,
+            _ => self.push(Value::Phi(values.into()), range),
+        }
+    }
+
+    fn lambda(&mut self, lambda: &ast::ExprLambda) -> ValueId {
+        let parameters =
+            lambda.parameters.as_ref().map_or_else(Vec::new, |parameters| self.parameters(parameters));
+        let id = FunctionId::new(self.module.functions.len());
+        let value = self.push(Value::Function(id), lambda.range);
+        self.frame().lambdas += 1;
+        let text = format!("<lambda{}>", self.current().lambdas);
+        let name = self.module.names.intern(&text);
+        let qualified = self.qualified(&text);
+        let lexical = self.symbols.at(Opener::Lambda, lambda.range);
+        let scope = self.symbols.home(lexical);
+        self.module.functions.push(Function {
+            scope,
+            name,
+            range: lambda.range,
+            parameters,
+            returns: Vec::new(),
+            yields: Vec::new(),
+            generator: false,
+            asynchronous: false,
+            class: self.current().class,
+            value,
+            decorators: Vec::new(),
+            statement: None,
+        });
+        let parent = self.current().scope;
+        self.enter(scope, lexical, ScopeKind::Lambda(id), Some(parent), qualified, lambda.range);
+        self.bind_parameters(id);
+        let result = self.expression(&lambda.body, Role::Returned);
+        self.module.functions[id.index()].returns.push(result);
+        self.leave();
+        value
+    }
+
+    fn yields(&mut self, value: ValueId) {
+        if let Some(function) = self.current().function {
+            let function = &mut self.module.functions[function.index()];
+            function.generator = true;
+            function.yields.push(value);
+        }
+    }
+
+    fn sequence(&mut self, kind: Container, elements: &[Expr], range: TextRange) -> ValueId {
+        let mut index_known = true;
+        let mut result = Vec::with_capacity(elements.len());
+        for (index, element) in (0..).zip(elements) {
+            result.push(match element {
+                Expr::Starred(starred) => {
+                    index_known = false;
+                    Element::Spread(self.expression(&starred.value, Role::Element))
+                }
+                _ => {
+                    let value = self.expression(element, Role::Element);
+                    if index_known && kind != Container::Set { Element::At(index, value) } else { Element::Any(value) }
+                }
+            });
+        }
+        self.display(kind, result, range)
+    }
+
+    fn dict(&mut self, dict: &ast::ExprDict) -> ValueId {
+        let mut result = Vec::with_capacity(dict.items.len());
+        for item in &dict.items {
+            let key = item.key.as_ref().map(|key| self.operand(key));
+            let value = self.expression(&item.value, Role::Element);
+            result.push(key.map_or(Element::Merge(value), |key| Element::Key(key, value)));
+        }
+        self.display(Container::Dict, result, dict.range)
+    }
+
+    /// A new container, which nobody else has yet.
+    fn display(&mut self, kind: Container, elements: Vec<Element>, range: TextRange) -> ValueId {
+        let scope = self.current().scope;
+        let tracked = self.symbols.homes[scope.index()].stores_items
+            && matches!(kind, Container::List | Container::Dict)
+            && elements.len() <= 64;
+        let mut known: Vec<(Key, ValueId)> = Vec::new();
+        if tracked {
+            for element in &elements {
+                match *element {
+                    Element::At(index, value) => known.push((Key::Item(Constant::Int(index.into())), value)),
+                    Element::Key(key, value) => match self.module.value(key).value {
+                        Value::Constant(constant) => known.push((Key::Item(constant), value)),
+                        _ => known.clear(),
+                    },
+                    Element::Any(_) | Element::Spread(_) | Element::Merge(_) => known.clear(),
+                }
+            }
+        }
+        let value = self.push(Value::Display(kind, elements.into()), range);
+        if tracked {
+            self.frame().own.insert(value, Vec::new());
+            for (key, element) in known {
+                self.remember(value, key, element);
+            }
+        }
+        value
+    }
+
+    fn comprehension(
+        &mut self,
+        kind: Container,
+        generators: &[ast::Comprehension],
+        element: &Expr,
+        key: Option<&Expr>,
+        range: TextRange,
+    ) -> ValueId {
+        let depth = self.current().lexical.len();
+        let mut loops = Vec::new();
+        for (index, generator) in generators.iter().enumerate() {
+            let iterable = self.expression(&generator.iter, Role::Iterated);
+            if index == 0 {
+                self.open_lexical(Opener::Comprehension, range);
+            }
+            let (before, from) = (self.current().block, self.current().ssa.now());
+            let frame = self.frame();
+            let header = frame.ssa.merge(before, from);
+            frame.ssa.join(header, before);
+            frame.block = header;
+            self.branch(BranchKind::For, Some(iterable), generator.iter.range());
+            let body = self.frame().ssa.after(header);
+            self.frame().block = body;
+            let item = self.push(Value::Iteration(iterable), generator.iter.range());
+            self.target(&generator.target, item, DefinitionKind::Loop);
+            for test in &generator.ifs {
+                let condition = self.expression(test, Role::Condition);
+                self.branch(BranchKind::If, Some(condition), test.range());
+                let block = self.current().block;
+                self.frame().ssa.join(header, block);
+                let next = self.frame().ssa.after(block);
+                self.frame().block = next;
+            }
+            loops.push((before, from, header));
+        }
+        let key = key.map(|key| self.operand(key));
+        let value = self.expression(element, Role::Element);
+        for (before, from, header) in loops.into_iter().rev() {
+            let block = self.current().block;
+            let frame = self.frame();
+            frame.ssa.join(header, block);
+            frame.ssa.close(header);
+            let exit = frame.ssa.merge(before, from);
+            frame.ssa.join(exit, header);
+            frame.ssa.close(exit);
+            frame.block = exit;
+        }
+        self.frame().lexical.truncate(depth);
+        let element = key.map_or(Element::Any(value), |key| Element::Key(key, value));
+        self.push(Value::Display(kind, Box::new([element])), range)
+    }
+
+    /// Binds or stores `value` to an assignment's target.
+    pub(super) fn target(&mut self, target: &Expr, value: ValueId, kind: DefinitionKind) {
+        match target {
+            Expr::Name(name) => self.define(&name.id, value, kind, name.range),
+            Expr::Attribute(attribute) => {
+                let base = self.expression(&attribute.value, Role::Receiver);
+                let name = self.module.names.intern(&attribute.attr);
+                self.store(base, StoreKey::Attribute(name), value, attribute.range);
+            }
+            Expr::Subscript(subscript) => {
+                let base = self.expression(&subscript.value, Role::Receiver);
+                let key = self.operand(&subscript.slice);
+                let key = match &*subscript.slice {
+                    Expr::Slice(_) => StoreKey::Slice,
+                    _ => StoreKey::Item(key),
+                };
+                self.store(base, key, value, subscript.range);
+            }
+            Expr::Starred(starred) => self.target(&starred.value, value, kind),
+            Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
+                self.escape(value);
+                let kind = if kind == DefinitionKind::Assignment { DefinitionKind::Unpacking } else { kind };
+                let mut starred_before = false;
+                for (index, element) in (0..).zip(elts) {
+                    let starred = element.is_starred_expr();
+                    starred_before |= starred;
+                    let part = Value::Unpack {
+                        base: value,
+                        index: (!starred_before || starred).then_some(index),
+                        starred,
+                    };
+                    let part = self.push(part, element.range());
+                    self.target(element, part, kind);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn store(&mut self, base: ValueId, key: StoreKey, value: ValueId, range: TextRange) {
+        self.escape(value);
+        let part = match key {
+            StoreKey::Attribute(name) => Some(Key::Attribute(name)),
+            StoreKey::Item(key) => match self.module.value(key).value {
+                Value::Constant(constant) => Some(Key::Item(constant)),
+                _ => None,
+            },
+            StoreKey::Slice => None,
+        };
+        self.store_part(base, part, value);
+        let (statement, scope) = (self.current().statement, self.current().scope);
+        self.module.stores.push(super::super::module::Store { base, key, value, range, statement, scope });
+    }
+}
+
+/// The method of a binary operator.
+pub(super) fn method_of(operator: ast::Operator) -> &'static str {
+    match operator {
+        ast::Operator::Add => "__add__",
+        ast::Operator::Sub => "__sub__",
+        ast::Operator::Mult => "__mul__",
+        ast::Operator::MatMult => "__matmul__",
+        ast::Operator::Div => "__truediv__",
+        ast::Operator::Mod => "__mod__",
+        ast::Operator::Pow => "__pow__",
+        ast::Operator::LShift => "__lshift__",
+        ast::Operator::RShift => "__rshift__",
+        ast::Operator::BitOr => "__or__",
+        ast::Operator::BitXor => "__xor__",
+        ast::Operator::BitAnd => "__and__",
+        ast::Operator::FloorDiv => "__floordiv__",
+    }
+}
+
+/// Where a statement's header ends: at the beginning of its first suite.
+pub(super) fn header_range(start: TextSize, source: &str, body: &[ast::Stmt]) -> TextRange {
+    let Some(first) = body.first() else { return TextRange::empty(start) };
+    let text = &source[..first.range().start().to_usize()];
+    let end = text.rfind(':').map_or(text.len(), |colon| colon + 1);
+    TextRange::new(start, TextSize::try_from(end).unwrap_or(start).max(start))
+}

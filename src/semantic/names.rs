@@ -1,0 +1,48 @@
+//! Interned names of one module.
+
+use rustc_hash::FxHashMap;
+
+use super::id::NameId;
+
+/// The names (identifiers and string keys) that a module mentions, each once.
+#[derive(Debug, Default)]
+pub struct Names {
+    texts: Vec<Box<str>>,
+    ids: FxHashMap<Box<str>, NameId>,
+}
+
+impl Names {
+    /// The id of `text`, new or known.
+    pub fn intern(&mut self, text: &str) -> NameId {
+        if let Some(&id) = self.ids.get(text) {
+            return id;
+        }
+        let id = NameId::new(self.texts.len());
+        self.texts.push(text.into());
+        self.ids.insert(text.into(), id);
+        id
+    }
+
+    /// The id of `text` if the module mentions it.
+    #[must_use]
+    pub fn get(&self, text: &str) -> Option<NameId> {
+        self.ids.get(text).copied()
+    }
+
+    /// The text of `id`.
+    #[must_use]
+    pub fn text(&self, id: NameId) -> &str {
+        &self.texts[id.index()]
+    }
+
+    /// All texts in the order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(AsRef::as_ref)
+    }
+
+    /// Drops the index once no name is added any more.
+    pub fn freeze(&mut self) {
+        self.ids = FxHashMap::default();
+        self.texts.shrink_to_fit();
+    }
+}

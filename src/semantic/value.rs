@@ -1,0 +1,225 @@
+//! What an expression evaluates to, as far as one module alone can tell.
+//!
+//! Values are in static single assignment form: a use of a name *is* the value of the definitions that reach
+//! it, so a reused name keeps its meanings apart.
+
+use super::id::{CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, ValueId};
+use crate::syntax::TextRange;
+
+/// A variable: a name in the scope that owns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Variable {
+    /// The module, function, lambda or class whose variable it is.
+    pub scope: ScopeId,
+    /// Index into [`super::Scope::symbols`].
+    pub symbol: u32,
+}
+
+/// A literal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Constant {
+    /// A string.
+    Str(NameId),
+    /// An integer that fits.
+    Int(i64),
+    /// `True` or `False`.
+    Bool(bool),
+    /// `None`.
+    None,
+}
+
+/// Built-in types whose instances expressions make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BuiltinType {
+    /// `str`
+    Str,
+    /// `bytes`
+    Bytes,
+    /// `bool`
+    Bool,
+    /// `int`
+    Int,
+    /// `float`
+    Float,
+    /// `complex`
+    Complex,
+    /// `slice`
+    Slice,
+    /// `type(None)`
+    None,
+    /// `type(...)`
+    Ellipsis,
+    /// What `open` returns
+    File,
+    /// An exception that the interpreter raised
+    Exception,
+}
+
+/// The displays that make containers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Container {
+    /// `[...]`
+    List,
+    /// `(...)`
+    Tuple,
+    /// `{a, b}`
+    Set,
+    /// `{k: v}`
+    Dict,
+    /// `(x for x in y)`, or what calling a generator function gives
+    Generator,
+}
+
+/// An element of a container display.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// The element at a known index of a list or tuple, or of a set.
+    At(u32, ValueId),
+    /// A value under a key.
+    Key(ValueId, ValueId),
+    /// `*iterable`, or elements of a comprehension: at an unknown place.
+    Any(ValueId),
+    /// All that the iterable yields, at unknown places.
+    Spread(ValueId),
+    /// `**mapping`.
+    Merge(ValueId),
+}
+
+/// Operators that a class can define.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operator {
+    /// A binary operator by its method, `__add__`.
+    Binary(&'static str),
+    /// An augmented assignment by the binary operator's method; `__iadd__` is tried first.
+    InPlace(&'static str),
+    /// A comparison by its method.
+    Compare(&'static str),
+}
+
+/// How a value comes about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Nothing can be said.
+    Unknown,
+    /// No definition reaches this use.
+    Unbound,
+    /// A literal.
+    Constant(Constant),
+    /// An instance of a built-in type that is no literal.
+    Instance(BuiltinType),
+    /// A function's parameter, by its index in [`super::Function::parameters`].
+    Parameter(FunctionId, u32),
+    /// A variable read from another scope: any of its definitions.
+    Cell(Variable),
+    /// A name that nothing in the module defines: a built-in, or something a star import brought.
+    Free(NameId),
+    /// One of several values, depending on the way taken.
+    Phi(Box<[ValueId]>),
+    /// A `def` or a lambda.
+    Function(FunctionId),
+    /// A class statement.
+    Class(ClassId),
+    /// What an import binds.
+    Import(ImportId),
+    /// A container display or comprehension.
+    Display(Container, Box<[Element]>),
+    /// `base.name`; `narrowed` is what was stored there before on every way.
+    Attribute {
+        /// Of what.
+        base: ValueId,
+        /// Which.
+        name: NameId,
+        /// The value that a store in this scope put there, if nothing can have changed it since.
+        narrowed: Option<ValueId>,
+    },
+    /// `base[key]`.
+    Item {
+        /// Of what.
+        base: ValueId,
+        /// The key or index.
+        key: ValueId,
+        /// As in `Attribute`.
+        narrowed: Option<ValueId>,
+    },
+    /// `base[lower:]` of a sequence.
+    Slice {
+        /// Of what.
+        base: ValueId,
+        /// The first index, if it is a constant and the step is one.
+        lower: Option<i64>,
+        /// One past the last index, if constant; `None` to the end or unknown when `lower` is `None`.
+        upper: Option<i64>,
+    },
+    /// What iterating over a value yields.
+    Iteration(ValueId),
+    /// The `index`th of the values that unpacking yields; `None` for a starred target or one behind it.
+    Unpack {
+        /// What is unpacked.
+        base: ValueId,
+        /// Position among the targets, in front of any starred one.
+        index: Option<u32>,
+        /// Whether this target is the starred one, which gets a list.
+        starred: bool,
+    },
+    /// What a call returns.
+    Call(CallId),
+    /// An operator's result.
+    Operator {
+        /// Which.
+        operator: Operator,
+        /// Left operand.
+        left: ValueId,
+        /// Right operand.
+        right: ValueId,
+    },
+    /// What `with manager as` binds.
+    Enter(ValueId),
+    /// What awaiting gives.
+    Await(ValueId),
+    /// What an `except` clause binds: an instance of the classes.
+    Caught(ValueId),
+}
+
+/// Why an expression is evaluated: what happens to its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// It is a statement of its own.
+    Statement,
+    /// It is the whole right-hand side of `name = ...` with one plain name.
+    Assigned,
+    /// It is the whole right-hand side of another assignment: an attribute, an item, several targets.
+    Stored,
+    /// It is the receiver of a method call or an attribute access.
+    Receiver,
+    /// It is called.
+    Callee,
+    /// It is an argument of a call.
+    Argument(CallId),
+    /// It is an element of a container display.
+    Element,
+    /// It is returned.
+    Returned,
+    /// It is yielded.
+    Yielded,
+    /// It is iterated over by a `for` statement or a comprehension.
+    Iterated,
+    /// It is a context manager.
+    Managed,
+    /// It is a condition.
+    Condition,
+    /// It is a parameter's default.
+    Default,
+    /// It is applied as a decorator.
+    Decorator,
+    /// It is a part of another expression.
+    Operand,
+}
+
+/// A value with the place that it was evaluated at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// How it comes about.
+    pub value: Value,
+    /// Where, in bytes.
+    pub range: TextRange,
+}
