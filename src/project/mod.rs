@@ -1,8 +1,49 @@
-//! The project as it is on disk: files, their decoded text, configuration and module names.
+//! The project is the Python files under one root folder, their decoded text, their module names and the
+//! configuration that applies to them.
+//!
+//! [`Project::open`] finds the root and the files, [`Project::read`] decodes one of them, and [`Imports`] tells
+//! which file an import statement means. Nothing else in the crate reads the disk. A file that can't be read is a
+//! [`FileProblem`], never an abort.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub mod config;
+mod decode;
+mod discover;
+mod error;
+mod globs;
+mod imports;
+mod names;
+mod open;
+mod root;
+mod selection;
+mod suggest;
+
+pub use config::{ApiKind, ApiRow, Config, ConfigError, LevelSetting};
+pub use decode::{Undecodable, decode};
+pub use error::{FileProblem, ProjectError};
+pub use globs::{GlobProblem, PathGlobs};
+pub use imports::{FolderId, Imports, Target};
+pub use names::ModuleName;
+pub use open::{ConfigSource, OpenOptions, StandardInput};
+pub use selection::{SelectOptions, Selection, Selector, UnknownCheck};
+
+/// Files above this size, in bytes, are not read.
+pub const LARGEST_FILE: u64 = 64 << 20;
 
 /// A file of the project: its index in path order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
+
+impl FileId {
+    /// The index into [`Project::files`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A file's decoded text under the name that people see.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,8 +51,141 @@ pub struct Document {
     /// Relative to the project root, with `/`.
     pub path: String,
     /// Decoded text without the byte order mark; line endings as in the file.
-    pub text: std::sync::Arc<str>,
+    pub text: Arc<str>,
 }
 
 /// The documents that findings point into.
-pub type Documents = std::collections::BTreeMap<FileId, Document>;
+pub type Documents = BTreeMap<FileId, Document>;
+
+/// What a file is to Python.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FileKind {
+    /// A program or module.
+    Source,
+    /// A `.pyi` file: signatures without code.
+    Stub,
+}
+
+/// A Python file of the project, not yet read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Its index in [`Project::files`].
+    pub id: FileId,
+    /// Absolute.
+    pub path: PathBuf,
+    /// Relative to the project root, with `/`.
+    pub relative: String,
+    /// Program or stub.
+    pub kind: FileKind,
+    /// The dotted name that imports use. Not unique: `a.py`, `a.pyi` and `a/__init__.py` share one.
+    pub name: ModuleName,
+    /// Whether it is a folder's `__init__` file.
+    pub is_package: bool,
+    /// Whether findings in it are reported: it is in the paths that the user gave, or all are.
+    pub reported: bool,
+}
+
+/// The files under the project root, in the order of their relative paths' bytes.
+#[derive(Debug)]
+pub struct Project {
+    root: PathBuf,
+    config: Config,
+    files: Vec<SourceFile>,
+    problems: Vec<FileProblem>,
+    overlay: BTreeMap<PathBuf, Arc<str>>,
+    given: Vec<PathBuf>,
+}
+
+impl Project {
+    /// The absolute folder that relative paths start from.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The configuration that applies, with its origin.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Every file, reported or not; a [`FileId`] is an index into it.
+    #[must_use]
+    pub fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
+    /// The file `id`.
+    ///
+    /// # Panics
+    ///
+    /// If `id` comes from another project.
+    #[must_use]
+    pub fn file(&self, id: FileId) -> &SourceFile {
+        &self.files[id.index()]
+    }
+
+    /// The files that findings are reported in.
+    pub fn reported(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files.iter().filter(|file| file.reported)
+    }
+
+    /// What kept files and folders from being part of the project, in path order.
+    #[must_use]
+    pub fn problems(&self) -> &[FileProblem] {
+        &self.problems
+    }
+
+    /// The file at `path`, absolute or relative to the current directory.
+    #[must_use]
+    pub fn find(&self, path: &Path) -> Option<&SourceFile> {
+        let path = root::locate(path).ok()?;
+        let relative = discover::relative(&self.root, &path)?;
+        let index = self.files.binary_search_by(|file| file.relative.as_bytes().cmp(relative.as_bytes()));
+        Some(&self.files[index.ok()?])
+    }
+
+    /// Fails where there is nothing to report on: no Python file in the given paths and no problem either that
+    /// would explain it.
+    ///
+    /// # Errors
+    ///
+    /// [`ProjectError::NoPythonFile`].
+    pub fn require_reported(&self) -> Result<(), ProjectError> {
+        if self.reported().next().is_none() && self.problems.is_empty() {
+            return Err(ProjectError::NoPythonFile(self.given.clone()));
+        }
+        Ok(())
+    }
+
+    /// The decoded text of a file: without byte order mark, line endings and NUL bytes as in the file.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be read, is larger than [`LARGEST_FILE`], or its bytes aren't text in the encoding it declares
+    /// (then the problem has an offset).
+    pub fn read(&self, id: FileId) -> Result<String, FileProblem> {
+        let file = self.file(id);
+        if let Some(text) = self.overlay.get(&file.path) {
+            return Ok(text.to_string());
+        }
+        decode(discover::bytes(&file.path)?).map_err(|problem| FileProblem {
+            path: file.path.clone(),
+            what: problem.what,
+            help: problem.help,
+            offset: Some(problem.offset),
+        })
+    }
+
+    /// The text of a file, read again, for reports. Bytes that can't be decoded appear as U+FFFD, so that the offset
+    /// of the problem of [`Project::read`] has a place in it. `None` when the file can't be read at all.
+    #[must_use]
+    pub fn document(&self, id: FileId) -> Option<Document> {
+        let file = self.file(id);
+        let text = match self.overlay.get(&file.path) {
+            Some(text) => Arc::clone(text),
+            None => decode(discover::bytes(&file.path).ok()?).unwrap_or_else(|problem| problem.text).into(),
+        };
+        Some(Document { path: file.relative.clone(), text })
+    }
+}

@@ -7,6 +7,7 @@
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 
 pub use ruff_python_ast as ast;
+pub use ruff_python_stdlib::sys::{is_builtin_module, is_known_standard_library};
 pub use ruff_source_file::LineIndex;
 pub use ruff_text_size::{Ranged, TextRange, TextSize};
 

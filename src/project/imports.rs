@@ -1,0 +1,289 @@
+//! Tells which file of the project an import statement means.
+//!
+//! Nobody knows from the files alone what `sys.path` will be. A project of tutorials has fifty folders with a
+//! `model.py` each, run from within; a package has modules that import each other by full names; many have both. So
+//! absolute imports are looked for near the importer first: in its folder and the ones above, up to the root. Folders
+//! that are packages come after all others, because Python doesn't look into the importer's own package (Python 2
+//! did, and so does running a module of a package as a script), and not at all for names of the standard library.
+//! The root's `src` is last.
+
+use rustc_hash::FxHashMap;
+
+use super::names::{is_package, stem};
+use super::{FileId, SourceFile};
+use crate::syntax::{is_builtin_module, is_known_standard_library};
+
+/// A folder that holds Python files, directly or further down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FolderId(u32);
+
+/// What an import names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// A module or package of the project; a package is its `__init__` file.
+    File(FileId),
+    /// A folder of the project that is a package without `__init__`.
+    Namespace(FolderId),
+    /// Not in the project: a library, or an attribute, or missing.
+    External,
+}
+
+/// Libraries that a folder named after them, say `keras/` with examples, does not hide.
+const LIBRARIES: [&str; 4] = ["horovod", "keras", "numpy", "tensorflow"];
+
+/// Every place where an import can lead.
+#[derive(Debug)]
+pub struct Imports {
+    folders: Vec<Folder>,
+    names: FxHashMap<Box<str>, NameId>,
+    entries: FxHashMap<(FolderId, NameId), Entry>,
+    files: Vec<Place>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct NameId(u32);
+
+#[derive(Debug)]
+struct Folder {
+    path: String,
+    parent: Option<FolderId>,
+    init: Option<FileId>,
+}
+
+/// What a name can mean in a folder.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    module: Option<FileId>,
+    folder: Option<FolderId>,
+}
+
+/// Where a file is; `is_package` tells that it is the folder's `__init__`.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    folder: FolderId,
+    is_package: bool,
+}
+
+const ROOT: FolderId = FolderId(0);
+
+impl Imports {
+    /// Indexes `files`, which are all files of a project in their order.
+    #[must_use]
+    pub fn new(files: &[SourceFile]) -> Self {
+        let root = Folder { path: String::new(), parent: None, init: None };
+        let mut imports = Self {
+            folders: vec![root],
+            names: FxHashMap::default(),
+            entries: FxHashMap::default(),
+            files: Vec::with_capacity(files.len()),
+        };
+        for file in files {
+            imports.add(file);
+        }
+        imports
+    }
+
+    fn add(&mut self, file: &SourceFile) {
+        let (folder, name) = file.relative.rsplit_once('/').unwrap_or(("", &file.relative));
+        let folder = self.add_folder(folder);
+        let is_package = is_package(name);
+        self.files.push(Place { folder, is_package });
+        let name = self.intern(stem(name));
+        // `a.py` sorts before `a.pyi`, so a program is preferred to its stub.
+        if is_package {
+            self.folders[folder.0 as usize].init.get_or_insert(file.id);
+        } else {
+            self.entries.entry((folder, name)).or_default().module.get_or_insert(file.id);
+        }
+    }
+
+    fn add_folder(&mut self, path: &str) -> FolderId {
+        let mut folder = ROOT;
+        let mut end = 0;
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            end += part.len() + usize::from(end > 0);
+            let name = self.intern(part);
+            let entry = self.entries.entry((folder, name)).or_default();
+            folder = *entry.folder.get_or_insert_with(|| {
+                let id = FolderId(index(self.folders.len()));
+                self.folders.push(Folder { path: path[..end].into(), parent: Some(folder), init: None });
+                id
+            });
+        }
+        folder
+    }
+
+    fn intern(&mut self, name: &str) -> NameId {
+        if let Some(id) = self.names.get(name) {
+            return *id;
+        }
+        let id = NameId(index(self.names.len()));
+        self.names.insert(name.into(), id);
+        id
+    }
+
+    /// A folder's path relative to the project root, with `/`; empty for the root.
+    #[must_use]
+    pub fn folder_path(&self, folder: FolderId) -> &str {
+        &self.folders[folder.0 as usize].path
+    }
+
+    /// What `import dotted` (level 0) or `from ..dotted import` (level 2) in `importer` means. The whole name must be
+    /// in the project: where `a` is and `a.b` isn't, `a.b` is external.
+    #[must_use]
+    pub fn resolve(&self, importer: FileId, level: u32, dotted: &str) -> Target {
+        let Some(start) = self.start(importer, level, dotted) else { return Target::External };
+        self.descend(start, dotted)
+    }
+
+    /// What each prefix of the dotted name means: for `a.b.c` the targets of `a`, `a.b` and `a.b.c`, as many as are
+    /// in the project. `import a.b.c` runs all of them.
+    #[must_use]
+    pub fn resolve_prefix(&self, importer: FileId, level: u32, dotted: &str) -> Vec<Target> {
+        let Some(mut target) = self.start(importer, level, dotted) else { return Vec::new() };
+        let mut prefixes = Vec::new();
+        for part in parts(dotted) {
+            target = self.child(target, part);
+            if target == Target::External {
+                break;
+            }
+            prefixes.push(self.normal(target));
+        }
+        prefixes
+    }
+
+    /// What `from dotted import name` means: the module, and what `name` is if it is a submodule (an attribute of
+    /// the module with that name comes first in Python; the caller knows its attributes).
+    #[must_use]
+    pub fn resolve_from(&self, importer: FileId, level: u32, dotted: &str, name: &str) -> (Target, Target) {
+        if level > 0 {
+            let module = self.resolve(importer, level, dotted);
+            return (module, self.submodule(module, name));
+        }
+        // Folders without `__init__` in several places: the one that has the submodule is meant.
+        let full = format!("{dotted}.{name}");
+        let Some(start) = self.start(importer, 0, &full) else { return (Target::External, Target::External) };
+        let module = self.descend(start, dotted);
+        (module, self.submodule(module, name))
+    }
+
+    /// The module `name` in a package; external where `parent` is no package or has no such module.
+    #[must_use]
+    pub fn submodule(&self, parent: Target, name: &str) -> Target {
+        self.normal(self.child(parent, name))
+    }
+
+    /// The folder that the first part of the name is to be looked for in, as a target.
+    fn start(&self, importer: FileId, level: u32, dotted: &str) -> Option<Target> {
+        if level == 0 {
+            return self.absolute_start(importer, dotted).map(Target::Namespace);
+        }
+        let mut folder = self.files[importer.index()].folder;
+        for _ in 1..level {
+            folder = self.folder(folder).parent?;
+        }
+        Some(Target::Namespace(folder))
+    }
+
+    /// The search folder in which most of an absolute name is found. Among equals a module or package comes before a
+    /// folder without `__init__`, then the nearest.
+    fn absolute_start(&self, importer: FileId, dotted: &str) -> Option<FolderId> {
+        let first = parts(dotted).next()?;
+        let length = parts(dotted).count();
+        let is_standard = is_standard(first);
+        if !self.names.contains_key(first) || is_standard && is_builtin_module(PYTHON, first) {
+            return None;
+        }
+        let is_foreign = is_standard || LIBRARIES.contains(&first);
+        let own = self.files[importer.index()].folder;
+        let above = || std::iter::successors(Some(own), |folder| self.folder(*folder).parent);
+        let is_package = |folder: &FolderId| self.folder(*folder).init.is_some();
+        let plain = above().filter(|folder| !is_package(folder));
+        let packages = above().filter(|folder| !is_standard && is_package(folder));
+        let source = self.names.get("src").and_then(|src| self.entries.get(&(ROOT, *src))?.folder);
+
+        let mut best = None;
+        for folder in plain.chain(packages).chain([ROOT]).chain(source) {
+            let found = self.child(Target::Namespace(folder), first);
+            let is_own_name = found == Target::File(importer) && !self.files[importer.index()].is_package;
+            if is_foreign && (matches!(found, Target::Namespace(_)) || is_own_name) {
+                continue;
+            }
+            let (depth, last) = self.depth(folder, dotted);
+            let rank = (depth, matches!(last, Target::File(_)));
+            if depth > 0 && best.is_none_or(|(best, _)| rank > best) {
+                best = Some((rank, folder));
+            }
+            if rank == (length, true) {
+                break;
+            }
+        }
+        best.map(|(_, folder)| folder)
+    }
+
+    /// How many parts of the name are there, and the last of them.
+    fn depth(&self, folder: FolderId, dotted: &str) -> (usize, Target) {
+        let mut last = Target::Namespace(folder);
+        let mut depth = 0;
+        for part in parts(dotted) {
+            let child = self.child(last, part);
+            if child == Target::External {
+                break;
+            }
+            (depth, last) = (depth + 1, child);
+        }
+        (depth, self.normal(last))
+    }
+
+    fn descend(&self, start: Target, dotted: &str) -> Target {
+        self.normal(parts(dotted).fold(start, |target, part| self.child(target, part)))
+    }
+
+    /// A package before a module before a folder without `__init__`, as in Python.
+    fn child(&self, parent: Target, name: &str) -> Target {
+        let folder = match parent {
+            Target::Namespace(folder) => folder,
+            Target::File(file) => match self.files[file.index()] {
+                Place { folder, is_package: true } => folder,
+                Place { .. } => return Target::External,
+            },
+            Target::External => return Target::External,
+        };
+        let Some(entry) = self.names.get(name).and_then(|name| self.entries.get(&(folder, *name))) else {
+            return Target::External;
+        };
+        let package = entry.folder.and_then(|folder| self.folder(folder).init);
+        match (package.or(entry.module), entry.folder) {
+            (Some(file), _) => Target::File(file),
+            (None, Some(folder)) => Target::Namespace(folder),
+            (None, None) => Target::External,
+        }
+    }
+
+    /// A folder's `__init__` file for the folder, where it has one.
+    fn normal(&self, target: Target) -> Target {
+        match target {
+            Target::Namespace(folder) => self.folder(folder).init.map_or(target, Target::File),
+            _ => target,
+        }
+    }
+
+    fn folder(&self, folder: FolderId) -> &Folder {
+        &self.folders[folder.0 as usize]
+    }
+}
+
+/// The minor version of Python 3 whose built-in modules count; TensorFlow 2.15 runs on it.
+const PYTHON: u8 = 11;
+
+fn is_standard(module: &str) -> bool {
+    is_known_standard_library(PYTHON, module)
+}
+
+fn parts(dotted: &str) -> impl Iterator<Item = &str> {
+    dotted.split('.').filter(|part| !part.is_empty())
+}
+
+fn index(length: usize) -> u32 {
+    u32::try_from(length).expect("a project has fewer than 2^32 names")
+}
