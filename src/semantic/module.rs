@@ -433,6 +433,8 @@ pub struct Module {
     pub statements: Vec<Statement>,
     /// Bindings.
     pub definitions: Vec<Definition>,
+    /// For each variable that other scopes see, its definitions that they can see: indices into `definitions`.
+    pub shared: FxHashMap<Variable, Vec<u32>>,
     /// Readings.
     pub uses: Vec<Use>,
     /// Stores into attributes and items.
@@ -513,6 +515,11 @@ impl Module {
     #[must_use]
     pub fn symbol(&self, variable: Variable) -> Symbol {
         self.scope(variable.scope).symbols[variable.symbol as usize]
+    }
+
+    /// The definitions of a variable that other scopes see.
+    pub fn shared_definitions(&self, variable: Variable) -> impl Iterator<Item = &Definition> {
+        self.shared.get(&variable).into_iter().flatten().map(|&index| &self.definitions[index as usize])
     }
 
     /// The nearest scope around `scope`, itself included, that is code of its own: a function, a lambda or the

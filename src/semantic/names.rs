@@ -39,10 +39,4 @@ impl Names {
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(AsRef::as_ref)
     }
-
-    /// Drops the index once no name is added any more.
-    pub fn freeze(&mut self) {
-        self.ids = FxHashMap::default();
-        self.texts.shrink_to_fit();
-    }
 }

@@ -11,7 +11,7 @@ use super::names::Names;
 use super::value::Variable;
 use crate::syntax::ast::visitor::{self, Visitor};
 use crate::syntax::ast::{self, Expr, ExprContext, Pattern, Stmt};
-use crate::syntax::{Ranged, TextRange, TextSize, with_stack};
+use crate::syntax::{TextRange, TextSize, with_stack};
 
 /// A lexical scope, inline ones included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -222,4 +222,6 @@ pub struct Evaluation {
     pub value: Value,
     /// Where, in bytes.
     pub range: TextRange,
+    /// The scope whose code evaluates it.
+    pub scope: ScopeId,
 }

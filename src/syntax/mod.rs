@@ -39,3 +39,9 @@ pub fn comments_with(parsed: &Parsed<ast::ModModule>, source: &str, needle: &str
         .map(Ranged::range)
         .collect()
 }
+
+/// Whether `name` is always defined: `print`, `ValueError`.
+#[must_use]
+pub fn is_python_builtin(name: &str) -> bool {
+    ruff_python_stdlib::builtins::is_python_builtin(name, 14, false)
+}

@@ -104,9 +104,10 @@ impl<'a> Lowering<'a> {
             module: Module {
                 names,
                 scopes,
-                values: vec![Evaluation { value: Value::Unbound, range: nowhere }],
+                values: vec![Evaluation { value: Value::Unbound, range: nowhere, scope: Module::TOP }],
                 statements: Vec::new(),
                 definitions: Vec::new(),
+                shared: FxHashMap::default(),
                 uses: Vec::new(),
                 stores: Vec::new(),
                 calls: Vec::new(),
@@ -223,7 +224,8 @@ impl<'a> Lowering<'a> {
     }
 
     fn push(&mut self, value: Value, range: TextRange) -> ValueId {
-        self.module.values.push(Evaluation { value, range });
+        let scope = self.current().scope;
+        self.module.values.push(Evaluation { value, range, scope });
         ValueId::new(self.module.values.len() - 1)
     }
 
@@ -609,6 +611,11 @@ impl<'a> Lowering<'a> {
         }
         for definition in &mut module.definitions {
             definition.value = resolve(definition.value);
+        }
+        for (index, definition) in (0..).zip(&module.definitions) {
+            if self.cells.contains_key(&definition.variable) && !definition.hidden {
+                module.shared.entry(definition.variable).or_default().push(index);
+            }
         }
         for reading in &mut module.uses {
             reading.value = resolve(reading.value);

@@ -1,0 +1,417 @@
+//! What Python's own functions and the methods of its own types do with objects.
+
+use super::super::hierarchy::Entity;
+use super::{
+    Arguments, ClassRef, ExternalId, Field, Literal, Name, NodeId, Object, ObjectId, SiteId, Solver, Use, Via,
+};
+use crate::semantic::{BuiltinType, Container};
+
+impl Solver<'_> {
+    pub(super) fn call_builtin(&mut self, site: SiteId, name: Name) {
+        let arguments = self.arguments(site);
+        let first = arguments.positional.first().copied();
+        let result = match self.result(site) {
+            Some(result) => result,
+            None => self.fresh(),
+        };
+        let text = self.names.text(name).to_owned();
+        match text.as_str() {
+            "map" | "filter" => self.map(site, &arguments, result, text == "map"),
+            "zip" => self.zip(site, &arguments, result),
+            "enumerate" => {
+                let pair = self.pair_in(Container::Generator, result);
+                let index = self.part(pair, Literal::Int(0));
+                self.add_new(index, Object::Type(BuiltinType::Int));
+                let element = self.part(pair, Literal::Int(1));
+                self.iterate_argument(site, first, element);
+            }
+            "list" | "tuple" => {
+                let kind = if text == "list" { Container::List } else { Container::Tuple };
+                let container = self.new_container(kind, result);
+                if let Some(first) = first {
+                    self.on(first, Use::RestInto(0, container));
+                    self.other_elements(site, first, container);
+                }
+            }
+            "set" | "frozenset" | "sorted" | "reversed" => {
+                let kind = match text.as_str() {
+                    "sorted" => Container::List,
+                    "reversed" => Container::Generator,
+                    _ => Container::Set,
+                };
+                let container = self.new_container(kind, result);
+                let any = self.field(container, Field::Any);
+                self.iterate_argument(site, first, any);
+                self.call_key_function(site, &arguments, any);
+            }
+            "max" | "min" => {
+                if arguments.positional.len() == 1 {
+                    self.iterate_argument(site, first, result);
+                }
+                for &argument in arguments.positional.iter().filter(|_| arguments.positional.len() > 1) {
+                    self.flow(argument, result);
+                }
+                self.call_key_function(site, &arguments, result);
+            }
+            "dict" => {
+                let container = self.new_container(Container::Dict, result);
+                if let Some(first) = first {
+                    self.on(first, Use::MergeInto(container));
+                }
+                self.keywords_into(&arguments, container);
+            }
+            "iter" => {
+                if let Some(first) = first {
+                    let caller = self.site_caller(site);
+                    self.on(first, Use::IteratorInto(result, caller));
+                }
+            }
+            "next" => {
+                if let Some(first) = first {
+                    let caller = self.site_caller(site);
+                    self.on(first, Use::NextInto(result, caller));
+                }
+                if let Some(&default) = arguments.positional.get(1) {
+                    self.flow(default, result);
+                }
+            }
+            "getattr" => {
+                if let (Some(object), Some(&key)) = (first, arguments.positional.get(1)) {
+                    self.on(key, Use::NamedAttribute(object, result));
+                }
+                if let Some(&default) = arguments.positional.get(2) {
+                    self.flow(default, result);
+                }
+            }
+            "setattr" => {
+                if let [object, key, value] = arguments.positional[..] {
+                    self.on(key, Use::NamedStore(object, value));
+                }
+            }
+            "super" => self.super_call(site, &arguments, result),
+            "type" if arguments.positional.len() == 1 => {
+                if let Some(first) = first {
+                    self.on(first, Use::ClassInto(result));
+                }
+            }
+            "property" => {
+                self.add_new(result, Object::Property(first.unwrap_or(result)));
+                if let (Some(getter), Some(&setter)) = (first, arguments.positional.get(1)) {
+                    self.property_setters.entry(getter).or_default().push(setter);
+                }
+            }
+            "staticmethod" => self.add_new(result, Object::StaticMethod(first.unwrap_or(result))),
+            "classmethod" => self.add_new(result, Object::ClassMethod(first.unwrap_or(result))),
+            "open" | "file" => self.add_new(result, Object::Type(BuiltinType::File)),
+            "str" | "repr" | "input" | "raw_input" | "chr" | "hex" | "oct" | "bin" | "format" | "ascii" | "unicode"
+            | "unichr" => self.add_new(result, Object::Type(BuiltinType::Str)),
+            "bytes" | "bytearray" => self.add_new(result, Object::Type(BuiltinType::Bytes)),
+            "int" | "len" | "hash" | "ord" | "id" | "round" | "abs" | "sum" | "pow" | "divmod" | "long" => {
+                self.add_new(result, Object::Type(BuiltinType::Int));
+            }
+            "float" => self.add_new(result, Object::Type(BuiltinType::Float)),
+            "complex" => self.add_new(result, Object::Type(BuiltinType::Complex)),
+            "bool" | "isinstance" | "issubclass" | "callable" | "hasattr" | "any" | "all" => {
+                self.add_new(result, Object::Type(BuiltinType::Bool));
+            }
+            "range" | "xrange" => {
+                let container = self.new_container(Container::Generator, result);
+                let any = self.field(container, Field::Any);
+                self.add_new(any, Object::Type(BuiltinType::Int));
+            }
+            "print" | "delattr" | "exit" | "quit" => self.add_new(result, Object::Literal(Literal::None)),
+            "object" => self.add_new(result, Object::Created(ExternalId::NAMELESS, result)),
+            _ if text.ends_with("Error") || text.ends_with("Exception") || text.ends_with("Warning") => {
+                self.add_new(result, Object::Type(BuiltinType::Exception));
+            }
+            _ => self.unknown(result),
+        }
+    }
+
+    fn new_container(&mut self, kind: Container, node: NodeId) -> ObjectId {
+        let container = self.objects.id(Object::Container(kind, node));
+        self.add(node, container);
+        container
+    }
+
+    /// A container of pairs at `node`; gives the pair.
+    fn pair_in(&mut self, kind: Container, node: NodeId) -> ObjectId {
+        let container = self.new_container(kind, node);
+        let any = self.field(container, Field::Any);
+        let pair = self.objects.id(Object::Container(Container::Tuple, any));
+        self.add(any, pair);
+        pair
+    }
+
+    fn iterate_argument(&mut self, site: SiteId, argument: Option<NodeId>, into: NodeId) {
+        if let Some(argument) = argument {
+            let caller = self.site_caller(site);
+            self.on(argument, Use::IterateInto(into, caller));
+        }
+    }
+
+    /// The elements that something else than a container yields.
+    fn other_elements(&mut self, site: SiteId, argument: NodeId, container: ObjectId) {
+        let any = self.field(container, Field::Any);
+        let caller = self.site_caller(site);
+        self.on(argument, Use::OthersInto(any, caller));
+    }
+
+    fn keywords_into(&mut self, arguments: &Arguments, container: ObjectId) {
+        for &(name, value) in &arguments.keywords {
+            let part = self.part(container, Literal::Str(name));
+            self.flow(value, part);
+            let keys = self.field(container, Field::Keys);
+            let key = self.objects.id(Object::Literal(Literal::Str(name)));
+            self.add(keys, key);
+        }
+        for &merge in &arguments.merge {
+            self.on(merge, Use::MergeInto(container));
+        }
+    }
+
+    fn map(&mut self, site: SiteId, arguments: &Arguments, result: NodeId, keeps_results: bool) {
+        let Some((&function, iterables)) = arguments.positional.split_first() else { return };
+        let container = self.new_container(Container::Generator, result);
+        let any = self.field(container, Field::Any);
+        let caller = self.site_caller(site);
+        let mut elements = Vec::new();
+        for &iterable in iterables {
+            let element = self.fresh();
+            self.on(iterable, Use::IterateInto(element, caller));
+            if !keeps_results {
+                self.flow(element, any);
+            }
+            elements.push(element);
+        }
+        let called = Arguments { positional: elements, ..Arguments::default() };
+        let result = keeps_results.then_some(any);
+        let inner = self.derived(site, called, result, Via::Source);
+        self.on(function, Use::Call(inner));
+    }
+
+    fn zip(&mut self, site: SiteId, arguments: &Arguments, result: NodeId) {
+        let pair = self.pair_in(Container::Generator, result);
+        for (index, &iterable) in (0..).zip(&arguments.positional) {
+            let part = self.part(pair, Literal::Int(index));
+            self.iterate_argument(site, Some(iterable), part);
+        }
+    }
+
+    /// `key=` of `sorted`, `min` and `max` is called with each element.
+    fn call_key_function(&mut self, site: SiteId, arguments: &Arguments, element: NodeId) {
+        let key = self.names.id("key");
+        for &(name, function) in &arguments.keywords {
+            if name == key {
+                let called = Arguments { positional: vec![element], ..Arguments::default() };
+                let inner = self.derived(site, called, None, Via::Source);
+                self.on(function, Use::Call(inner));
+            }
+        }
+    }
+
+    fn super_call(&mut self, site: SiteId, arguments: &Arguments, result: NodeId) {
+        let caller = self.site_caller(site);
+        let file = caller.file;
+        if let [_, receiver, ..] = arguments.positional[..] {
+            let module = self.modules.get(file);
+            let Some(call) = self.sites[site.0 as usize].call else { return };
+            let Some(class) = module.call(call).arguments.first() else { return };
+            if let Some(Entity::Class(class)) = self.resolver.entity(file, class.value) {
+                self.on(receiver, Use::SuperOf(class, result));
+            }
+            return;
+        }
+        let Some((class, method)) = self.method_around(file, caller.scope) else { return };
+        let class = ClassRef { file, class };
+        if let Some(receiver) = self.modules.get(file).function(method).parameters.first() {
+            let receiver = self.node(file, receiver.value);
+            self.on(receiver, Use::SuperOf(class, result));
+        }
+    }
+
+    /// The iterator of `object` goes to `node`.
+    pub(super) fn iterator(&mut self, object: ObjectId, node: NodeId, caller: super::Caller) {
+        match self.objects.get(object) {
+            Object::Instance(..) => self.call_method(object, "__iter__", caller, Vec::new(), Some(node)),
+            Object::Container(..) => {
+                let iterator = self.new_container(Container::Generator, node);
+                let any = self.field(iterator, Field::Any);
+                self.iterate(object, any, caller);
+            }
+            _ => self.unknown(node),
+        }
+    }
+
+    /// `getattr(base, key)`, when `key` is known to be `object`.
+    pub(super) fn named_attribute(&mut self, base: NodeId, object: ObjectId, result: NodeId) {
+        match self.objects.get(object) {
+            Object::Literal(Literal::Str(name)) => self.on(base, Use::AttributeInto(name, result)),
+            _ => self.unknown(result),
+        }
+    }
+
+    /// `setattr(base, key, value)`, when `key` is known to be `object`.
+    pub(super) fn named_store(&mut self, base: NodeId, object: ObjectId, value: NodeId) {
+        if let Object::Literal(Literal::Str(name)) = self.objects.get(object) {
+            self.on(base, Use::StoreInto(name, value));
+        }
+    }
+
+    /// `type(object)` goes to `node`.
+    pub(super) fn class_of(&mut self, object: ObjectId, node: NodeId) {
+        match self.objects.get(object) {
+            Object::Instance(class, _) => self.add_new(node, Object::Class(class)),
+            Object::Created(class, _) if class != ExternalId::NAMELESS => self.add_new(node, Object::External(class)),
+            _ => self.unknown(node),
+        }
+    }
+
+    // ---- methods of built-in types ----
+
+    pub(super) fn call_builtin_method(&mut self, site: SiteId, receiver: ObjectId, name: Name) {
+        let text = self.names.text(name).to_owned();
+        match self.objects.get(receiver) {
+            Object::Container(Container::Dict, _) => self.call_dict_method(site, receiver, &text),
+            Object::Container(kind, _) => self.call_sequence_method(site, receiver, kind, &text),
+            Object::Literal(Literal::Str(_)) | Object::Type(BuiltinType::Str) => {
+                let Some(result) = self.result(site) else { return };
+                match text.as_str() {
+                    "split" | "rsplit" | "splitlines" | "partition" | "rpartition" => {
+                        let list = self.new_container(Container::List, result);
+                        let any = self.field(list, Field::Any);
+                        self.add_new(any, Object::Type(BuiltinType::Str));
+                    }
+                    "encode" => self.add_new(result, Object::Type(BuiltinType::Bytes)),
+                    "find" | "index" | "rfind" | "count" => self.add_new(result, Object::Type(BuiltinType::Int)),
+                    _ if text.starts_with("is") || text.ends_with("with") => {
+                        self.add_new(result, Object::Type(BuiltinType::Bool));
+                    }
+                    _ => self.add_new(result, Object::Type(BuiltinType::Str)),
+                }
+            }
+            Object::Type(BuiltinType::Bytes) if text == "decode" => {
+                if let Some(result) = self.result(site) {
+                    self.add_new(result, Object::Type(BuiltinType::Str));
+                }
+            }
+            Object::Type(BuiltinType::File) => {
+                let Some(result) = self.result(site) else { return };
+                match text.as_str() {
+                    "readlines" => {
+                        let list = self.new_container(Container::List, result);
+                        let any = self.field(list, Field::Any);
+                        self.add_new(any, Object::Type(BuiltinType::Str));
+                    }
+                    _ => self.add_new(result, Object::Type(BuiltinType::Str)),
+                }
+            }
+            _ => self.unknown_result(site),
+        }
+    }
+
+    fn call_dict_method(&mut self, site: SiteId, dict: ObjectId, method: &str) {
+        let arguments = self.arguments(site);
+        let result = match self.result(site) {
+            Some(result) => result,
+            None => self.fresh(),
+        };
+        let first = arguments.positional.first().copied();
+        let second = arguments.positional.get(1).copied();
+        match method {
+            "get" | "pop" | "setdefault" => {
+                if let Some(first) = first {
+                    self.on(first, Use::KeyInto(dict, result));
+                }
+                if let Some(default) = second {
+                    self.flow(default, result);
+                    if method == "setdefault"
+                        && let Some(first) = first
+                    {
+                        self.on(first, Use::PartOf(dict, default));
+                    }
+                }
+            }
+            "items" | "iteritems" | "popitem" => {
+                let pair = if method == "popitem" {
+                    self.new_container(Container::Tuple, result)
+                } else {
+                    self.pair_in(Container::List, result)
+                };
+                let (keys, all) = (self.field(dict, Field::Keys), self.all(dict));
+                let key = self.part(pair, Literal::Int(0));
+                let value = self.part(pair, Literal::Int(1));
+                self.flow(keys, key);
+                self.flow(all, value);
+            }
+            "values" | "itervalues" | "keys" | "iterkeys" => {
+                let list = self.new_container(Container::List, result);
+                let any = self.field(list, Field::Any);
+                let from = if method.contains("values") { self.all(dict) } else { self.field(dict, Field::Keys) };
+                self.flow(from, any);
+            }
+            "update" => {
+                if let Some(first) = first {
+                    self.on(first, Use::MergeInto(dict));
+                }
+                self.keywords_into(&arguments, dict);
+                self.add_new(result, Object::Literal(Literal::None));
+            }
+            "copy" => {
+                let copy = self.new_container(Container::Dict, result);
+                self.merge_into(dict, copy);
+            }
+            "clear" => self.add_new(result, Object::Literal(Literal::None)),
+            _ => self.unknown(result),
+        }
+    }
+
+    fn call_sequence_method(&mut self, site: SiteId, container: ObjectId, kind: Container, method: &str) {
+        let arguments = self.arguments(site);
+        let result = match self.result(site) {
+            Some(result) => result,
+            None => self.fresh(),
+        };
+        let first = arguments.positional.first().copied();
+        match method {
+            "append" | "add" | "appendleft" => {
+                if let Some(first) = first {
+                    let any = self.field(container, Field::Any);
+                    self.flow(first, any);
+                }
+                self.add_new(result, Object::Literal(Literal::None));
+            }
+            "insert" => {
+                if let Some(&value) = arguments.positional.get(1) {
+                    let any = self.field(container, Field::Any);
+                    self.flow(value, any);
+                }
+                self.add_new(result, Object::Literal(Literal::None));
+            }
+            "extend" | "update" => {
+                let any = self.field(container, Field::Any);
+                self.iterate_argument(site, first, any);
+                self.add_new(result, Object::Literal(Literal::None));
+            }
+            "pop" | "popleft" | "__next__" | "next" | "send" => {
+                let all = self.all(container);
+                self.flow(all, result);
+            }
+            "copy" | "union" | "intersection" | "difference" => {
+                let copy = self.new_container(kind, result);
+                self.slice_into(container, 0, None, copy);
+                let any = self.field(copy, Field::Any);
+                if method == "union" {
+                    self.iterate_argument(site, first, any);
+                }
+            }
+            "index" | "count" => self.add_new(result, Object::Type(BuiltinType::Int)),
+            "sort" => {
+                let all = self.all(container);
+                self.call_key_function(site, &arguments, all);
+                self.add_new(result, Object::Literal(Literal::None));
+            }
+            _ => self.add_new(result, Object::Literal(Literal::None)),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Calls into libraries: what they give back and whom they call, as the table of known API says.
+
+use super::{
+    Arguments, Caller, ExternalId, Field, Literal, Name, NodeId, Object, ObjectId, SiteId, Solver, Use, Via,
+};
+use crate::api::{Calls, Effect, Passing, Returns, Symbol};
+
+impl Solver<'_> {
+    pub(super) fn call_library(&mut self, site: SiteId, external: ExternalId, receiver: Option<ObjectId>) {
+        let Some(symbol) = self.externals.get(external).symbol else {
+            self.unknown_library_result(site, external, receiver);
+            return;
+        };
+        let arguments = self.arguments(site);
+        for calls in symbol.calls() {
+            self.call_back(site, symbol, calls, &arguments, receiver);
+        }
+        if symbol.has(Effect::Compiles)
+            && let Some(receiver) = receiver
+        {
+            // The model keeps what it is compiled with.
+            for parameter in symbol.parameters() {
+                if let Some(value) = argument(self, symbol, &arguments, parameter.name()) {
+                    let name = self.names.id(parameter.name());
+                    let field = self.field(receiver, Field::Attribute(name));
+                    self.flow(value, field);
+                }
+            }
+        }
+        if symbol.is_class() {
+            self.created(site, external);
+            return;
+        }
+        match symbol.returns() {
+            Returns::Unknown => self.unknown_result(site),
+            Returns::Nothing => {
+                if let Some(result) = self.result(site) {
+                    self.add_new(result, Object::Literal(Literal::None));
+                }
+            }
+            Returns::Instance(class) => {
+                let class = self.externals.id(class);
+                self.created(site, class);
+            }
+            Returns::Perhaps(class) => {
+                let class = self.externals.id(class);
+                self.created(site, class);
+                self.unknown_result(site);
+            }
+            Returns::Receiver => {
+                if let (Some(result), Some(receiver)) = (self.result(site), receiver) {
+                    self.add(result, receiver);
+                }
+            }
+            Returns::Argument(name) => {
+                if let Some(value) = argument(self, symbol, &arguments, name) {
+                    self.flow_result(site, value);
+                }
+            }
+            Returns::Wrapped(name) => match (argument(self, symbol, &arguments, name), self.result(site)) {
+                (Some(value), Some(result)) => self.on(value, Use::WrapInto(result)),
+                (None, Some(result)) => self.add_new(result, Object::Identity),
+                _ => {}
+            },
+            Returns::Partial(name) => self.partial(site, symbol, &arguments, name),
+            Returns::ResultOf(name) => {
+                if let Some(callee) = argument(self, symbol, &arguments, name) {
+                    let result = self.result(site);
+                    let open = Arguments { open: true, ..Arguments::default() };
+                    let inner = self.derived(site, open, result, Via::Library);
+                    self.on(callee, Use::Call(inner));
+                }
+            }
+            Returns::Decorator => {
+                if let Some(result) = self.result(site) {
+                    self.add_new(result, Object::Identity);
+                }
+            }
+        }
+    }
+
+    /// What a library made at this call.
+    fn created(&mut self, site: SiteId, class: ExternalId) {
+        if let Some(result) = self.result(site) {
+            let object = self.creation(Object::Created(class, NodeId(u32::MAX)), result);
+            self.add(result, object);
+        }
+    }
+
+    /// The table has no row: something was returned; where it may be a class, an instance of it.
+    fn unknown_library_result(&mut self, site: SiteId, external: ExternalId, receiver: Option<ObjectId>) {
+        if self.sites[site.0 as usize].decorator {
+            self.unknown_result(site);
+            return;
+        }
+        let class = if receiver.is_some() { ExternalId::NAMELESS } else { external };
+        self.created(site, class);
+    }
+
+    fn partial(&mut self, site: SiteId, symbol: &Symbol, arguments: &Arguments, name: &str) {
+        let Some(callee) = argument(self, symbol, arguments, name) else { return };
+        let Some(result) = self.result(site) else { return };
+        let given = Arguments {
+            positional: arguments.positional.iter().skip(1).copied().collect(),
+            ..arguments.clone()
+        };
+        self.partials.entry(result).or_insert_with(|| (Vec::new(), given.into())).0.push(callee);
+        self.add_new(result, Object::Partial(result));
+    }
+
+    fn call_back(
+        &mut self,
+        site: SiteId,
+        symbol: &Symbol,
+        calls: &Calls,
+        arguments: &Arguments,
+        receiver: Option<ObjectId>,
+    ) {
+        let caller = self.site_caller(site);
+        match calls {
+            Calls::Argument(name) => {
+                // What returns its argument's result calls it with that result.
+                if matches!(symbol.returns(), Returns::ResultOf(of) if of == name) {
+                    return;
+                }
+                if let Some(callee) = argument(self, symbol, arguments, name) {
+                    let open = Arguments { open: true, ..Arguments::default() };
+                    let inner = self.derived(site, open, None, Via::Library);
+                    self.on(callee, Use::Call(inner));
+                }
+            }
+            Calls::ArgumentMethod(name, method) => {
+                if let Some(value) = argument(self, symbol, arguments, name) {
+                    let method = self.names.id(method);
+                    self.on(value, Use::Hook(method, caller));
+                }
+            }
+            Calls::Receiver(method) => {
+                let Some(receiver) = receiver else { return };
+                let own = self.names.id(method);
+                if !matches!(self.objects.get(receiver), Object::Instance(..)) {
+                    return;
+                }
+                let node = self.attribute_node(receiver, own);
+                // A model's `__call__` passes its arguments on to `call`; other hooks get the library's own.
+                let passes_on = symbol.last_name() == "__call__";
+                let arguments = if passes_on {
+                    arguments.clone()
+                } else {
+                    Arguments { open: true, ..Arguments::default() }
+                };
+                let result = self.result(site).filter(|_| passes_on);
+                let inner = self.derived(site, arguments, result, Via::Library);
+                self.on(node, Use::CallOwn(inner));
+            }
+        }
+    }
+
+    /// Calls the project's own code only: a hook that the library inherits calls nothing here.
+    pub(super) fn call_own(&mut self, site: SiteId, object: ObjectId) {
+        if let Object::Bound(..) | Object::Function(_) = self.objects.get(object) {
+            self.call(site, object);
+        }
+    }
+
+    /// The library calls the method `name` of `object` and of its elements.
+    pub(super) fn hook(&mut self, object: ObjectId, name: Name, caller: Caller) {
+        match self.objects.get(object) {
+            Object::Instance(..) => {
+                let method = self.attribute_node(object, name);
+                let open = Arguments { open: true, ..Arguments::default() };
+                let site = self.site(super::Site {
+                    caller,
+                    call: None,
+                    arguments: open.into(),
+                    result: None,
+                    decorator: false,
+                    raise: false,
+                    via: Via::Library,
+                });
+                self.on(method, Use::CallOwn(site));
+            }
+            Object::Container(..) => {
+                let all = self.all(object);
+                self.on(all, Use::Hook(name, caller));
+            }
+            _ => {}
+        }
+    }
+
+    /// A stand-in for `object` goes to `node`: a new object of the library, or the code itself.
+    pub(super) fn wrap(&mut self, object: ObjectId, node: NodeId) {
+        match self.objects.get(object) {
+            Object::Created(class, _) => self.add_new(node, Object::Created(class, node)),
+            _ => self.add(node, object),
+        }
+    }
+}
+
+/// The argument for a parameter of a library's function.
+fn argument(solver: &mut Solver<'_>, symbol: &Symbol, arguments: &Arguments, name: &str) -> Option<NodeId> {
+    let id = solver.names.id(name);
+    if let Some(&(_, node)) = arguments.keywords.iter().find(|(keyword, _)| *keyword == id) {
+        return Some(node);
+    }
+    let parameter = symbol.parameter(name)?;
+    match parameter.passing() {
+        Passing::Either | Passing::Position | Passing::Rest => {
+            arguments.positional.get(symbol.position_of(name)?).copied()
+        }
+        Passing::Keyword | Passing::RestKeywords => None,
+    }
+}

@@ -1,0 +1,575 @@
+//! Value flow: what each value of the project may be.
+//!
+//! An inclusion-based points-to analysis (Andersen 1994) over the modules' values, which are in SSA form, so it
+//! is flow-sensitive for variables and insensitive to contexts, but for functions that give a parameter back:
+//! each call gets its own argument. Objects flow along edges; where an object arrives at something that is
+//! called, read or stored to, new edges appear. A node holds at most [`CAPACITY`] objects: beyond that it is
+//! unknown, which bounds the work by the size of the program.
+
+mod access;
+mod builtins;
+mod calls;
+mod constraints;
+mod library;
+
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::hierarchy::{Hierarchy, Resolver};
+use super::modules::{ClassRef, FunctionRef, Meaning, Modules};
+use super::object::{ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
+use crate::api::Library;
+use crate::project::{FileId, Target};
+use crate::semantic::{
+    CallId, Constant, FunctionId, Module, NameId, Parameter, ScopeId, ScopeKind, StoreKey, Value, ValueId,
+};
+
+/// How many objects a value may be before it is unknown.
+const CAPACITY: usize = 48;
+
+/// How many creation sites of one class or library function are told apart.
+const SITES: u32 = 64;
+
+/// A part of an object that holds values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Field {
+    Attribute(Name),
+    Key(Literal),
+    /// Under an unknown key.
+    Any,
+    /// Whatever is in it.
+    All,
+    /// A dictionary's keys.
+    Keys,
+}
+
+/// What happens when an object arrives at a node.
+#[derive(Clone, Copy, Debug)]
+enum Use {
+    /// `base.name` of this value.
+    Attribute(FileId, ValueId),
+    /// `base[key]` of this value, at its base.
+    Item(FileId, ValueId),
+    /// The same, at its key.
+    ItemKey(FileId, ValueId),
+    Slice(FileId, ValueId),
+    Iteration(FileId, ValueId),
+    Unpack(FileId, ValueId),
+    Enter(FileId, ValueId),
+    Leave(FileId, ValueId),
+    Caught(FileId, ValueId),
+    OperatorLeft(FileId, ValueId),
+    OperatorRight(FileId, ValueId),
+    /// A store, an index into the module's, at its base.
+    Store(FileId, u32),
+    /// The same, at its key.
+    StoreKey(FileId, u32),
+    /// It is called.
+    Call(SiteId),
+    /// It is called for this receiver.
+    CallWith(SiteId, ObjectId),
+    /// Its element under the key, a literal, goes to the node.
+    ElementInto(ObjectId, NodeId),
+    /// Its elements from an index on go to the tuple.
+    RestInto(i64, ObjectId),
+    /// It is found in the receiver's class: methods are bound, properties read.
+    Bind(ObjectId, NodeId),
+    /// It is found in a class as a class method: it is bound to the class.
+    BindToClass(ObjectId, NodeId),
+    /// A property that is assigned: its setter is called for the receiver with the value.
+    Assign(ObjectId, NodeId),
+    /// What iterating over it yields goes to the node; whoever iterates has the scope.
+    IterateInto(NodeId, Caller),
+    /// It is an iterator whose elements go to the node.
+    NextInto(NodeId, Caller),
+    /// The elements of the container or mapping are merged into the one of the object.
+    MergeInto(ObjectId),
+    /// The receiver of a `super()` in this class.
+    SuperOf(ClassRef, NodeId),
+    /// Its attribute `name` goes to the node.
+    AttributeInto(Name, NodeId),
+    /// It is a key of the container that is read into the node.
+    KeyInto(ObjectId, NodeId),
+    /// The method `name` of it, and of its elements, is called by the library.
+    Hook(Name, Caller),
+    /// It is called if it is the project's own code.
+    CallOwn(SiteId),
+    /// Its iterator goes to the node.
+    IteratorInto(NodeId, Caller),
+    /// The elements that it yields if it is no container go to the node.
+    OthersInto(NodeId, Caller),
+    /// It names the attribute of the first node that is read into the second.
+    NamedAttribute(NodeId, NodeId),
+    /// It names the attribute of the first node that the second is stored in.
+    NamedStore(NodeId, NodeId),
+    /// Its attribute `name` is assigned the node.
+    StoreInto(Name, NodeId),
+    /// Its class goes to the node.
+    ClassInto(NodeId),
+    /// It is the key of the container under which the node is put.
+    PartOf(ObjectId, NodeId),
+    /// A distributed or decorated stand-in for it, made at the call whose result the node is.
+    WrapInto(NodeId),
+}
+
+/// The code that does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Caller {
+    /// Its file.
+    pub file: FileId,
+    /// Its scope: a module, function, lambda or class body.
+    pub scope: ScopeId,
+}
+
+/// A place where something is called, explicitly or by the language or a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct SiteId(u32);
+
+/// How a call comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Via {
+    /// The source says so.
+    Source,
+    /// The language does: operators, iteration, context managers, properties.
+    Language,
+    /// A library calls back what it was given or what a class defines.
+    Library,
+}
+
+/// A call's arguments as nodes.
+#[derive(Clone, Debug, Default)]
+struct Arguments {
+    positional: Vec<NodeId>,
+    keywords: Vec<(Name, NodeId)>,
+    spread: Vec<NodeId>,
+    merge: Vec<NodeId>,
+    /// Others may follow that nobody knows.
+    open: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Site {
+    caller: Caller,
+    /// The call expression, if there is one.
+    call: Option<CallId>,
+    arguments: std::rc::Rc<Arguments>,
+    result: Option<NodeId>,
+    decorator: bool,
+    raise: bool,
+    via: Via,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    objects: Vec<ObjectId>,
+    /// How many of the objects have been passed on.
+    done: u32,
+    queued: bool,
+    flows: Vec<NodeId>,
+    uses: Vec<Use>,
+}
+
+/// A call of something, found by value flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallEdge {
+    /// Who calls.
+    pub caller: Caller,
+    /// The call expression, if there is one.
+    pub call: Option<CallId>,
+    /// What is called.
+    pub callee: ObjectId,
+    /// How it comes about.
+    pub via: Via,
+}
+
+/// What value flow has found.
+#[derive(Debug)]
+pub struct Solution<'a> {
+    first: Vec<u32>,
+    objects: Objects,
+    /// Names of the project.
+    pub names: ProjectNames,
+    /// What the project mentions of libraries.
+    pub externals: Externals<'a>,
+    sets: Vec<Vec<ObjectId>>,
+    /// Every call, sorted.
+    pub edges: Vec<CallEdge>,
+    fields: FxHashMap<(ObjectId, Name), NodeId>,
+    partials: FxHashMap<NodeId, Vec<NodeId>>,
+}
+
+impl Solution<'_> {
+    /// The node of a module's value.
+    #[must_use]
+    pub fn node(&self, file: FileId, value: ValueId) -> NodeId {
+        NodeId(self.first[file.index()] + value.0)
+    }
+
+    /// The module and value of a node; `None` for nodes that are no module's value.
+    #[must_use]
+    pub fn origin(&self, node: NodeId) -> Option<(FileId, ValueId)> {
+        if node.0 >= *self.first.last()? {
+            return None;
+        }
+        let file = self.first.partition_point(|&first| first <= node.0) - 1;
+        Some((FileId(u32::try_from(file).ok()?), ValueId(node.0 - self.first[file])))
+    }
+
+    /// What a value may be.
+    #[must_use]
+    pub fn values(&self, file: FileId, value: ValueId) -> &[ObjectId] {
+        self.at(self.node(file, value))
+    }
+
+    /// What a node may be.
+    #[must_use]
+    pub fn at(&self, node: NodeId) -> &[ObjectId] {
+        self.sets.get(node.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// The object `id`.
+    #[must_use]
+    pub fn object(&self, id: ObjectId) -> Object {
+        self.objects.get(id)
+    }
+
+    /// All objects.
+    pub fn objects(&self) -> impl Iterator<Item = (ObjectId, Object)> + '_ {
+        self.objects.iter()
+    }
+
+    /// What has been stored in an object's attribute.
+    #[must_use]
+    pub fn attribute(&self, object: ObjectId, name: Name) -> &[ObjectId] {
+        self.fields.get(&(object, name)).map_or(&[], |&node| self.at(node))
+    }
+
+    /// What a `functools.partial` calls.
+    pub fn partial(&self, site: NodeId) -> impl Iterator<Item = ObjectId> + '_ {
+        self.partials.get(&site).into_iter().flatten().flat_map(|&node| self.at(node).iter().copied())
+    }
+}
+
+/// Lets values flow until nothing changes.
+#[must_use]
+pub fn solve<'a>(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library) -> Solution<'a> {
+    let mut solver = Solver::new(modules, hierarchy, library);
+    for file in modules.files() {
+        solver.add_module(file);
+    }
+    solver.run();
+    // What no code of the project calls may be called from outside, with anything.
+    let mut functions: Vec<FunctionRef> = Vec::new();
+    for file in modules.files() {
+        let count = modules.get(file).functions.len();
+        functions.extend((0..count).map(|index| FunctionRef { file, function: FunctionId::new(index) }));
+    }
+    loop {
+        functions.retain(|function| !solver.called.contains(function));
+        if functions.is_empty() {
+            break;
+        }
+        for &function in &functions {
+            solver.call_from_outside(function);
+        }
+        solver.run();
+    }
+    solver.solution()
+}
+
+struct Solver<'a> {
+    modules: &'a Modules,
+    hierarchy: &'a Hierarchy,
+    resolver: Resolver<'a>,
+    names: ProjectNames,
+    local_names: Vec<Vec<Option<Name>>>,
+    externals: Externals<'a>,
+    objects: Objects,
+    first: Vec<u32>,
+    nodes: Vec<Node>,
+    queue: VecDeque<NodeId>,
+    edges_seen: FxHashSet<(NodeId, NodeId)>,
+    fields: FxHashMap<(ObjectId, Field), NodeId>,
+    /// The parts of each container, for what reads them all.
+    parts: FxHashMap<ObjectId, Vec<(Literal, NodeId)>>,
+    /// Containers that get the parts of another from an index on.
+    slices: FxHashMap<ObjectId, Vec<(i64, Option<i64>, ObjectId)>>,
+    attributes: FxHashMap<(ObjectId, Name), NodeId>,
+    sites: Vec<Site>,
+    calls_seen: FxHashSet<(SiteId, ObjectId)>,
+    creations: FxHashMap<Object, u32>,
+    called: FxHashSet<FunctionRef>,
+    property_setters: FxHashMap<NodeId, Vec<NodeId>>,
+    partials: FxHashMap<NodeId, (Vec<NodeId>, std::rc::Rc<Arguments>)>,
+    edges: FxHashSet<CallEdge>,
+    singletons: FxHashMap<ObjectId, NodeId>,
+    /// The values that a function returns other than its own parameters, and those parameters.
+    returns: FxHashMap<FunctionRef, std::rc::Rc<(Vec<NodeId>, Vec<u32>)>>,
+}
+
+impl<'a> Solver<'a> {
+    fn new(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library) -> Self {
+        let mut first = Vec::with_capacity(modules.list.len() + 1);
+        let mut next = 0;
+        for module in &modules.list {
+            first.push(next);
+            next += u32::try_from(module.values.len()).expect("fewer values than 2^32");
+        }
+        first.push(next);
+        let mut nodes = Vec::new();
+        nodes.resize_with(next as usize, Node::default);
+        Self {
+            modules,
+            hierarchy,
+            resolver: Resolver { modules, library },
+            names: ProjectNames::default(),
+            local_names: modules.list.iter().map(|module| vec![None; module.names.iter().count()]).collect(),
+            externals: Externals::new(library),
+            objects: Objects::default(),
+            first,
+            nodes,
+            queue: VecDeque::new(),
+            edges_seen: FxHashSet::default(),
+            fields: FxHashMap::default(),
+            parts: FxHashMap::default(),
+            slices: FxHashMap::default(),
+            attributes: FxHashMap::default(),
+            sites: Vec::new(),
+            calls_seen: FxHashSet::default(),
+            creations: FxHashMap::default(),
+            called: FxHashSet::default(),
+            property_setters: FxHashMap::default(),
+            partials: FxHashMap::default(),
+            edges: FxHashSet::default(),
+            singletons: FxHashMap::default(),
+            returns: FxHashMap::default(),
+        }
+    }
+
+    fn solution(self) -> Solution<'a> {
+        let mut edges: Vec<CallEdge> = self.edges.into_iter().collect();
+        edges.sort_unstable();
+        let fields = self
+            .fields
+            .iter()
+            .filter_map(|(&(object, field), &node)| match field {
+                Field::Attribute(name) => Some(((object, name), node)),
+                _ => None,
+            })
+            .collect();
+        Solution {
+            first: self.first,
+            objects: self.objects,
+            names: self.names,
+            externals: self.externals,
+            sets: self.nodes.into_iter().map(|node| node.objects).collect(),
+            edges,
+            fields,
+            partials: self.partials.into_iter().map(|(site, (callees, _))| (site, callees)).collect(),
+        }
+    }
+
+    // ---- nodes ----
+
+    fn node(&self, file: FileId, value: ValueId) -> NodeId {
+        NodeId(self.first[file.index()] + value.0)
+    }
+
+    fn fresh(&mut self) -> NodeId {
+        self.nodes.push(Node::default());
+        NodeId(u32::try_from(self.nodes.len() - 1).expect("fewer nodes than 2^32"))
+    }
+
+    /// A node that is `object` and nothing else.
+    fn singleton(&mut self, object: ObjectId) -> NodeId {
+        if let Some(&node) = self.singletons.get(&object) {
+            return node;
+        }
+        let node = self.fresh();
+        self.singletons.insert(object, node);
+        self.add(node, object);
+        node
+    }
+
+    fn add(&mut self, node: NodeId, object: ObjectId) {
+        let entry = &mut self.nodes[node.index()];
+        if entry.objects.contains(&object) {
+            return;
+        }
+        match entry.objects.len() {
+            CAPACITY.. => return,
+            length if length + 1 == CAPACITY && object != ObjectId::UNKNOWN => {
+                if entry.objects.contains(&ObjectId::UNKNOWN) {
+                    entry.objects.push(object);
+                } else {
+                    entry.objects.push(ObjectId::UNKNOWN);
+                }
+            }
+            _ => entry.objects.push(object),
+        }
+        if !entry.queued && !(entry.flows.is_empty() && entry.uses.is_empty()) {
+            entry.queued = true;
+            self.queue.push_back(node);
+        }
+    }
+
+    fn add_new(&mut self, node: NodeId, object: Object) {
+        let object = self.objects.id(object);
+        self.add(node, object);
+    }
+
+    fn unknown(&mut self, node: NodeId) {
+        self.add(node, ObjectId::UNKNOWN);
+    }
+
+    /// Lets what `from` may be flow to `to`.
+    fn flow(&mut self, from: NodeId, to: NodeId) {
+        if from == to || !self.edges_seen.insert((from, to)) {
+            return;
+        }
+        self.nodes[from.index()].flows.push(to);
+        for index in 0..self.nodes[from.index()].done as usize {
+            let object = self.nodes[from.index()].objects[index];
+            self.add(to, object);
+        }
+        self.wake(from);
+    }
+
+    /// Registers what happens to the objects that `node` may be.
+    fn on(&mut self, node: NodeId, reaction: Use) {
+        self.nodes[node.index()].uses.push(reaction);
+        for index in 0..self.nodes[node.index()].done as usize {
+            let object = self.nodes[node.index()].objects[index];
+            self.react(reaction, object);
+        }
+        self.wake(node);
+    }
+
+    fn wake(&mut self, node: NodeId) {
+        let entry = &mut self.nodes[node.index()];
+        if !entry.queued && (entry.done as usize) < entry.objects.len() {
+            entry.queued = true;
+            self.queue.push_back(node);
+        }
+    }
+
+    fn run(&mut self) {
+        while let Some(node) = self.queue.pop_front() {
+            self.nodes[node.index()].queued = false;
+            while let entry = &mut self.nodes[node.index()]
+                && let Some(&object) = entry.objects.get(entry.done as usize)
+            {
+                entry.done += 1;
+                for index in 0..self.nodes[node.index()].flows.len() {
+                    let to = self.nodes[node.index()].flows[index];
+                    self.add(to, object);
+                }
+                for index in 0..self.nodes[node.index()].uses.len() {
+                    let reaction = self.nodes[node.index()].uses[index];
+                    self.react(reaction, object);
+                }
+            }
+        }
+    }
+
+    fn react(&mut self, reaction: Use, object: ObjectId) {
+        match reaction {
+            Use::Attribute(file, value) => self.read_attribute(file, value, object),
+            Use::Item(file, value) => self.read_item(file, value, object),
+            Use::ItemKey(file, value) => self.read_item_key(file, value, object),
+            Use::Slice(file, value) => self.slice(file, value, object),
+            Use::Iteration(file, value) => {
+                let (node, caller) = (self.node(file, value), self.caller(file, value));
+                self.iterate(object, node, caller);
+            }
+            Use::Unpack(file, value) => self.unpack(file, value, object),
+            Use::Enter(file, value) => self.enter(file, value, object),
+            Use::Leave(file, value) => self.leave(file, value, object),
+            Use::Caught(file, value) => self.caught(file, value, object),
+            Use::OperatorLeft(file, value) => self.operator(file, value, object),
+            Use::OperatorRight(file, value) => self.reflected_operator(file, value, object),
+            Use::Store(file, store) => self.store(file, store, object),
+            Use::StoreKey(file, store) => self.store_key(file, store, object),
+            Use::Call(site) => self.call(site, object),
+            Use::CallWith(site, receiver) => self.call_with(site, receiver, object),
+            Use::ElementInto(key, node) => self.element_into(object, key, node),
+            Use::RestInto(position, container) => self.rest_into(object, position, container),
+            Use::Bind(receiver, node) => self.bind(object, receiver, node),
+            Use::BindToClass(class, node) => self.bind_to_class(object, class, node),
+            Use::NextInto(node, caller) => self.next(object, node, caller),
+            Use::Assign(receiver, node) => self.assign_property(object, receiver, node),
+            Use::IterateInto(node, caller) => self.iterate(object, node, caller),
+            Use::MergeInto(target) => self.merge_into(object, target),
+            Use::SuperOf(class, node) => self.add_new(node, Object::Super(class, object)),
+            Use::AttributeInto(name, node) => {
+                let from = self.attribute_node(object, name);
+                self.flow(from, node);
+            }
+            Use::KeyInto(container, node) => self.key_into(container, object, node),
+            Use::Hook(name, caller) => self.hook(object, name, caller),
+            Use::WrapInto(node) => self.wrap(object, node),
+            Use::CallOwn(site) => self.call_own(site, object),
+            Use::IteratorInto(node, caller) => self.iterator(object, node, caller),
+            Use::OthersInto(node, caller) => {
+                if !matches!(self.objects.get(object), Object::Container(..) | Object::Unknown | Object::Created(..)) {
+                    self.iterate(object, node, caller);
+                }
+            }
+            Use::NamedAttribute(base, node) => self.named_attribute(base, object, node),
+            Use::NamedStore(base, value) => self.named_store(base, object, value),
+            Use::StoreInto(name, value) => self.store_attribute(object, name, value),
+            Use::ClassInto(node) => self.class_of(object, node),
+            Use::PartOf(container, value) => {
+                let part = match self.objects.get(object) {
+                    Object::Literal(literal) => self.part(container, literal),
+                    _ => self.field(container, Field::Any),
+                };
+                self.flow(value, part);
+            }
+        }
+    }
+
+    // ---- names ----
+
+    fn name(&mut self, file: FileId, name: NameId) -> Name {
+        if let Some(known) = self.local_names[file.index()][name.index()] {
+            return known;
+        }
+        let known = self.names.id(self.modules.get(file).names.text(name));
+        self.local_names[file.index()][name.index()] = Some(known);
+        known
+    }
+
+    fn literal(&mut self, file: FileId, constant: Constant) -> Literal {
+        match constant {
+            Constant::Str(name) => Literal::Str(self.name(file, name)),
+            Constant::Int(int) => Literal::Int(int),
+            Constant::Bool(value) => Literal::Bool(value),
+            Constant::None => Literal::None,
+        }
+    }
+
+    /// The scope that evaluates a value.
+    fn caller(&self, file: FileId, value: ValueId) -> Caller {
+        Caller { file, scope: self.modules.get(file).value(value).scope }
+    }
+
+    /// An object for what is created at `site`: its own, unless too many of the kind are.
+    fn creation(&mut self, kind: Object, site: NodeId) -> ObjectId {
+        let count = self.creations.entry(kind).or_default();
+        let own = |site: NodeId| match kind {
+            Object::Instance(class, _) => Object::Instance(class, Some(site)),
+            Object::Created(symbol, _) => Object::Created(symbol, site),
+            other => other,
+        };
+        if let Some(known) = self.objects.find(own(site)) {
+            return known;
+        }
+        if *count >= SITES {
+            return self.objects.id(kind);
+        }
+        *count += 1;
+        self.objects.id(own(site))
+    }
+}
