@@ -14,7 +14,7 @@ use crate::finding::{Confidence, Level};
 
 /// Find the training loops of TensorFlow programs, and what keeps them from training on many GPUs with Horovod.
 #[derive(Debug, Parser)]
-#[command(name = "hvdlint", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(name = "hvdlint", version, disable_help_subcommand = true)]
 #[command(after_help = "\
 Examples:
   hvdlint check                      check the current directory
@@ -25,7 +25,10 @@ Examples:
 Exit status:
   0  nothing to report
   1  findings
-  2  the job could not be done: bad option or configuration, unreadable input, no Python file")]
+  2  the job could not be done: bad option or configuration, unreadable input, no Python file
+
+Environment:
+  NO_COLOR, FORCE_COLOR, CLICOLOR, CLICOLOR_FORCE     decide with `--color auto`")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -39,7 +42,7 @@ pub struct Cli {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct GlobalArgs {
-    /// When to use colors; NO_COLOR, FORCE_COLOR, CLICOLOR and CLICOLOR_FORCE decide with `auto`
+    /// When to use colors
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", global = true)]
     pub color: ColorChoice,
     /// Print findings and errors only
@@ -88,6 +91,7 @@ Exit status:
   0  nothing to report
   1  findings of the level of --fail-on or above
   2  the job could not be done")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct CheckArgs {
     /// Files and folders to report on; the project around them is analysed whole; `-` is standard input
     #[arg(value_name = "PATHS", default_value = ".")]
@@ -307,12 +311,12 @@ pub enum GraphFormat {
 /// When to use colors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal.
+    /// On a terminal, unless the environment says otherwise.
     #[default]
     Auto,
-    /// Always.
+    /// Into files and pipes, too.
     Always,
-    /// Never.
+    /// Plain text.
     Never,
 }
 
@@ -351,149 +355,6 @@ pub fn resolve_color(choice: ColorChoice, is_terminal: bool, env: impl Fn(&str) 
             is_terminal
                 && value("CLICOLOR").is_none_or(|value| value != "0")
                 && value("TERM").is_none_or(|term| term != "dumb")
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-    use clap::error::ErrorKind;
-
-    use super::*;
-
-    fn check(arguments: &str) -> CheckArgs {
-        match Cli::try_parse_from(arguments.split(' ')).expect("a valid command line").command {
-            Command::Check(arguments) => *arguments,
-            command => panic!("not `check`: {command:?}"),
-        }
-    }
-
-    fn error(arguments: &str) -> ErrorKind {
-        Cli::try_parse_from(arguments.split(' ')).expect_err("an invalid command line").kind()
-    }
-
-    #[test]
-    fn the_definition_is_sound() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn check_has_defaults() {
-        let arguments = check("hvdlint check");
-        assert_eq!(arguments.paths, [PathBuf::from(".")]);
-        assert_eq!(arguments.output, []);
-        assert_eq!((arguments.select, arguments.fail_on, arguments.confidence), (None, Level::Warning, None));
-    }
-
-    #[test]
-    fn lists_have_commas_and_repeat() {
-        let arguments =
-            check("hvdlint check --select HVD001,restriction --select HVD1 --ignore a,b src - x.py");
-        assert_eq!(arguments.select.unwrap_or_default(), ["HVD001", "restriction", "HVD1"]);
-        assert_eq!(arguments.ignore, ["a", "b"]);
-        assert_eq!(arguments.paths, ["src", "-", "x.py"].map(PathBuf::from));
-    }
-
-    #[test]
-    fn an_output_is_a_format_and_maybe_a_file() {
-        let arguments = check("hvdlint check --output full --output sarif=out/a=b.sarif");
-        assert_eq!(
-            arguments.output,
-            [
-                Output { format: OutputFormat::Full, file: None },
-                Output { format: OutputFormat::Sarif, file: Some("out/a=b.sarif".into()) },
-            ]
-        );
-        assert_eq!("json=".parse::<Output>(), Err("no file name after `=`".into()));
-        let message = "xml=f".parse::<Output>().expect_err("no such format");
-        assert_eq!(message, "`xml` is not a format; the formats are `full`, `concise`, `json`, `sarif`");
-    }
-
-    #[test]
-    fn levels_and_confidences_are_words() {
-        assert_eq!(check("hvdlint check --fail-on note").fail_on, Level::Note);
-        assert_eq!(check("hvdlint check --confidence possible").confidence, Some(Confidence::Possible));
-        assert_eq!(error("hvdlint check --fail-on info"), ErrorKind::InvalidValue);
-    }
-
-    #[test]
-    fn what_contradicts_itself_is_refused() {
-        assert_eq!(error("hvdlint check --isolated --config a.toml"), ErrorKind::ArgumentConflict);
-        assert_eq!(error("hvdlint check --exit-zero --fail-on note"), ErrorKind::ArgumentConflict);
-        assert_eq!(error("hvdlint check -q -v"), ErrorKind::ArgumentConflict);
-        assert_eq!(error("hvdlint check --threads 0"), ErrorKind::ValueValidation);
-        assert_eq!(
-            check("hvdlint check --exit-zero").fail_on,
-            Level::Warning,
-            "a default is no contradiction"
-        );
-    }
-
-    #[test]
-    fn the_other_commands_parse() {
-        for line in [
-            "hvdlint explain",
-            "hvdlint explain HVD005 --color never",
-            "hvdlint loops a b --output json",
-            "hvdlint graph calls --format json --package dir dir/a.py",
-            "hvdlint -v graph classes --format mermaid",
-            "hvdlint --threads 2 graph imports --format svg",
-            "hvdlint config show",
-            "hvdlint completions zsh",
-        ] {
-            assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
-        }
-    }
-
-    #[test]
-    fn every_option_has_help_and_every_command_fits() {
-        let mut commands = vec![Cli::command()];
-        while let Some(command) = commands.pop() {
-            assert!(command.get_about().is_some(), "{}", command.get_name());
-            for argument in command.get_arguments() {
-                assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
-            }
-            commands.extend(command.get_subcommands().cloned());
-        }
-    }
-
-    #[test]
-    fn the_option_decides_on_color_before_the_environment() {
-        let env = |name: &str| (name == "NO_COLOR").then(|| "1".into());
-        assert!(resolve_color(ColorChoice::Always, false, env));
-        assert!(!resolve_color(ColorChoice::Never, true, |_| Some("1".into())));
-    }
-
-    #[test]
-    fn the_environment_decides_on_color_before_the_terminal() {
-        let cases: [(&[(&str, &str)], bool, bool); 13] = [
-            (&[], true, true),
-            (&[], false, false),
-            (&[("NO_COLOR", "1")], true, false),
-            (&[("NO_COLOR", "")], true, true),
-            (&[("NO_COLOR", "1"), ("FORCE_COLOR", "1")], true, false),
-            (&[("FORCE_COLOR", "1")], false, true),
-            (&[("FORCE_COLOR", "0")], true, false),
-            (&[("CLICOLOR_FORCE", "1")], false, true),
-            (&[("CLICOLOR_FORCE", "0")], true, true),
-            (&[("CLICOLOR", "0")], true, false),
-            (&[("CLICOLOR", "1")], false, false),
-            (&[("CLICOLOR", "0"), ("CLICOLOR_FORCE", "1")], false, true),
-            (&[("TERM", "dumb")], true, false),
-        ];
-        for (variables, is_terminal, expected) in cases {
-            let env = |name: &str| {
-                variables
-                    .iter()
-                    .find(|(variable, _)| *variable == name)
-                    .map(|(_, value)| OsString::from(value))
-            };
-            assert_eq!(
-                resolve_color(ColorChoice::Auto, is_terminal, env),
-                expected,
-                "{variables:?} {is_terminal}"
-            );
         }
     }
 }

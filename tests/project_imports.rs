@@ -154,6 +154,17 @@ fn the_folder_that_has_the_submodule_is_meant() {
 }
 
 #[test]
+fn an_attribute_of_a_near_module_comes_before_a_far_submodule() {
+    let project = layout(&["05/main.py", "05/utils.py", "utils/x.py"]);
+    assert_eq!(project.from("05/main.py", "utils", "x"), pair("05/utils.py", "external"));
+    assert_eq!(
+        project.resolve("05/main.py", "utils.x"),
+        "utils/x.py",
+        "an import statement names modules only"
+    );
+}
+
+#[test]
 fn a_package_does_not_look_into_itself_before_the_rest() {
     let project =
         layout(&["pkg/__init__.py", "pkg/a.py", "pkg/utils.py", "utils.py", "pkg/only.py", "pkg/queue.py"]);

@@ -177,6 +177,9 @@ fn what_is_named_is_included_unless_excludes_are_forced() {
     let options = OpenOptions { force_exclude: true, ..OpenOptions::default() };
     let project = folder.open(&paths, &options).expect("a project");
     assert_eq!(reported(&project), ["run", "tmp/y.py"], "git is not asked about what is named");
+    let project = folder.open(&["gen/x.py"], &options).expect("a project");
+    assert_eq!(reported(&project), [""; 0]);
+    assert!(project.require_reported().is_ok(), "everything being excluded is what was asked for");
 }
 
 #[test]

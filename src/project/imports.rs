@@ -156,14 +156,11 @@ impl Imports {
     /// the module with that name comes first in Python; the caller knows its attributes).
     #[must_use]
     pub fn resolve_from(&self, importer: FileId, level: u32, dotted: &str, name: &str) -> (Target, Target) {
-        if level > 0 {
-            let module = self.resolve(importer, level, dotted);
-            return (module, self.submodule(module, name));
-        }
-        // Folders without `__init__` in several places: the one that has the submodule is meant.
-        let full = format!("{dotted}.{name}");
-        let Some(start) = self.start(importer, 0, &full) else { return (Target::External, Target::External) };
-        let module = self.descend(start, dotted);
+        let start = match level {
+            0 => self.absolute_start(importer, dotted, Some(name)),
+            _ => self.relative_start(importer, level),
+        };
+        let module = start.map_or(Target::External, |start| self.descend(start, dotted));
         (module, self.submodule(module, name))
     }
 
@@ -175,9 +172,13 @@ impl Imports {
 
     /// The folder that the first part of the name is to be looked for in, as a target.
     fn start(&self, importer: FileId, level: u32, dotted: &str) -> Option<Target> {
-        if level == 0 {
-            return self.absolute_start(importer, dotted).map(Target::Namespace);
+        match level {
+            0 => self.absolute_start(importer, dotted, None),
+            _ => self.relative_start(importer, level),
         }
+    }
+
+    fn relative_start(&self, importer: FileId, level: u32) -> Option<Target> {
         let mut folder = self.files[importer.index()].folder;
         for _ in 1..level {
             folder = self.folder(folder).parent?;
@@ -185,9 +186,9 @@ impl Imports {
         Some(Target::Namespace(folder))
     }
 
-    /// The search folder in which most of an absolute name is found. Among equals a module or package comes before a
-    /// folder without `__init__`, then the nearest.
-    fn absolute_start(&self, importer: FileId, dotted: &str) -> Option<FolderId> {
+    /// The search folder in which most of an absolute name is found. Among equals a module or package, or a folder
+    /// without `__init__` that has the wanted `member`, comes before any other folder, then the nearest.
+    fn absolute_start(&self, importer: FileId, dotted: &str, member: Option<&str>) -> Option<Target> {
         let first = parts(dotted).next()?;
         let length = parts(dotted).count();
         let is_standard = is_standard(first);
@@ -210,7 +211,11 @@ impl Imports {
                 continue;
             }
             let (depth, last) = self.depth(folder, dotted);
-            let rank = (depth, matches!(last, Target::File(_)));
+            let is_meant = match last {
+                Target::File(_) => true,
+                _ => member.is_some_and(|member| self.child(last, member) != Target::External),
+            };
+            let rank = (depth, is_meant);
             if depth > 0 && best.is_none_or(|(best, _)| rank > best) {
                 best = Some((rank, folder));
             }
@@ -218,7 +223,7 @@ impl Imports {
                 break;
             }
         }
-        best.map(|(_, folder)| folder)
+        best.map(|(_, folder)| Target::Namespace(folder))
     }
 
     /// How many parts of the name are there, and the last of them.
