@@ -394,7 +394,7 @@ mod unix {
     fn an_unreadable_file_is_a_problem_of_its_own() {
         let folder = Folder::new(&[("a.py", ""), ("b.py", ""), ("locked/c.py", "")]);
         for path in ["a.py", "locked"] {
-            fs::set_permissions(folder.path(path), fs::Permissions::from_mode(0)).expect("an own file");
+            fs::set_permissions(folder.path(path), fs::Permissions::from_mode(0o000)).expect("an own file");
         }
         if fs::read(folder.path("a.py")).is_ok() {
             return; // The superuser reads everything.

@@ -5,7 +5,10 @@
 //! absolute imports are looked for near the importer first: in its folder and the ones above, up to the root. Folders
 //! that are packages come after all others, because Python doesn't look into the importer's own package (Python 2
 //! did, and so does running a module of a package as a script), and not at all for names of the standard library.
-//! The root's `src` is last.
+//! The root's `src` is last, but for the root itself where that is a package.
+
+use std::ffi::OsStr;
+use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
@@ -66,13 +69,16 @@ struct Place {
 
 const ROOT: FolderId = FolderId(0);
 
+/// The folder that the root is in; it holds nothing else, and the root only if that is a package.
+const OUTSIDE: FolderId = FolderId(1);
+
 impl Imports {
     /// Indexes `files`, which are all files of a project in their order.
     #[must_use]
     pub fn new(files: &[SourceFile]) -> Self {
-        let root = Folder { path: String::new(), parent: None, init: None };
+        let lone = || Folder { path: String::new(), parent: None, init: None };
         let mut imports = Self {
-            folders: vec![root],
+            folders: vec![lone(), lone()],
             names: FxHashMap::default(),
             entries: FxHashMap::default(),
             files: Vec::with_capacity(files.len()),
@@ -88,12 +94,24 @@ impl Imports {
         let folder = self.add_folder(folder);
         let is_package = is_package(name);
         self.files.push(Place { folder, is_package });
-        let name = self.intern(stem(name));
         // `a.py` sorts before `a.pyi`, so a program is preferred to its stub.
         if is_package {
             self.folders[folder.0 as usize].init.get_or_insert(file.id);
-        } else {
+            if folder == ROOT {
+                self.add_root_package(file);
+            }
+        } else if stem(name) != name {
+            let name = self.intern(stem(name));
             self.entries.entry((folder, name)).or_default().module.get_or_insert(file.id);
+        }
+    }
+
+    /// Lets the modules of a package that is the project's root import each other by full names.
+    fn add_root_package(&mut self, init: &SourceFile) {
+        let name = init.path.parent().and_then(Path::file_name).and_then(OsStr::to_str);
+        if let Some(name) = name {
+            let name = self.intern(name);
+            self.entries.insert((OUTSIDE, name), Entry { module: None, folder: Some(ROOT) });
         }
     }
 
@@ -204,7 +222,7 @@ impl Imports {
         let source = self.names.get("src").and_then(|src| self.entries.get(&(ROOT, *src))?.folder);
 
         let mut best = None;
-        for folder in plain.chain(packages).chain([ROOT]).chain(source) {
+        for folder in plain.chain(packages).chain(source).chain([OUTSIDE]) {
             let found = self.child(Target::Namespace(folder), first);
             let is_own_name = found == Target::File(importer) && !self.files[importer.index()].is_package;
             if is_foreign && (matches!(found, Target::Namespace(_)) || is_own_name) {
