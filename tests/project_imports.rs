@@ -16,7 +16,7 @@ fn layout(relatives: &[&str]) -> Layout {
         .zip(&relatives)
         .map(|(id, relative)| SourceFile {
             id: FileId(id),
-            path: PathBuf::from(relative),
+            path: PathBuf::from("/home/root").join(relative),
             relative: (*relative).to_owned(),
             kind: if relative.ends_with('i') { FileKind::Stub } else { FileKind::Source },
             name: ModuleName::from("not.used"),
@@ -154,6 +154,17 @@ fn the_folder_that_has_the_submodule_is_meant() {
 }
 
 #[test]
+fn an_attribute_of_a_near_module_comes_before_a_far_submodule() {
+    let project = layout(&["05/main.py", "05/utils.py", "utils/x.py"]);
+    assert_eq!(project.from("05/main.py", "utils", "x"), pair("05/utils.py", "external"));
+    assert_eq!(
+        project.resolve("05/main.py", "utils.x"),
+        "utils/x.py",
+        "an import statement names modules only"
+    );
+}
+
+#[test]
 fn a_package_does_not_look_into_itself_before_the_rest() {
     let project =
         layout(&["pkg/__init__.py", "pkg/a.py", "pkg/utils.py", "utils.py", "pkg/only.py", "pkg/queue.py"]);
@@ -194,6 +205,28 @@ fn the_src_folder_is_looked_into_from_anywhere() {
     let project = layout(&["src/pkg/__init__.py", "src/pkg/net.py", "scripts/train.py", "tests/test_net.py"]);
     assert_eq!(project.resolve("scripts/train.py", "pkg.net"), "src/pkg/net.py");
     assert_eq!(project.resolve("tests/test_net.py", "src.pkg.net"), "src/pkg/net.py");
+}
+
+#[test]
+fn a_root_that_is_a_package_is_known_by_its_name() {
+    let project = layout(&["__init__.py", "net.py", "queue.py", "sub/__init__.py", "sub/a.py"]);
+    assert_eq!(project.resolve("sub/a.py", "root.net"), "net.py");
+    assert_eq!(project.resolve("sub/a.py", "root"), "__init__.py");
+    assert_eq!(project.prefixes("net.py", "root.sub.a"), ["__init__.py", "sub/__init__.py", "sub/a.py"]);
+    assert_eq!(
+        project.resolve("sub/a.py", "queue"),
+        "external",
+        "a package doesn't hide the standard library"
+    );
+    let project = layout(&["net.py", "main.py"]);
+    assert_eq!(project.resolve("main.py", "root.net"), "external", "not a package");
+}
+
+#[test]
+fn a_script_without_an_ending_can_not_be_imported() {
+    let project = layout(&["train", "train.py", "run", "main.py"]);
+    assert_eq!(project.resolve("main.py", "train"), "train.py");
+    assert_eq!(project.resolve("main.py", "run"), "external");
 }
 
 #[test]

@@ -17,12 +17,10 @@ use super::{FileProblem, LARGEST_FILE, PathGlobs};
 /// How to look for files.
 pub(super) struct Search<'a> {
     pub(super) root: &'a Path,
-    /// Whether the root is the place to start from; else only the given paths are.
+    /// Whether folders in the root are walked although nobody named them.
     pub(super) whole_root: bool,
     pub(super) in_git: bool,
     pub(super) excludes: Arc<PathGlobs>,
-    /// Whether excludes hold for given paths too.
-    pub(super) force_exclude: bool,
     /// How many threads walk; 0 leaves the choice to the walker.
     pub(super) threads: usize,
 }
@@ -45,16 +43,11 @@ impl Search<'_> {
     /// Finds the files under the root, the given ones among them.
     pub(super) fn run(&self, given: &[Given]) -> Found {
         let mut found = Found::default();
-        if self.whole_root {
-            self.walk(self.root, &mut found);
-        }
+        self.walk(self.root, (!self.whole_root).then_some(1), &mut found);
         for given in given {
-            if self.force_exclude && self.is_excluded(&given.path) {
-                continue;
-            }
             match given.kind {
                 GivenKind::Folder if !found.folders.contains(&given.path) => {
-                    self.walk(&given.path, &mut found)
+                    self.walk(&given.path, None, &mut found);
                 }
                 GivenKind::Folder => {}
                 GivenKind::File if given.path.extension().is_some_and(|extension| extension == "ipynb") => {
@@ -77,10 +70,11 @@ impl Search<'_> {
         path.strip_prefix(self.root).is_ok_and(|relative| self.excludes.covers(relative))
     }
 
-    fn walk(&self, folder: &Path, found: &mut Found) {
+    fn walk(&self, folder: &Path, max_depth: Option<usize>, found: &mut Found) {
         let (root, excludes) = (self.root.to_owned(), Arc::clone(&self.excludes));
         let walker = WalkBuilder::new(folder)
             .threads(self.threads)
+            .max_depth(max_depth)
             // Outside of a repository a `.gitignore` still counts, but not one of a folder above the project.
             .require_git(self.in_git)
             .parents(self.in_git)
@@ -100,7 +94,7 @@ impl Search<'_> {
         drop(sender);
         for event in receiver {
             match event {
-                Event::Folder(path) => found.folders.insert(path),
+                Event::Folder(path) => max_depth.is_none() && found.folders.insert(path),
                 Event::File(path) => found.files.insert(path),
                 Event::Problem(problem) => found.problems.insert(problem),
             };

@@ -5,7 +5,10 @@
 //! absolute imports are looked for near the importer first: in its folder and the ones above, up to the root. Folders
 //! that are packages come after all others, because Python doesn't look into the importer's own package (Python 2
 //! did, and so does running a module of a package as a script), and not at all for names of the standard library.
-//! The root's `src` is last.
+//! The root's `src` is last, but for the root itself where that is a package.
+
+use std::ffi::OsStr;
+use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
@@ -66,13 +69,16 @@ struct Place {
 
 const ROOT: FolderId = FolderId(0);
 
+/// The folder that the root is in; it holds nothing else, and the root only if that is a package.
+const OUTSIDE: FolderId = FolderId(1);
+
 impl Imports {
     /// Indexes `files`, which are all files of a project in their order.
     #[must_use]
     pub fn new(files: &[SourceFile]) -> Self {
-        let root = Folder { path: String::new(), parent: None, init: None };
+        let lone = || Folder { path: String::new(), parent: None, init: None };
         let mut imports = Self {
-            folders: vec![root],
+            folders: vec![lone(), lone()],
             names: FxHashMap::default(),
             entries: FxHashMap::default(),
             files: Vec::with_capacity(files.len()),
@@ -88,12 +94,24 @@ impl Imports {
         let folder = self.add_folder(folder);
         let is_package = is_package(name);
         self.files.push(Place { folder, is_package });
-        let name = self.intern(stem(name));
         // `a.py` sorts before `a.pyi`, so a program is preferred to its stub.
         if is_package {
             self.folders[folder.0 as usize].init.get_or_insert(file.id);
-        } else {
+            if folder == ROOT {
+                self.add_root_package(file);
+            }
+        } else if stem(name) != name {
+            let name = self.intern(stem(name));
             self.entries.entry((folder, name)).or_default().module.get_or_insert(file.id);
+        }
+    }
+
+    /// Lets the modules of a package that is the project's root import each other by full names.
+    fn add_root_package(&mut self, init: &SourceFile) {
+        let name = init.path.parent().and_then(Path::file_name).and_then(OsStr::to_str);
+        if let Some(name) = name {
+            let name = self.intern(name);
+            self.entries.insert((OUTSIDE, name), Entry { module: None, folder: Some(ROOT) });
         }
     }
 
@@ -156,14 +174,11 @@ impl Imports {
     /// the module with that name comes first in Python; the caller knows its attributes).
     #[must_use]
     pub fn resolve_from(&self, importer: FileId, level: u32, dotted: &str, name: &str) -> (Target, Target) {
-        if level > 0 {
-            let module = self.resolve(importer, level, dotted);
-            return (module, self.submodule(module, name));
-        }
-        // Folders without `__init__` in several places: the one that has the submodule is meant.
-        let full = format!("{dotted}.{name}");
-        let Some(start) = self.start(importer, 0, &full) else { return (Target::External, Target::External) };
-        let module = self.descend(start, dotted);
+        let start = match level {
+            0 => self.absolute_start(importer, dotted, Some(name)),
+            _ => self.relative_start(importer, level),
+        };
+        let module = start.map_or(Target::External, |start| self.descend(start, dotted));
         (module, self.submodule(module, name))
     }
 
@@ -175,9 +190,13 @@ impl Imports {
 
     /// The folder that the first part of the name is to be looked for in, as a target.
     fn start(&self, importer: FileId, level: u32, dotted: &str) -> Option<Target> {
-        if level == 0 {
-            return self.absolute_start(importer, dotted).map(Target::Namespace);
+        match level {
+            0 => self.absolute_start(importer, dotted, None),
+            _ => self.relative_start(importer, level),
         }
+    }
+
+    fn relative_start(&self, importer: FileId, level: u32) -> Option<Target> {
         let mut folder = self.files[importer.index()].folder;
         for _ in 1..level {
             folder = self.folder(folder).parent?;
@@ -185,9 +204,9 @@ impl Imports {
         Some(Target::Namespace(folder))
     }
 
-    /// The search folder in which most of an absolute name is found. Among equals a module or package comes before a
-    /// folder without `__init__`, then the nearest.
-    fn absolute_start(&self, importer: FileId, dotted: &str) -> Option<FolderId> {
+    /// The search folder in which most of an absolute name is found. Among equals a module or package, or a folder
+    /// without `__init__` that has the wanted `member`, comes before any other folder, then the nearest.
+    fn absolute_start(&self, importer: FileId, dotted: &str, member: Option<&str>) -> Option<Target> {
         let first = parts(dotted).next()?;
         let length = parts(dotted).count();
         let is_standard = is_standard(first);
@@ -203,14 +222,18 @@ impl Imports {
         let source = self.names.get("src").and_then(|src| self.entries.get(&(ROOT, *src))?.folder);
 
         let mut best = None;
-        for folder in plain.chain(packages).chain([ROOT]).chain(source) {
+        for folder in plain.chain(packages).chain(source).chain([OUTSIDE]) {
             let found = self.child(Target::Namespace(folder), first);
             let is_own_name = found == Target::File(importer) && !self.files[importer.index()].is_package;
             if is_foreign && (matches!(found, Target::Namespace(_)) || is_own_name) {
                 continue;
             }
             let (depth, last) = self.depth(folder, dotted);
-            let rank = (depth, matches!(last, Target::File(_)));
+            let is_meant = match last {
+                Target::File(_) => true,
+                _ => member.is_some_and(|member| self.child(last, member) != Target::External),
+            };
+            let rank = (depth, is_meant);
             if depth > 0 && best.is_none_or(|(best, _)| rank > best) {
                 best = Some((rank, folder));
             }
@@ -218,7 +241,7 @@ impl Imports {
                 break;
             }
         }
-        best.map(|(_, folder)| folder)
+        best.map(|(_, folder)| Target::Namespace(folder))
     }
 
     /// How many parts of the name are there, and the last of them.

@@ -93,6 +93,7 @@ pub struct Project {
     files: Vec<SourceFile>,
     problems: Vec<FileProblem>,
     overlay: BTreeMap<PathBuf, Arc<str>>,
+    /// The paths that are reported, without those that a forced exclude leaves out.
     given: Vec<PathBuf>,
 }
 
@@ -145,14 +146,14 @@ impl Project {
         Some(&self.files[index.ok()?])
     }
 
-    /// Fails where there is nothing to report on: no Python file in the given paths and no problem either that
-    /// would explain it.
+    /// Fails where there is nothing to report on: no Python file in the given paths, and neither a problem nor a
+    /// forced exclude that would explain it.
     ///
     /// # Errors
     ///
     /// [`ProjectError::NoPythonFile`].
     pub fn require_reported(&self) -> Result<(), ProjectError> {
-        if self.reported().next().is_none() && self.problems.is_empty() {
+        if self.reported().next().is_none() && self.problems.is_empty() && !self.given.is_empty() {
             return Err(ProjectError::NoPythonFile(self.given.clone()));
         }
         Ok(())

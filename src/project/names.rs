@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use super::FileKind;
+
 /// A dotted module name, such as `models.resnet`. A script that can't be imported has one too: `01-intro.main`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleName(Arc<str>);
@@ -16,6 +18,7 @@ impl ModuleName {
     }
 
     /// The name's parts, outermost first.
+    #[must_use]
     pub fn parts(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.split('.')
     }
@@ -76,6 +79,11 @@ pub(super) fn stem(relative: &str) -> &str {
 /// Whether the file makes its folder a package.
 pub(super) fn is_package(relative: &str) -> bool {
     matches!(relative.rsplit('/').next(), Some("__init__.py" | "__init__.pyi"))
+}
+
+/// What the file's name says that it is; a script without an ending is a program.
+pub(super) fn kind(relative: &str) -> FileKind {
+    if relative.strip_suffix(".pyi").is_some() { FileKind::Stub } else { FileKind::Source }
 }
 
 #[cfg(test)]

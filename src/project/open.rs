@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::discover::{self, Search};
 use super::names;
 use super::root::{self, Given, GivenKind};
-use super::{Config, FileId, FileKind, FileProblem, PathGlobs, Project, ProjectError, SourceFile, config};
+use super::{Config, FileId, FileProblem, PathGlobs, Project, ProjectError, SourceFile, config};
 use crate::finding::Rule;
 
 /// Which configuration applies.
@@ -61,7 +61,7 @@ impl Project {
     pub fn open(paths: &[PathBuf], options: &OpenOptions) -> Result<Self, ProjectError> {
         let mut overlay = located_overlay(&options.overlay)?;
         let paths = given_paths(paths, options, &mut overlay)?;
-        let given: Vec<Given> = paths
+        let mut given: Vec<Given> = paths
             .iter()
             .map(|path| Given::new(path, |path| overlay.contains_key(path)))
             .collect::<Result<_, _>>()?;
@@ -78,9 +78,11 @@ impl Project {
             whole_root: is_anchored || !root::is_too_wide(&root),
             in_git: git.is_some(),
             excludes: Arc::new(excludes(&config)?),
-            force_exclude: options.force_exclude,
             threads: options.threads,
         };
+        if options.force_exclude {
+            given.retain(|given| !search.is_excluded(&given.path));
+        }
         let mut found = search.run(&given);
         for path in overlay.keys() {
             if path.starts_with(&root) && discover::has_python_name(path) && !search.is_excluded(path) {
@@ -103,7 +105,8 @@ impl Project {
         problems.sort_unstable();
         let is_reported = |path: &Path| options.report_all || given.iter().any(|given| given.covers(path));
         let files = source_files(located, is_reported);
-        Ok(Self { root, config, files, problems, overlay, given: paths })
+        let given = given.into_iter().map(|given| given.path).collect();
+        Ok(Self { root, config, files, problems, overlay, given })
     }
 }
 
@@ -185,7 +188,7 @@ fn source_files(located: Vec<(String, PathBuf)>, is_reported: impl Fn(&Path) -> 
     files
         .map(|((id, (relative, path)), name)| SourceFile {
             id: FileId(id),
-            kind: if relative.ends_with(".pyi") { FileKind::Stub } else { FileKind::Source },
+            kind: names::kind(&relative),
             name,
             is_package: names::is_package(&relative),
             reported: is_reported(&path),

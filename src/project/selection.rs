@@ -297,7 +297,8 @@ mod tests {
         assert_eq!(error.to_string(), "there is no check, code or group `import-not-on-top`");
         assert_eq!(error.help, "did you mean `import-not-at-top`?");
         assert_eq!(Selector::new("", &RULES).expect_err("empty").given, "");
-        assert_eq!(Selector::new("HVD7", &RULES).expect_err("no such prefix").help, "did you mean `HVD001`?");
+        assert_eq!(Selector::new("HVD101x", &RULES).expect_err("a typo").help, "did you mean `HVD101`?");
+        assert_eq!(Selector::new("HVD7", &RULES).expect_err("no such prefix").given, "HVD7");
         let error = Selector::new("pylint", &RULES).expect_err("another tool's");
         assert_eq!(error.help, "run `hvdlint explain` for the list of checks");
     }

@@ -10,7 +10,7 @@ use super::{ApiKind, ApiRow, Config, ConfigError, Framework, LevelSetting, PerFi
 use crate::finding::{Confidence, Level, Rule};
 use crate::project::{PathGlobs, Selector, suggest};
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 12] = [
     "api",
     "confidence",
     "entry",
@@ -23,7 +23,6 @@ const KEYS: [&str; 13] = [
     "per-file-ignores",
     "select",
     "strict",
-    "tool",
 ];
 
 pub(super) const LEVELS: [(&str, LevelSetting); 4] = [
@@ -52,8 +51,9 @@ type Value<'i> = Spanned<DeValue<'i>>;
 
 /// The configuration in `text`; `None` for a `pyproject.toml` that has none.
 pub(super) fn read(text: &str, path: &Path, rules: &[&'static Rule]) -> Result<Option<Config>, ConfigError> {
-    let reader = Reader { text, path, rules };
     let is_pyproject = path.file_name().is_some_and(|name| name == "pyproject.toml");
+    let prefix = if is_pyproject { "tool.hvdlint." } else { "" };
+    let reader = Reader { prefix, text, path, rules };
     if is_pyproject && !text.contains("hvdlint") {
         return Ok(None); // Whether it is valid TOML concerns other tools.
     }
@@ -68,7 +68,10 @@ pub(super) fn read(text: &str, path: &Path, rules: &[&'static Rule]) -> Result<O
     let Some((_, own)) = tool.get_ref().as_table().and_then(|tool| find(tool, "hvdlint")) else {
         return Ok(None);
     };
-    reader.config(reader.table("tool.hvdlint", own)?).map(Some)
+    let own_table = own.get_ref().as_table();
+    let own_table =
+        own_table.ok_or_else(|| reader.wrong_type("tool.hvdlint", "a table", own, "[tool.hvdlint]"))?;
+    reader.config(own_table).map(Some)
 }
 
 fn find<'a, 'i>(table: &'a DeTable<'i>, name: &str) -> Option<(&'a Key<'i>, &'a Value<'i>)> {
@@ -83,6 +86,8 @@ fn in_order<'a, 'i>(table: &'a DeTable<'i>) -> Vec<(&'a Key<'i>, &'a Value<'i>)>
 }
 
 struct Reader<'a> {
+    /// What stands before the names of tables.
+    prefix: &'static str,
     text: &'a str,
     path: &'a Path,
     rules: &'a [&'static Rule],
@@ -99,8 +104,9 @@ impl Reader<'_> {
                 "extend-select" => config.extend_select = self.selectors(name, value)?,
                 "levels" => {
                     for (check, level) in in_order(self.table(name, value)?) {
+                        let key = format!("levels.{}", check.get_ref());
                         let check = self.selector(check.get_ref(), check.span())?;
-                        config.levels.push((check, self.one_of("a level", level, &LEVELS)?));
+                        config.levels.push((check, self.one_of(&key, level, &LEVELS)?));
                     }
                 }
                 "strict" => config.strict = self.bool(name, value)?,
@@ -112,7 +118,7 @@ impl Reader<'_> {
                         config.per_file_ignores.push(PerFileIgnore {
                             pattern: pattern.get_ref().to_string(),
                             globs: self.globs(pattern.get_ref(), pattern.span())?,
-                            checks: self.selectors(pattern.get_ref(), checks)?,
+                            checks: self.selectors(&format!("'{}'", pattern.get_ref()), checks)?,
                         });
                     }
                 }
@@ -121,25 +127,21 @@ impl Reader<'_> {
                     config.entry = entries.into_iter().map(|(entry, _)| entry.to_owned()).collect();
                 }
                 "framework" => config.framework = self.one_of(name, value, &FRAMEWORKS)?,
-                "api" => {
-                    for row in self.array(name, value)? {
-                        config.api.push(self.api_row(row)?);
-                    }
-                }
+                "api" => config.api = self.api(value)?,
                 "tool" => {
                     let help = "let the keys stand at the top; `[tool.hvdlint]` is for pyproject.toml";
                     return Err(self.fail(key.span(), "there is no table `tool` in this file", help));
                 }
-                _ => return Err(self.unknown_key(key, &KEYS[..KEYS.len() - 1])),
+                _ => return Err(self.unknown_key(key, &KEYS)),
             }
         }
         Ok(config)
     }
 
-    fn api_row(&self, value: &Value) -> Result<ApiRow, ConfigError> {
+    fn api_row(&self, row: &DeTable, span: Range<usize>) -> Result<ApiRow, ConfigError> {
         let (mut name, mut kind, mut base, mut returns, mut parameters) =
             (None, None, None, None, Vec::new());
-        for (key, value) in in_order(self.table("api", value)?) {
+        for (key, value) in in_order(row) {
             let column = key.get_ref().as_ref();
             match column {
                 "name" => name = Some(self.string(column, value)?.to_owned()),
@@ -154,7 +156,7 @@ impl Reader<'_> {
             }
         }
         let missing = |key: &str| {
-            self.fail(value.span(), format!("the row has no `{key}`"), format!("add `{key} = \"...\"`"))
+            self.fail(span.clone(), format!("the row has no `{key}`"), format!("add `{key} = \"...\"`"))
         };
         let name = name.ok_or_else(|| missing("name"))?;
         let kind = kind.ok_or_else(|| missing("kind"))?;
@@ -194,8 +196,7 @@ impl Reader<'_> {
             Some(name) => format!("did you mean `{name}`?"),
             None => format!("write {}", names.join(" or ")),
         };
-        let what = if key.starts_with("a ") { key.to_owned() } else { format!("a value of `{key}`") };
-        Err(self.fail(value.span(), format!("`{given}` is not {what}"), help))
+        Err(self.fail(value.span(), format!("`{given}` is not a value of `{key}`"), help))
     }
 
     fn bool(&self, key: &str, value: &Value) -> Result<bool, ConfigError> {
@@ -219,17 +220,22 @@ impl Reader<'_> {
     }
 
     fn array<'a, 'i>(&self, key: &str, value: &'a Value<'i>) -> Result<&'a [Value<'i>], ConfigError> {
-        let (kind, example) = match key {
-            "api" => ("a list of tables", "[[tool.hvdlint.api]]".to_owned()),
-            _ => ("a list of strings", format!("{key} = [\"...\"]")),
-        };
+        let example = format!("{key} = [\"...\"]");
         let array = value.get_ref().as_array().map(AsRef::as_ref);
-        array.ok_or_else(|| self.wrong_type(key, kind, value, &example))
+        array.ok_or_else(|| self.wrong_type(key, "a list of strings", value, &example))
     }
 
     fn table<'a, 'i>(&self, key: &str, value: &'a Value<'i>) -> Result<&'a DeTable<'i>, ConfigError> {
-        let example = format!("[{key}]");
+        let example = format!("[{}{key}]", self.prefix);
         value.get_ref().as_table().ok_or_else(|| self.wrong_type(key, "a table", value, &example))
+    }
+
+    fn api(&self, value: &Value) -> Result<Vec<ApiRow>, ConfigError> {
+        let example = format!("[[{}api]]", self.prefix);
+        let wrong = |value| self.wrong_type("api", "a list of tables", value, &example);
+        let rows = value.get_ref().as_array().ok_or_else(|| wrong(value))?.iter();
+        rows.map(|row| self.api_row(row.get_ref().as_table().ok_or_else(|| wrong(row))?, row.span()))
+            .collect()
     }
 
     fn wrong_type(&self, key: &str, expected: &str, value: &Value, example: &str) -> ConfigError {

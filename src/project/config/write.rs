@@ -6,6 +6,10 @@ use super::{Config, LevelSetting, Selector, read};
 
 impl Config {
     /// All that applies, defaults included, as the text of an `hvdlint.toml`; reading it gives the same configuration.
+    ///
+    /// # Panics
+    ///
+    /// Never: strings, lists and truth values are TOML.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut table = Table::new();
@@ -19,14 +23,14 @@ impl Config {
         table.insert("exclude".into(), self.exclude.clone().into());
         table.insert("extend-exclude".into(), self.extend_exclude.clone().into());
         table.insert("entry".into(), self.entry.clone().into());
-        table.insert("framework".into(), word(&read::FRAMEWORKS, self.framework));
+        table.insert("framework".into(), word(&read::FRAMEWORKS, &self.framework));
         table.insert("levels".into(), Value::Table(self.levels.iter().map(level).collect()));
         let ignores = self.per_file_ignores.iter().map(|row| (row.pattern.clone(), selectors(&row.checks)));
         table.insert("per-file-ignores".into(), Value::Table(ignores.collect()));
         let rows = self.api.iter().map(|row| {
             let mut columns = Table::new();
             columns.insert("name".into(), row.name.clone().into());
-            columns.insert("kind".into(), word(&read::KINDS, row.kind));
+            columns.insert("kind".into(), word(&read::KINDS, &row.kind));
             columns.extend(row.base.clone().map(|base| ("base".into(), base.into())));
             columns.extend(row.returns.clone().map(|returns| ("returns".into(), returns.into())));
             columns.insert("parameters".into(), row.parameters.clone().into());
@@ -42,11 +46,11 @@ fn selectors(selectors: &[Selector]) -> Value {
 }
 
 fn level((check, setting): &(Selector, LevelSetting)) -> (String, Value) {
-    (check.to_string(), word(&read::LEVELS, *setting))
+    (check.to_string(), word(&read::LEVELS, setting))
 }
 
 /// The word that is read as `value`.
-fn word<T: PartialEq>(words: &[(&str, T)], value: T) -> Value {
-    let word = words.iter().find(|(_, meaning)| *meaning == value);
+fn word<T: PartialEq>(words: &[(&str, T)], value: &T) -> Value {
+    let word = words.iter().find(|(_, meaning)| meaning == value);
     word.expect("every value has a word").0.into()
 }
