@@ -2,7 +2,9 @@
 //! GPUs with Horovod.
 
 pub mod cli;
+pub mod api;
 pub mod finding;
+pub mod program;
 pub mod project;
 pub mod semantic;
 pub mod syntax;

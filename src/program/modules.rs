@@ -107,6 +107,10 @@ impl Modules {
                 let name = self.get(file).names.text(*name);
                 match self.imports.resolve_from(file, import.level, &import.module, name) {
                     (Target::External, _) => external(import.level, &import.module, Some(name)),
+                    // `from . import part` in a package: its own name for it is this very import.
+                    (Target::File(module), submodule) if module == file && submodule != Target::External => {
+                        Meaning::Module(submodule)
+                    }
                     (Target::File(module), submodule) => match self.member(module, name, library, 0) {
                         Some(meaning) => meaning,
                         None if submodule != Target::External => Meaning::Module(submodule),

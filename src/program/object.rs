@@ -92,6 +92,8 @@ pub enum Object {
     Super(ClassRef, ObjectId),
     /// A property, by the call that made it.
     Property(NodeId),
+    /// A property found in the class of its receiver, not yet read.
+    BoundProperty(ObjectId, NodeId),
     /// `property.setter`
     PropertySetter(NodeId),
     /// A static method around what the node may be.

@@ -36,7 +36,24 @@ impl Solver<'_> {
             return;
         }
         let from = self.attribute_node(object, name);
-        self.flow(from, result);
+        if self.decorated.contains(&name) {
+            let caller = self.caller(file, value);
+            self.on(from, Use::ReadInto(result, caller));
+        } else {
+            self.flow(from, result);
+        }
+    }
+
+    /// An attribute's value goes to `node`; a property's getter is called by whoever reads it.
+    pub(super) fn read_into(&mut self, object: ObjectId, node: NodeId, caller: Caller) {
+        let Object::BoundProperty(receiver, getter) = self.objects.get(object) else {
+            self.add(node, object);
+            return;
+        };
+        let receiver = self.singleton(receiver);
+        let arguments = Arguments { positional: vec![receiver], ..Arguments::default() };
+        let site = self.implicit(caller, arguments, Some(node));
+        self.on(getter, Use::Call(site));
     }
 
     fn in_class(&self, class: ClassRef, name: Name) -> bool {
@@ -105,6 +122,7 @@ impl Solver<'_> {
                 self.unknown(node);
             }
             Object::Property(_)
+            | Object::BoundProperty(..)
             | Object::PropertySetter(_)
             | Object::StaticMethod(_)
             | Object::ClassMethod(_)
@@ -155,6 +173,9 @@ impl Solver<'_> {
     fn class_attribute(&mut self, class: ClassRef, from: usize, name: Name, receiver: ObjectId, node: NodeId) {
         let text = self.names.text(name).to_owned();
         let hierarchy = self.hierarchy;
+        // A library's class that the table does not know may have anything; but what a class of the project
+        // behind it defines is more likely meant.
+        let mut fallback = None;
         for ancestor in hierarchy.order(class).iter().skip(from) {
             match ancestor {
                 Ancestor::Project(ancestor) => {
@@ -174,27 +195,24 @@ impl Solver<'_> {
                     let library = self.externals.library();
                     let missing = known
                         && self.externals.get(base).symbol.is_some_and(|symbol| library.member(symbol, &text).is_none());
-                    if missing && !text.starts_with("__") {
+                    if missing {
                         continue;
                     }
-                    if missing {
-                        return;
+                    let member = self.externals.child(base, name, &text).map(|member| match self.objects.get(receiver) {
+                        Object::Class(_) => Object::External(member),
+                        _ => Object::Member(receiver, member),
+                    });
+                    fallback = fallback.or(member);
+                    if known {
+                        break;
                     }
-                    if let Some(member) = self.externals.child(base, name, &text) {
-                        let object = match self.objects.get(receiver) {
-                            Object::Class(_) => Object::External(member),
-                            _ => Object::Member(receiver, member),
-                        };
-                        self.add_new(node, object);
-                    }
-                    return;
                 }
                 Ancestor::Builtin(_) => {}
-                Ancestor::Unknown => {
-                    self.unknown(node);
-                    return;
-                }
+                Ancestor::Unknown => fallback = fallback.or(Some(Object::Unknown)),
             }
+        }
+        if let Some(fallback) = fallback {
+            self.add_new(node, fallback);
         }
     }
 
@@ -224,11 +242,7 @@ impl Solver<'_> {
         match self.objects.get(object) {
             Object::Function(function) if !through_class => self.add_new(node, Object::Bound(receiver, function)),
             Object::Property(getter) if !through_class => {
-                let receiver = self.singleton(receiver);
-                let caller = self.origin_caller(getter);
-                let arguments = Arguments { positional: vec![receiver], ..Arguments::default() };
-                let site = self.implicit(caller, arguments, Some(node));
-                self.on(getter, Use::Call(site));
+                self.add_new(node, Object::BoundProperty(receiver, getter));
             }
             Object::StaticMethod(inner) => self.flow(inner, node),
             Object::ClassMethod(inner) => {
@@ -242,6 +256,7 @@ impl Solver<'_> {
         }
     }
 
+    /// The code that evaluates a module's value.
     fn origin_caller(&self, node: NodeId) -> Caller {
         let file = self.first.partition_point(|&first| first <= node.0).saturating_sub(1);
         match self.first.get(file + 1) {
@@ -255,6 +270,16 @@ impl Solver<'_> {
 
     /// A call that the language makes.
     pub(super) fn implicit(&mut self, caller: Caller, arguments: Arguments, result: Option<NodeId>) -> super::SiteId {
+        self.implicit_via(Via::Protocol, caller, arguments, result)
+    }
+
+    fn implicit_via(
+        &mut self,
+        via: Via,
+        caller: Caller,
+        arguments: Arguments,
+        result: Option<NodeId>,
+    ) -> super::SiteId {
         self.site(Site {
             caller,
             call: None,
@@ -262,7 +287,7 @@ impl Solver<'_> {
             result,
             decorator: false,
             raise: false,
-            via: Via::Language,
+            via,
         })
     }
 
@@ -275,10 +300,14 @@ impl Solver<'_> {
         arguments: Vec<NodeId>,
         result: Option<NodeId>,
     ) {
+        let via = match name {
+            "__iter__" | "__next__" => Via::Protocol,
+            _ => Via::Operator,
+        };
         let name = self.names.id(name);
         let method = self.attribute_node(object, name);
         let arguments = Arguments { positional: arguments, ..Arguments::default() };
-        let site = self.implicit(caller, arguments, result);
+        let site = self.implicit_via(via, caller, arguments, result);
         self.on(method, Use::Call(site));
     }
 
@@ -547,6 +576,7 @@ impl Solver<'_> {
                 self.flow(keys, node);
             }
             Object::Container(..) => {
+                self.force(object, caller);
                 let all = self.all(object);
                 self.flow(all, node);
             }

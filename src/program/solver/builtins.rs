@@ -186,8 +186,27 @@ impl Solver<'_> {
         }
         let called = Arguments { positional: elements, ..Arguments::default() };
         let result = keeps_results.then_some(any);
-        let inner = self.derived(site, called, result, Via::Source);
-        self.on(function, Use::Call(inner));
+        self.lazy.entry(container).or_default().push((function, called.into(), result));
+    }
+
+    /// `caller` iterates over a container: what is computed on demand is computed now.
+    pub(super) fn force(&mut self, container: ObjectId, caller: super::Caller) {
+        let Some(lazy) = self.lazy.get(&container).cloned() else { return };
+        if !self.forced.insert((container, caller)) {
+            return;
+        }
+        for (function, arguments, result) in lazy {
+            let site = self.site(super::Site {
+                caller,
+                call: None,
+                arguments,
+                result,
+                decorator: false,
+                raise: false,
+                via: Via::Protocol,
+            });
+            self.on(function, Use::Call(site));
+        }
     }
 
     fn zip(&mut self, site: SiteId, arguments: &Arguments, result: NodeId) {

@@ -18,7 +18,8 @@ impl Solver<'_> {
         if !self.calls_seen.insert((site, object)) {
             return;
         }
-        if self.sites[site.0 as usize].raise && !matches!(self.objects.get(object), Object::Class(_) | Object::Builtin(_) | Object::External(_)) {
+        // `raise C` makes an instance of the project's class; what else is raised is not called.
+        if self.sites[site.0 as usize].raise && !matches!(self.objects.get(object), Object::Class(_)) {
             return;
         }
         match self.objects.get(object) {
@@ -89,6 +90,7 @@ impl Solver<'_> {
             | Object::Container(..)
             | Object::Super(..)
             | Object::Property(_)
+            | Object::BoundProperty(..)
             | Object::ClassMethod(_) => {}
         }
     }

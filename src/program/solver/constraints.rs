@@ -10,6 +10,33 @@ use crate::semantic::{CallId, CallKind, Container, Element, Passing, StoreKey};
 const ELEMENTS: usize = 256;
 
 impl Solver<'_> {
+    /// Notes the names under which a class may have a property.
+    pub(super) fn find_decorated(&mut self) {
+        for file in self.modules.files() {
+            for function in &self.modules.get(file).functions {
+                if function.class.is_some() && !function.decorators.is_empty() {
+                    let name = self.name(file, function.name);
+                    self.decorated.insert(name);
+                }
+            }
+        }
+        // `name = property(get)`
+        let property = self.names.id("property");
+        for file in self.modules.files() {
+            let module = self.modules.get(file);
+            for definition in &module.definitions {
+                if let ScopeKind::Class(_) = module.scope(definition.variable.scope).kind
+                    && let Value::Call(call) = module.value(definition.value).value
+                    && let Value::Free(callee) = module.value(module.call(call).callee).value
+                    && self.name(file, callee) == property
+                {
+                    let name = self.name(file, module.symbol(definition.variable).name);
+                    self.decorated.insert(name);
+                }
+            }
+        }
+    }
+
     pub(super) fn add_module(&mut self, file: FileId) {
         let module = self.modules.get(file);
         for index in 0..module.values.len() {

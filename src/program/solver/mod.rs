@@ -26,7 +26,7 @@ use crate::semantic::{
 };
 
 /// How many objects a value may be before it is unknown.
-const CAPACITY: usize = 48;
+const CAPACITY: usize = 24;
 
 /// How many creation sites of one class or library function are told apart.
 const SITES: u32 = 64;
@@ -75,6 +75,8 @@ enum Use {
     RestInto(i64, ObjectId),
     /// It is found in the receiver's class: methods are bound, properties read.
     Bind(ObjectId, NodeId),
+    /// It is read as an attribute.
+    ReadInto(NodeId, Caller),
     /// It is found in a class as a class method: it is bound to the class.
     BindToClass(ObjectId, NodeId),
     /// A property that is assigned: its setter is called for the receiver with the value.
@@ -131,8 +133,10 @@ struct SiteId(u32);
 pub enum Via {
     /// The source says so.
     Source,
-    /// The language does: operators, iteration, context managers, properties.
-    Language,
+    /// The language does, to iterate or to read a property.
+    Protocol,
+    /// The language does, for an operator, a subscript or a `with` statement.
+    Operator,
     /// A library calls back what it was given or what a class defines.
     Library,
 }
@@ -255,6 +259,7 @@ impl Solution<'_> {
 #[must_use]
 pub fn solve<'a>(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library) -> Solution<'a> {
     let mut solver = Solver::new(modules, hierarchy, library);
+    solver.find_decorated();
     for file in modules.files() {
         solver.add_module(file);
     }
@@ -301,6 +306,11 @@ struct Solver<'a> {
     creations: FxHashMap<Object, u32>,
     called: FxHashSet<FunctionRef>,
     property_setters: FxHashMap<NodeId, Vec<NodeId>>,
+    /// Names of decorated functions in classes: reading them may call something.
+    decorated: FxHashSet<Name>,
+    /// What iterating over the result of `map` and `filter` calls: the function, the elements, where results go.
+    lazy: FxHashMap<ObjectId, Vec<(NodeId, std::rc::Rc<Arguments>, Option<NodeId>)>>,
+    forced: FxHashSet<(ObjectId, Caller)>,
     partials: FxHashMap<NodeId, (Vec<NodeId>, std::rc::Rc<Arguments>)>,
     edges: FxHashSet<CallEdge>,
     singletons: FxHashMap<ObjectId, NodeId>,
@@ -340,6 +350,9 @@ impl<'a> Solver<'a> {
             creations: FxHashMap::default(),
             called: FxHashSet::default(),
             property_setters: FxHashMap::default(),
+            decorated: FxHashSet::default(),
+            lazy: FxHashMap::default(),
+            forced: FxHashSet::default(),
             partials: FxHashMap::default(),
             edges: FxHashSet::default(),
             singletons: FxHashMap::default(),
@@ -496,6 +509,7 @@ impl<'a> Solver<'a> {
             Use::ElementInto(key, node) => self.element_into(object, key, node),
             Use::RestInto(position, container) => self.rest_into(object, position, container),
             Use::Bind(receiver, node) => self.bind(object, receiver, node),
+            Use::ReadInto(node, caller) => self.read_into(object, node, caller),
             Use::BindToClass(class, node) => self.bind_to_class(object, class, node),
             Use::NextInto(node, caller) => self.next(object, node, caller),
             Use::Assign(receiver, node) => self.assign_property(object, receiver, node),
@@ -515,6 +529,7 @@ impl<'a> Solver<'a> {
                 if !matches!(self.objects.get(object), Object::Container(..) | Object::Unknown | Object::Created(..)) {
                     self.iterate(object, node, caller);
                 }
+                self.force(object, caller);
             }
             Use::NamedAttribute(base, node) => self.named_attribute(base, object, node),
             Use::NamedStore(base, value) => self.named_store(base, object, value),

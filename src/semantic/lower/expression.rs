@@ -306,7 +306,7 @@ impl Lowering<'_> {
         let test = self.expression(&conditional.test, Role::Condition);
         self.branch(BranchKind::If, Some(test), conditional.test.range());
         let (fork, from, alive) = (self.current().block, self.current().ssa.now(), self.current().alive);
-        let mut arm = |lowering: &mut Self, expression| {
+        let arm = |lowering: &mut Self, expression| {
             let block = lowering.frame().ssa.after(fork);
             lowering.resume(block, alive);
             let value = lowering.operand(expression);

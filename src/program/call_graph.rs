@@ -1,0 +1,120 @@
+//! Who calls whom, by qualified names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::modules::{ClassRef, FunctionRef, Modules};
+use super::object::{ExternalId, Literal, Object, ObjectId};
+use super::solver::{Caller, Solution, Via};
+use crate::semantic::{BuiltinType, Container, ScopeKind};
+
+/// The qualified names of code: `package.module.Class.method`.
+#[derive(Clone, Copy, Debug)]
+pub struct QualifiedNames<'a> {
+    /// The modules.
+    pub modules: &'a Modules,
+}
+
+impl QualifiedNames<'_> {
+    /// A function's name.
+    #[must_use]
+    pub fn function(&self, function: FunctionRef) -> String {
+        let module = self.modules.get(function.file);
+        let scope = module.scope(module.function(function.function).scope);
+        format!("{}.{}", self.modules.names[function.file.index()], scope.qualified_name)
+    }
+
+    /// A class's name.
+    #[must_use]
+    pub fn class(&self, class: ClassRef) -> String {
+        let module = self.modules.get(class.file);
+        let scope = module.scope(module.class(class.class).scope);
+        format!("{}.{}", self.modules.names[class.file.index()], scope.qualified_name)
+    }
+
+    /// The name of the function, class body or module whose code a caller is.
+    #[must_use]
+    pub fn caller(&self, caller: Caller) -> String {
+        let scope = self.modules.get(caller.file).scope(caller.scope);
+        let name = &self.modules.names[caller.file.index()];
+        if scope.qualified_name.is_empty() { name.clone() } else { format!("{name}.{}", scope.qualified_name) }
+    }
+}
+
+/// A call with more candidates than this is left out of the graph: value flow has lost track of the callee, and
+/// most of the candidates would be wrong.
+const CANDIDATES: usize = 8;
+
+/// For each function and module the names of what it calls.
+pub type Adjacency = BTreeMap<String, BTreeSet<String>>;
+
+/// The calls that the source makes, as an adjacency map of qualified names. Each function of each module is a
+/// key, and so is all that is called. What libraries call back is left out unless `library` asks for it.
+#[must_use]
+pub fn adjacency(modules: &Modules, solution: &Solution<'_>, library: bool) -> Adjacency {
+    let names = QualifiedNames { modules };
+    let mut graph = Adjacency::new();
+    for file in modules.files() {
+        let module = modules.get(file);
+        graph.entry(modules.names[file.index()].clone()).or_default();
+        for scope in &module.scopes {
+            if let ScopeKind::Function(function) | ScopeKind::Lambda(function) = scope.kind {
+                graph.entry(names.function(FunctionRef { file, function })).or_default();
+            }
+        }
+    }
+    let mut candidates: FxHashMap<_, usize> = FxHashMap::default();
+    for edge in &solution.edges {
+        *candidates.entry((edge.caller, edge.call)).or_default() += usize::from(edge.call.is_some());
+    }
+    for edge in &solution.edges {
+        let is_lost = candidates[&(edge.caller, edge.call)] > CANDIDATES;
+        if !shown(edge.via, library) || is_lost {
+            continue;
+        }
+        if let Some(callee) = callee_name(names, solution, edge.callee) {
+            graph.entry(callee.clone()).or_default();
+            graph.entry(names.caller(edge.caller)).or_default().insert(callee);
+        }
+    }
+    graph
+}
+
+/// Operators, subscripts and `with` statements are no calls to a reader of the source.
+fn shown(via: Via, library: bool) -> bool {
+    match via {
+        Via::Source | Via::Protocol => true,
+        Via::Operator => false,
+        Via::Library => library,
+    }
+}
+
+/// What a called object is named; `None` for classes, whose `__init__` is called, and what nobody knows.
+fn callee_name(names: QualifiedNames<'_>, solution: &Solution<'_>, callee: ObjectId) -> Option<String> {
+    match solution.object(callee) {
+        Object::Function(function) => Some(names.function(function)),
+        Object::External(external) if external != ExternalId::NAMELESS => {
+            Some(solution.externals.get(external).path.to_string())
+        }
+        Object::Builtin(name) => Some(format!("<builtin>.{}", solution.names.text(name))),
+        Object::BuiltinMethod(receiver, name) => {
+            let class = match solution.object(receiver) {
+                Object::Literal(Literal::Str(_)) | Object::Type(BuiltinType::Str) => "Str",
+                Object::Literal(Literal::Int(_)) | Object::Type(BuiltinType::Int) => "Int",
+                Object::Literal(Literal::Bool(_)) | Object::Type(BuiltinType::Bool) => "Bool",
+                Object::Type(BuiltinType::Float) => "Float",
+                Object::Type(BuiltinType::Bytes) => "Bytes",
+                Object::Type(BuiltinType::File) => "File",
+                Object::Container(Container::List, _) => "List",
+                Object::Container(Container::Dict, _) => "Dict",
+                Object::Container(Container::Tuple, _) => "Tuple",
+                Object::Container(Container::Set, _) => "Set",
+                Object::Container(Container::Generator, _) => "Generator",
+                _ => return None,
+            };
+            Some(format!("<**Py{class}**>.{}", solution.names.text(name)))
+        }
+        _ => None,
+    }
+}
