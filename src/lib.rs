@@ -1,6 +1,9 @@
 //! hvdlint finds the training loops of TensorFlow programs and checks what keeps them from training on many
 //! GPUs with Horovod.
 
+pub mod checks;
 pub mod finding;
 pub mod project;
+pub mod report;
+pub mod suppression;
 pub mod syntax;
