@@ -65,9 +65,12 @@ mod tests {
             2,
             &documents,
         );
-        insta::assert_snapshot!(written(Format::Concise, &report, &documents, &Options::default()), @"");
+        insta::assert_snapshot!(written(Format::Concise, &report, &documents, &Options::default()), @"
+        a␛.py:1:5: warning[tensorflow-member-aliased] `K` is `tf.keras` (HVD003)
+        b.py:1:10: error[object-not-assigned-once] `opt` is assigned␊twice (HVD005)
+        ");
         let options = Options { color: true, show_suppressed: true, ..Options::default() };
-        insta::assert_debug_snapshot!(written(Format::Concise, &report, &documents, &options), @"");
+        insta::assert_debug_snapshot!(written(Format::Concise, &report, &documents, &options), @r#""a␛.py:1:5: \u{1b}[33mwarning[tensorflow-member-aliased]\u{1b}[0m `K` is `tf.keras` (HVD003)\nb.py:1:10: \u{1b}[31merror[object-not-assigned-once]\u{1b}[0m `opt` is assigned␊twice (HVD005)\nb.py:1:16: \u{1b}[2msuppressed[object-not-assigned-once]\u{1b}[0m m (HVD005) -- known\n""#);
     }
 
     #[test]

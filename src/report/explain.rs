@@ -112,13 +112,38 @@ mod tests {
     #[test]
     fn checks_are_listed_by_group() {
         let terminal = Terminal { width: 76, color: false };
-        insta::assert_snapshot!(text(|out| list(&RULES, terminal, out)), @"");
+        insta::assert_snapshot!(text(|out| list(&RULES, terminal, out)), @"
+        restriction
+          HVD003  tensorflow-member-aliased  A member of the tensorflow module is
+                                             bound to another name.
+          HVD005  object-not-assigned-once   An optimizer or a dataset has several
+                                             names.
+
+        tool
+          HVD901  invalid-syntax             The file has a syntax error, so part of
+                                             it could not be read.
+          HVD902  unused-suppression         A # hvdlint: ignore[...] comment
+                                             suppresses nothing.
+        ");
     }
 
     #[test]
     fn a_page_follows_the_facts() {
         let terminal = Terminal { width: 40, color: false };
-        insta::assert_snapshot!(text(|out| page(&ASSIGNED, terminal, out)), @"");
+        insta::assert_snapshot!(text(|out| page(&ASSIGNED, terminal, out)), @"
+        object-not-assigned-once (HVD005): restriction, error
+
+        object-not-assigned-once
+        ========================
+
+        An optimizer or a dataset has several
+        names. More about it.
+
+        How to fix it
+        -------------
+
+        - Use one name.
+        ");
     }
 
     #[test]

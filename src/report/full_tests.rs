@@ -22,7 +22,30 @@ fn places_in_several_files_are_labelled_and_help_notes_and_flow_follow() {
         .note("No fix is offered for this program.")
         .confidence(Confidence::Possible);
     finding.flow = vec![finding.labels[1].clone(), finding.primary.clone()];
-    insta::assert_snapshot!(full(&documents, vec![finding]), @"");
+    insta::assert_snapshot!(full(&documents, vec![finding]), @"
+    error[object-not-assigned-once]: an optimizer has a second name
+      ┌─ util.py:2:5
+      │
+    2 │     other = o
+      │     ^^^^^ second name
+      │
+      ┌─ train.py:3:7
+      │
+    3 │ opt = Adam()
+      │       ------ created here
+    4 │ for batch in data:
+    5 │     util.step(opt)
+      │     -------------- passed here
+      │
+      = help: use `o`
+      = note: No fix is offered for this program.
+      = note: how execution gets there:
+          train.py:5:5: passed here
+          util.py:2:5: second name
+      = note: possible, not certain: the analysis could not follow every value
+
+    Found 1 error in 2 files
+    ");
 }
 
 #[test]
@@ -32,7 +55,25 @@ fn more_than_four_places_are_counted() {
     for other in ["b = 2", "c = 3", "d = 4", "e = 5", "f = 6", "g = 7"] {
         finding = finding.label(at(&documents, "a.py", other), "again");
     }
-    insta::assert_snapshot!(full(&documents, vec![finding]), @"");
+    insta::assert_snapshot!(full(&documents, vec![finding]), @"
+    error[object-not-assigned-once]: assigned seven times
+      ┌─ a.py:1:1
+      │
+    1 │ a = 1
+      │ ^^^^^
+    2 │ b = 2
+      │ ----- again
+    3 │ c = 3
+      │ ----- again
+    4 │ d = 4
+      │ ----- again
+    5 │ e = 5
+      │ ----- again
+      │
+      = and 2 more places
+
+    Found 1 error in 1 file
+    ");
 }
 
 #[test]
@@ -43,13 +84,33 @@ fn escape_sequences_in_source_path_and_message_do_not_reach_the_terminal() {
         .help("try\x1b[1m");
     let shown = full(&documents, vec![finding]);
     assert!(!shown.contains(['\x1b', '\x07', '\u{9b}', '\r']));
-    insta::assert_snapshot!(shown, @"");
+    insta::assert_snapshot!(shown, @"
+    error[object-not-assigned-once]: bad ␛]0;title␇
+      ┌─ a␛.py:2:1
+      │
+    1 │ x = '␛[2J'; opt = 1
+      │             --- first �1m
+    2 │ name = 2
+      │ ^^^^
+      │
+      = help: try␛[1m
+
+    Found 1 error in 1 file
+    ");
 }
 
 #[test]
 fn wide_characters_and_tabs_keep_the_carets_in_place() {
     let documents = documents(&[("a.py", "if x:\n\t名 = '🙂'; opt = 1\n")]);
-    insta::assert_snapshot!(full(&documents, vec![finding(&documents, &ASSIGNED, "a.py", "opt", "m")]), @"");
+    insta::assert_snapshot!(full(&documents, vec![finding(&documents, &ASSIGNED, "a.py", "opt", "m")]), @"
+    error[object-not-assigned-once]: m
+      ┌─ a.py:2:11
+      │
+    2 │     名 = '🙂'; opt = 1
+      │                ^^^
+
+    Found 1 error in 1 file
+    ");
 }
 
 #[test]
@@ -63,7 +124,21 @@ fn a_fix_is_shown_as_a_diff() {
     fix.applicability = Applicability::Unsafe;
     fix.edits.extend(replace(at(&documents, "b.py", "from a import keras\n"), "").edits);
     finding.fix = Some(fix);
-    insta::assert_snapshot!(full(&documents, vec![finding]), @"");
+    insta::assert_snapshot!(full(&documents, vec![finding]), @"
+    warning[tensorflow-member-aliased]: `keras` is an alias
+      ┌─ a.py:3:1
+      │
+    3 │ keras = tf.keras
+      │ ^^^^^^^^^^^^^^^^
+
+      unsafe fix: use the module's own name
+         3 - keras = tf.keras
+         3 + from tensorflow import keras
+        b.py
+         1 - from a import keras
+
+    Found 1 warning in 2 files
+    ");
 }
 
 #[test]
@@ -77,13 +152,19 @@ fn the_summary_counts() {
     let options = Options { show_suppressed: true, ..Options::default() };
     let shown = written(Format::Full, &report, &documents, &options);
     let tail: Vec<&str> = shown.lines().rev().take(3).collect();
-    insta::assert_debug_snapshot!(tail, @"");
+    insta::assert_debug_snapshot!(tail, @r#"
+    [
+        "Found 1 error and 2 warnings in 2 files; 1 fixable with --fix; 1 suppressed",
+        "",
+        "a.py:1:5: suppressed[tensorflow-member-aliased] m (HVD003) -- measured ␛",
+    ]
+    "#);
 }
 
 #[test]
 fn nothing_to_say_is_said_kindly() {
     let documents = documents(&[("a.py", "x = 1\n")]);
-    insta::assert_snapshot!(full(&documents, Vec::new()), @"");
+    insta::assert_snapshot!(full(&documents, Vec::new()), @"All is well: nothing to report in 1 file");
 }
 
 #[test]
@@ -104,7 +185,21 @@ fn a_finding_in_an_empty_file_or_at_its_end_is_shown() {
     let documents = documents(&[("a.py", ""), ("b.py", "x\n")]);
     let mut end = finding(&documents, &ASSIGNED, "b.py", "x\n", "at the end");
     end.primary.location.range.start = 2;
-    insta::assert_snapshot!(full(&documents, vec![finding(&documents, &ASSIGNED, "a.py", "", "m"), end]), @"");
+    insta::assert_snapshot!(full(&documents, vec![finding(&documents, &ASSIGNED, "a.py", "", "m"), end]), @"
+    error[object-not-assigned-once]: m
+      ┌─ a.py:1:1
+      │
+    1 │ 
+      │ ^
+
+    error[object-not-assigned-once]: at the end
+      ┌─ b.py:2:1
+      │
+    2 │ 
+      │ ^
+
+    Found 2 errors in 2 files
+    ");
 }
 
 fn without_colours(text: &str) -> String {

@@ -142,7 +142,87 @@ mod tests {
         full.flow = full.labels.clone();
         full.fix = Some(replace(at(&documents, "a.py", "tf.keras"), "x"));
         let report = Report::new(vec![full], Vec::new(), 3, &documents);
-        insta::assert_snapshot!(written(Format::Json, &report, &documents, &Options::default()), @"");
+        insta::assert_snapshot!(written(Format::Json, &report, &documents, &Options::default()), @r#"
+        {
+          "version": 1,
+          "findings": [
+            {
+              "code": "HVD003",
+              "name": "tensorflow-member-aliased",
+              "group": "restriction",
+              "level": "warning",
+              "confidence": "certain",
+              "message": "`K` is `tf.keras`",
+              "path": "a.py",
+              "start": {
+                "line": 1,
+                "column": 10
+              },
+              "end": {
+                "line": 1,
+                "column": 11
+              },
+              "labels": [
+                {
+                  "path": "pkg/b.py",
+                  "start": {
+                    "line": 1,
+                    "column": 2
+                  },
+                  "end": {
+                    "line": 1,
+                    "column": 6
+                  },
+                  "message": "used here"
+                }
+              ],
+              "notes": [
+                "A note."
+              ],
+              "help": "use `tf.keras`",
+              "flow": [
+                {
+                  "path": "pkg/b.py",
+                  "start": {
+                    "line": 1,
+                    "column": 2
+                  },
+                  "end": {
+                    "line": 1,
+                    "column": 6
+                  },
+                  "message": "used here"
+                }
+              ],
+              "fix": {
+                "applicability": "safe",
+                "message": "use the module's own name",
+                "edits": [
+                  {
+                    "path": "a.py",
+                    "start": {
+                      "line": 1,
+                      "column": 14
+                    },
+                    "end": {
+                      "line": 1,
+                      "column": 22
+                    },
+                    "content": "x"
+                  }
+                ]
+              },
+              "fingerprint": "4da9fc1e51ef9ba472fbf24abe533f73"
+            }
+          ],
+          "summary": {
+            "files": 3,
+            "findings": 1,
+            "fixable": 1,
+            "suppressed": 0
+          }
+        }
+        "#);
     }
 
     #[test]
@@ -168,6 +248,17 @@ mod tests {
     fn an_empty_report_is_an_object_too() {
         let documents = documents(&[]);
         let report = Report::new(Vec::new(), Vec::new(), 0, &documents);
-        insta::assert_snapshot!(written(Format::Json, &report, &documents, &Options::default()), @"");
+        insta::assert_snapshot!(written(Format::Json, &report, &documents, &Options::default()), @r#"
+        {
+          "version": 1,
+          "findings": [],
+          "summary": {
+            "files": 0,
+            "findings": 0,
+            "fixable": 0,
+            "suppressed": 0
+          }
+        }
+        "#);
     }
 }

@@ -342,13 +342,46 @@ ls
 
     #[test]
     fn a_page_is_wrapped_without_colours() {
-        insta::assert_snapshot!(render(PAGE, Terminal { width: 50, color: false }), @"");
+        insta::assert_snapshot!(render(PAGE, Terminal { width: 50, color: false }), @"
+        a-check
+        =======
+
+        First sentence with `code of several words`.
+        Second bold one continues; see the guide
+        (https://example.com/guide) and a page.
+
+        List
+        ----
+
+        - one item that is long enough to be wrapped at
+          the width of the terminal
+          - nested
+        - two
+
+        3. three
+        4. four
+
+        │ quoted
+
+        reported:
+            x = 1
+
+            if x:
+                pass
+
+            ls
+
+        name    名前
+        ──────  ────
+        `a`     b
+        longer  損失
+        ");
     }
 
     #[test]
     fn colours_set_off_headings_code_and_links() {
         let page = "# T\n\nSee `code` and **bold** [x](http://y).\n\n```python accepted\nx = 1\n```\n";
-        insta::assert_debug_snapshot!(render(page, Terminal { width: 80, color: true }), @"");
+        insta::assert_debug_snapshot!(render(page, Terminal { width: 80, color: true }), @r#""\u{1b}[1;35mT\u{1b}[0m\n\nSee \u{1b}[36mcode\u{1b}[0m and \u{1b}[1mbold\u{1b}[0m \u{1b}[4mx\u{1b}[0m \u{1b}[2m(http://y)\u{1b}[0m.\n\n\u{1b}[32maccepted:\u{1b}[0m\n    \u{1b}[36mx = 1\u{1b}[0m\n""#);
     }
 
     #[test]

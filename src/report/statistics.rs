@@ -51,6 +51,9 @@ mod tests {
         ];
         let mut out = Vec::new();
         write_statistics(&Report::new(findings, Vec::new(), 1, &documents), &mut out).expect("memory");
-        insta::assert_snapshot!(String::from_utf8_lossy(&out), @"");
+        insta::assert_snapshot!(String::from_utf8_lossy(&out), @"
+        2  HVD005  object-not-assigned-once  (1 fixable)
+        1  HVD003  tensorflow-member-aliased
+        ");
     }
 }

@@ -146,17 +146,72 @@ mod tests {
 
     #[test]
     fn json_maps_every_node_to_its_sorted_successors() {
-        insta::assert_snapshot!(text(GraphFormat::Json, &drawing()), @"");
+        insta::assert_snapshot!(text(GraphFormat::Json, &drawing()), @r#"
+        {
+          "<builtin>.len": [],
+          "lonely": [],
+          "main": [
+            "main.<lambda1>",
+            "util.step"
+          ],
+          "main.<lambda1>": [
+            "<builtin>.len"
+          ],
+          "util.step": []
+        }
+        "#);
     }
 
     #[test]
     fn dot_has_a_cluster_for_each_group_and_escapes_labels() {
-        insta::assert_snapshot!(text(GraphFormat::Dot, &drawing()), @"");
+        insta::assert_snapshot!(text(GraphFormat::Dot, &drawing()), @r##"
+        digraph {
+          rankdir=LR;
+          graph [fontname="Helvetica", fontsize=14, labelloc=t, style=rounded, color="#94a3b8"];
+          node [fontname="Helvetica", fontsize=12, shape=box, style="rounded,filled", fillcolor="#f8fafc", color="#475569"];
+          edge [fontname="Helvetica", fontsize=10, color="#64748b"];
+          label="calls of \"main\"";
+          "<builtin>.len" [label="<builtin>.len"];
+          "lonely" [label="lonely"];
+          subgraph cluster_1 {
+            label="main.py";
+            "main" [label="損失\nmain", color="#c2410c", fontcolor="#9a3412", penwidth=2.5, fillcolor="#ffedd5"];
+            "main.<lambda1>" [label="<lambda1> \\ \"q\" #1"];
+          }
+          subgraph cluster_2 {
+            label="util.py";
+            "util.step" [label="step", color="#c2410c", fontcolor="#9a3412", penwidth=2.5, fillcolor="#ffedd5"];
+          }
+          "main" -> "main.<lambda1>";
+          "main" -> "util.step" [label="line 3", color="#c2410c", fontcolor="#9a3412", penwidth=2.5];
+          "main.<lambda1>" -> "<builtin>.len";
+        }
+        "##);
     }
 
     #[test]
     fn mermaid_has_a_subgraph_for_each_group_and_escapes_labels() {
-        insta::assert_snapshot!(text(GraphFormat::Mermaid, &drawing()), @"");
+        insta::assert_snapshot!(text(GraphFormat::Mermaid, &drawing()), @r##"
+        ---
+        title: "calls of \"main\""
+        ---
+        flowchart LR
+          n0["#lt;builtin#gt;.len"]
+          n1["lonely"]
+          subgraph g1["main.py"]
+            n2["損失<br/>main"]
+            n3["#lt;lambda1#gt; #92; #quot;q#quot; #35;1"]
+          end
+          subgraph g2["util.py"]
+            n4["step"]
+          end
+          n2 --> n3
+          n2 ==>|"line 3"| n4
+          n3 --> n0
+          classDef emphasis stroke:#c2410c,stroke-width:3px,fill:#ffedd5,color:#9a3412
+          class n2,n4 emphasis
+          linkStyle 1 stroke:#c2410c,stroke-width:3px
+        "##);
     }
 
     #[test]

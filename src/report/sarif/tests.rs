@@ -33,7 +33,217 @@ fn a_finding_becomes_a_result_with_everything_about_it() {
     let (documents, finding) = example();
     let report = Report::new(vec![finding], Vec::new(), 2, &documents);
     let log = log(&report, &documents, &Options::default());
-    insta::assert_snapshot!(serde_json::to_string_pretty(&log["runs"][0]["results"]).expect("JSON"), @"");
+    insta::assert_snapshot!(serde_json::to_string_pretty(&log["runs"][0]["results"]).expect("JSON"), @r#"
+    [
+      {
+        "codeFlows": [
+          {
+            "threadFlows": [
+              {
+                "locations": [
+                  {
+                    "location": {
+                      "message": {
+                        "text": "This place."
+                      },
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "my%20dir/tr%23in.py",
+                          "uriBaseId": "%SRCROOT%"
+                        },
+                        "contextRegion": {
+                          "endColumn": 1,
+                          "endLine": 4,
+                          "snippet": {
+                            "text": "for b in data:\r\n\tstep(opt)\r\n"
+                          },
+                          "startColumn": 1,
+                          "startLine": 2
+                        },
+                        "region": {
+                          "endColumn": 11,
+                          "endLine": 3,
+                          "snippet": {
+                            "text": "step(opt)"
+                          },
+                          "startColumn": 2,
+                          "startLine": 3
+                        }
+                      }
+                    }
+                  },
+                  {
+                    "location": {
+                      "message": {
+                        "text": "Created here."
+                      },
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "my%20dir/tr%23in.py",
+                          "uriBaseId": "%SRCROOT%"
+                        },
+                        "contextRegion": {
+                          "endColumn": 15,
+                          "endLine": 2,
+                          "snippet": {
+                            "text": "s = '🙂'; opt = Adam()\r\nfor b in data:"
+                          },
+                          "startColumn": 1,
+                          "startLine": 1
+                        },
+                        "region": {
+                          "endColumn": 22,
+                          "endLine": 1,
+                          "snippet": {
+                            "text": "Adam()"
+                          },
+                          "startColumn": 16,
+                          "startLine": 1
+                        }
+                      }
+                    }
+                  }
+                ]
+              }
+            ]
+          }
+        ],
+        "fixes": [
+          {
+            "artifactChanges": [
+              {
+                "artifactLocation": {
+                  "uri": "util.py",
+                  "uriBaseId": "%SRCROOT%"
+                },
+                "replacements": [
+                  {
+                    "deletedRegion": {
+                      "endColumn": 14,
+                      "endLine": 2,
+                      "startColumn": 13,
+                      "startLine": 1
+                    },
+                    "insertedContent": {
+                      "text": "\n    pass"
+                    }
+                  }
+                ]
+              }
+            ],
+            "description": {
+              "text": "Use the module's own name."
+            }
+          }
+        ],
+        "level": "error",
+        "locations": [
+          {
+            "logicalLocations": [
+              {
+                "fullyQualifiedName": "step"
+              }
+            ],
+            "physicalLocation": {
+              "artifactLocation": {
+                "uri": "util.py",
+                "uriBaseId": "%SRCROOT%"
+              },
+              "contextRegion": {
+                "endColumn": 1,
+                "endLine": 3,
+                "snippet": {
+                  "text": "def step(o):\n    other = o\n"
+                },
+                "startColumn": 1,
+                "startLine": 1
+              },
+              "region": {
+                "endColumn": 10,
+                "endLine": 2,
+                "snippet": {
+                  "text": "other"
+                },
+                "startColumn": 5,
+                "startLine": 2
+              }
+            }
+          }
+        ],
+        "message": {
+          "text": "`{{a}}` has [a\\](name). See [created here](1), [this place](2)."
+        },
+        "partialFingerprints": {
+          "hvdlintFinding/v1": "d43756c4eef505a8fe677c23a7e7d415",
+          "primaryLocationLineHash": "8e22b28011f098b:1"
+        },
+        "relatedLocations": [
+          {
+            "id": 1,
+            "message": {
+              "text": "Created here."
+            },
+            "physicalLocation": {
+              "artifactLocation": {
+                "uri": "my%20dir/tr%23in.py",
+                "uriBaseId": "%SRCROOT%"
+              },
+              "contextRegion": {
+                "endColumn": 15,
+                "endLine": 2,
+                "snippet": {
+                  "text": "s = '🙂'; opt = Adam()\r\nfor b in data:"
+                },
+                "startColumn": 1,
+                "startLine": 1
+              },
+              "region": {
+                "endColumn": 22,
+                "endLine": 1,
+                "snippet": {
+                  "text": "Adam()"
+                },
+                "startColumn": 16,
+                "startLine": 1
+              }
+            }
+          },
+          {
+            "id": 2,
+            "message": {
+              "text": "This place."
+            },
+            "physicalLocation": {
+              "artifactLocation": {
+                "uri": "my%20dir/tr%23in.py",
+                "uriBaseId": "%SRCROOT%"
+              },
+              "contextRegion": {
+                "endColumn": 1,
+                "endLine": 4,
+                "snippet": {
+                  "text": "for b in data:\r\n\tstep(opt)\r\n"
+                },
+                "startColumn": 1,
+                "startLine": 2
+              },
+              "region": {
+                "endColumn": 11,
+                "endLine": 3,
+                "snippet": {
+                  "text": "step(opt)"
+                },
+                "startColumn": 2,
+                "startLine": 3
+              }
+            }
+          }
+        ],
+        "ruleId": "HVD005",
+        "ruleIndex": 0
+      }
+    ]
+    "#);
 }
 
 #[test]
@@ -51,7 +261,78 @@ fn the_run_describes_the_tool_the_checks_and_the_columns() {
     };
     let mut log = log(&report, &documents, &options);
     log["runs"][0]["results"].take();
-    insta::assert_snapshot!(serde_json::to_string_pretty(&log).expect("JSON"), @"");
+    insta::assert_snapshot!(serde_json::to_string_pretty(&log).expect("JSON"), @r##"
+    {
+      "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+      "runs": [
+        {
+          "columnKind": "unicodeCodePoints",
+          "invocations": [
+            {
+              "executionSuccessful": true,
+              "exitCode": 1
+            }
+          ],
+          "newlineSequences": [
+            "\r\n",
+            "\n",
+            "\r"
+          ],
+          "originalUriBaseIds": {
+            "%SRCROOT%": {
+              "description": {
+                "text": "The root of the project."
+              }
+            }
+          },
+          "results": null,
+          "tool": {
+            "driver": {
+              "name": "hvdlint",
+              "rules": [
+                {
+                  "defaultConfiguration": {
+                    "level": "error"
+                  },
+                  "fullDescription": {
+                    "text": "An optimizer or a dataset has several names. More about it."
+                  },
+                  "help": {
+                    "markdown": "# object-not-assigned-once\n\nAn optimizer or a dataset has *several* names. More about it.\n\n## How to fix it\n\n- Use one name.\n",
+                    "text": "object-not-assigned-once\n========================\n\nAn optimizer or a dataset has several names. More about it.\n\nHow to fix it\n-------------\n\n- Use one name.\n"
+                  },
+                  "id": "HVD005",
+                  "name": "ObjectNotAssignedOnce",
+                  "properties": {
+                    "tags": [
+                      "restriction",
+                      "tensorflow"
+                    ],
+                    "precision": "high",
+                    "problem.severity": "error"
+                  },
+                  "shortDescription": {
+                    "text": "An optimizer or a dataset has several names."
+                  }
+                }
+              ],
+              "semanticVersion": "0.1.0"
+            }
+          },
+          "versionControlProvenance": [
+            {
+              "mappedTo": {
+                "uriBaseId": "%SRCROOT%"
+              },
+              "repositoryUri": "https://example.com/r",
+              "revisionId": "0123"
+            }
+          ]
+        }
+      ],
+      "version": "2.1.0"
+    }
+    "##);
 }
 
 #[test]
