@@ -43,7 +43,7 @@ pub fn find(rules: &[&'static Rule], name: &str) -> Result<&'static Rule, Unknow
 ///
 /// Fails when `out` does.
 pub fn page(rule: &Rule, terminal: Terminal, out: &mut dyn Write) -> io::Result<()> {
-    let facts = format!("{} ({}): {}, {}", rule.name, rule.code, rule.group.name(), rule.level);
+    let facts = format!("{}, {}, {}", rule.code, rule.group.name(), rule.level);
     writeln!(out, "{}\n", Painted { text: &facts, ink: Ink::Dim, color: terminal.color })?;
     out.write_all(markdown::render(rule.page, terminal).as_bytes())
 }
@@ -131,7 +131,7 @@ mod tests {
     fn a_page_follows_the_facts() {
         let terminal = Terminal { width: 40, color: false };
         insta::assert_snapshot!(text(|out| page(&ASSIGNED, terminal, out)), @"
-        object-not-assigned-once (HVD005): restriction, error
+        HVD005, restriction, error
 
         object-not-assigned-once
         ========================

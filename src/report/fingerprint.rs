@@ -19,7 +19,7 @@ pub fn fingerprints<'f>(
         .into_iter()
         .map(|finding| {
             let identity = identity(finding, documents);
-            let ordinal = seen.entry(identity.finalize().to_owned()).or_insert(0);
+            let ordinal = seen.entry(identity.finalize()).or_insert(0);
             let digest = identity.clone().update(&ordinal.to_le_bytes()).finalize();
             *ordinal += 1;
             digest.to_hex()[..32].to_owned()

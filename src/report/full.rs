@@ -98,7 +98,8 @@ fn notes(finding: &Finding, sources: &Sources<'_>) -> Vec<String> {
 fn step(step: &Label, sources: &Sources<'_>) -> String {
     let start = sources.span(step.location).start;
     let path = visible_line(sources.path(step.location.file));
-    format!("{path}:{}:{}: {}", start.line, start.column, visible_line(&step.message))
+    let message = if step.message.is_empty() { "this place".into() } else { visible_line(&step.message) };
+    format!("{path}:{}:{}: {message}", start.line, start.column)
 }
 
 fn more(all: usize, shown: usize, noun: &str) -> Option<String> {
@@ -201,5 +202,4 @@ impl<'a> Files<'a> for Screen {
 }
 
 #[cfg(test)]
-#[path = "full_tests.rs"]
 mod tests;

@@ -152,7 +152,7 @@ impl Renderer {
         match tag {
             TagEnd::Paragraph => self.block(),
             TagEnd::Heading(level) => self.heading(level),
-            TagEnd::Strong | TagEnd::Emphasis => {
+            TagEnd::Strong | TagEnd::Emphasis | TagEnd::TableHead => {
                 self.inks.pop();
             }
             TagEnd::Link => {
@@ -178,9 +178,6 @@ impl Renderer {
                 }
             }
             TagEnd::CodeBlock => self.code_block(),
-            TagEnd::TableHead => {
-                self.inks.pop();
-            }
             TagEnd::TableCell => {
                 let cell = std::mem::take(&mut self.words);
                 self.rows.last_mut().into_iter().for_each(|row| row.push(cell.clone()));

@@ -164,3 +164,38 @@ pub fn write(
         Format::Sarif => sarif::write(report, sources, options, out),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{ALIASED, ASSIGNED, at, documents, finding, replace};
+    use super::*;
+
+    #[test]
+    fn findings_are_sorted_by_path_position_code_and_message() {
+        let documents = documents(&[("b.py", "one two"), ("a.py", "one two")]);
+        let here = |path, needle, message| finding(&documents, &ASSIGNED, path, needle, message);
+        let expected = [
+            here("a.py", "two", "m"),
+            finding(&documents, &ALIASED, "b.py", "one two", "m"),
+            here("b.py", "one", "a"),
+            here("b.py", "one", "b"),
+            here("b.py", "two", "a"),
+        ];
+        let report = Report::new(expected.iter().rev().cloned().collect(), Vec::new(), 2, &documents);
+        let key = |finding: &Finding| (finding.primary.location, finding.rule.code, finding.message.clone());
+        let sorted: Vec<_> = report.findings.iter().map(|reported| key(&reported.finding)).collect();
+        assert_eq!(sorted, expected.iter().map(key).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn only_safe_fixes_count_as_fixable() {
+        let documents = documents(&[("a.py", "one")]);
+        let mut safe = finding(&documents, &ASSIGNED, "a.py", "one", "m");
+        safe.fix = Some(replace(at(&documents, "a.py", "one"), "1"));
+        let mut risky = safe.clone();
+        risky.fix = risky.fix.map(|fix| crate::finding::Fix { applicability: Applicability::Unsafe, ..fix });
+        let report = Report::new(vec![safe, risky], Vec::new(), 1, &documents);
+        assert_eq!(report.fixable(), 1);
+        assert_eq!(report.count(Level::Error), 2);
+    }
+}

@@ -72,3 +72,57 @@ fn changes(edits: &[Edit], sources: &Sources<'_>) -> Vec<(char, usize, String)> 
     };
     TextDiff::from_lines(&text[from..to], fixed.as_str()).iter_all_changes().filter_map(changed).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Location;
+    use crate::report::testing::{at, documents, replace};
+
+    fn shown(text: &str, edits: &[(&str, &str)]) -> String {
+        let documents = documents(&[("a.py", text)]);
+        let mut fix = replace(at(&documents, "a.py", ""), "");
+        fix.edits = edits
+            .iter()
+            .flat_map(|(needle, content)| replace(at(&documents, "a.py", needle), content).edits)
+            .collect();
+        render(&fix, FileId(0), &Sources::new(&documents), false)
+    }
+
+    #[test]
+    fn lines_between_edits_are_not_shown_and_numbers_are_of_the_old_and_the_new_text() {
+        insta::assert_snapshot!(
+            shown("import a\r\nx = 1\r\ny = a.b\r\n", &[("import a", "import a\r\nimport b"), ("a.b", "b")]),
+            @"
+        fix: use the module's own name
+           2 + import b
+           3 - y = a.b
+           4 + y = b
+        "
+        );
+    }
+
+    #[test]
+    fn an_insertion_at_the_end_and_control_characters_are_shown() {
+        insta::assert_snapshot!(shown("x = '\x1b'", &[("'\x1b'", "'\x1b[0m'\ny = 2")]), @"
+        fix: use the module's own name
+           1 - x = '␛'
+           1 + x = '␛[0m'
+           2 + y = 2
+        ");
+    }
+
+    #[test]
+    fn many_lines_are_counted() {
+        let shown = shown("x\n", &[("x\n", &"y\n".repeat(20))]);
+        assert_eq!(shown.lines().count(), 1 + SHOWN + 1);
+        assert!(shown.ends_with("         and 5 more lines\n"));
+    }
+
+    #[test]
+    fn a_fix_in_an_empty_file_is_shown() {
+        let documents = documents(&[("a.py", "")]);
+        let fix = replace(Location { file: FileId(0), ..at(&documents, "a.py", "") }, "import os\n");
+        assert!(render(&fix, FileId(0), &Sources::new(&documents), false).ends_with("     1 + import os\n"));
+    }
+}

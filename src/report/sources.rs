@@ -28,7 +28,8 @@ pub struct Span {
     pub end: Position,
 }
 
-/// The documents with their line tables, each of which is made when it is first needed.
+/// The documents with their line tables, each of which is made when it is first needed. Every file that its
+/// methods are asked about must be one of the documents.
 #[derive(Debug)]
 pub struct Sources<'a> {
     documents: &'a Documents,
@@ -79,6 +80,10 @@ impl<'a> Sources<'a> {
     }
 
     /// The line and column of a byte.
+    ///
+    /// # Panics
+    ///
+    /// Panics where `file` is not among the documents.
     #[must_use]
     pub fn position(&self, file: FileId, byte: usize) -> Position {
         let text = self.text(file);
@@ -103,7 +108,7 @@ impl<'a> Sources<'a> {
         let text = self.text(file);
         let starts = self.lines(file).line_starts();
         let start = starts.get(line.checked_sub(1)?)?.to_usize();
-        let next = starts.get(line).map_or(text.len(), |next| next.to_usize());
+        let next = starts.get(line).map_or(text.len(), TextSize::to_usize);
         let end = start + text[start..next].trim_end_matches(['\r', '\n']).len();
         Some(start..end)
     }

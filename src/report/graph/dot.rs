@@ -22,15 +22,21 @@ pub(super) fn render(drawing: &Drawing) -> String {
     }
     for (index, (group, nodes)) in groups.iter().enumerate() {
         if group.is_empty() {
-            nodes.iter().for_each(|node| line(&mut out, 2, &node_line(node)));
+            for node in nodes {
+                line(&mut out, 2, &node_line(node));
+            }
             continue;
         }
         line(&mut out, 2, &format!("subgraph cluster_{index} {{"));
         line(&mut out, 4, &format!("label={};", quoted(group)));
-        nodes.iter().for_each(|node| line(&mut out, 4, &node_line(node)));
+        for node in nodes {
+            line(&mut out, 4, &node_line(node));
+        }
         line(&mut out, 2, "}");
     }
-    edges.iter().for_each(|edge| line(&mut out, 2, &edge_line(edge)));
+    for edge in &edges {
+        line(&mut out, 2, &edge_line(edge));
+    }
     out.push_str("}\n");
     out
 }

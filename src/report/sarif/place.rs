@@ -18,7 +18,7 @@ pub(super) fn uri(path: &str) -> String {
     for byte in path.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                uri.push(byte.into())
+                uri.push(byte.into());
             }
             other => write!(uri, "%{other:02X}").expect("a string takes all"),
         }
