@@ -1,0 +1,3 @@
+//! The checks: what each one is called, and how it is decided.
+
+pub mod tool;

@@ -1,0 +1,201 @@
+//! What the analysis found, in every form that people and machines read it: one filtered list, one file per
+//! format.
+//!
+//! Nothing here touches the disk: a format is a function from a [`Report`] to bytes.
+
+mod concise;
+pub mod explain;
+mod fingerprint;
+mod full;
+pub mod graph;
+mod json;
+mod markdown;
+mod paint;
+mod patch;
+mod sanitize;
+mod sarif;
+mod sources;
+mod statistics;
+#[cfg(test)]
+mod testing;
+
+use std::cmp::Ordering;
+use std::io::{self, Write};
+
+use crate::finding::{Applicability, Finding, Level};
+use crate::project::Documents;
+
+pub use fingerprint::fingerprints;
+pub use sources::{Position, Sources, Span};
+pub use statistics::write as write_statistics;
+
+/// A finding with the identity that it keeps when the code around it moves.
+#[derive(Clone, Debug)]
+pub struct Reported {
+    /// What was found.
+    pub finding: Finding,
+    /// Made of the check, the path, the scope, the text and an ordinal; of no line number.
+    pub fingerprint: String,
+}
+
+/// The one list that every format reads, in the order in which it is shown.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// What is reported, sorted by path, position, code and message.
+    pub findings: Vec<Reported>,
+    /// What comments suppressed, with their reasons, in the same order.
+    pub suppressed: Vec<(Reported, String)>,
+    /// How many files were checked.
+    pub files: usize,
+}
+
+impl Report {
+    /// Sorts and fingerprints what was found. Suppressed findings take part, so that suppressing one of two equal
+    /// findings leaves the other its identity; for the same reason a baseline is applied *after* this, with
+    /// `report.findings.retain(...)`.
+    #[must_use]
+    pub fn new(
+        findings: Vec<Finding>,
+        suppressed: Vec<(Finding, String)>,
+        files: usize,
+        documents: &Documents,
+    ) -> Self {
+        let mut all: Vec<(Finding, Option<String>)> =
+            findings.into_iter().map(|finding| (finding, None)).collect();
+        all.extend(suppressed.into_iter().map(|(finding, reason)| (finding, Some(reason))));
+        all.sort_by(|(a, _), (b, _)| canonical_order(a, b, documents));
+        let fingerprints = fingerprints(all.iter().map(|(finding, _)| finding), documents);
+
+        let mut report = Self { files, ..Self::default() };
+        for ((finding, reason), fingerprint) in all.into_iter().zip(fingerprints) {
+            let reported = Reported { finding, fingerprint };
+            match reason {
+                None => report.findings.push(reported),
+                Some(reason) => report.suppressed.push((reported, reason)),
+            }
+        }
+        report
+    }
+
+    /// How many findings are of this level.
+    #[must_use]
+    pub fn count(&self, level: Level) -> usize {
+        self.findings.iter().filter(|reported| reported.finding.level == level).count()
+    }
+
+    /// How many findings `--fix` can mend: those with a safe fix.
+    #[must_use]
+    pub fn fixable(&self) -> usize {
+        let is_safe = |reported: &&Reported| {
+            reported.finding.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Safe)
+        };
+        self.findings.iter().filter(is_safe).count()
+    }
+}
+
+/// The order in which findings are shown: by path, position, code and message.
+#[must_use]
+pub fn canonical_order(a: &Finding, b: &Finding, documents: &Documents) -> Ordering {
+    let path =
+        |finding: &Finding| documents.get(&finding.primary.location.file).map(|document| &document.path);
+    let place = |finding: &Finding| finding.primary.location.range;
+    path(a)
+        .cmp(&path(b))
+        .then_with(|| place(a).start.cmp(&place(b).start))
+        .then_with(|| a.rule.code.cmp(b.rule.code))
+        .then_with(|| place(a).end.cmp(&place(b).end))
+        .then_with(|| a.message.cmp(&b.message))
+}
+
+/// A form in which a report can be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
+pub enum Format {
+    /// Source with labels, help and fixes, for people.
+    #[default]
+    Full,
+    /// One line for each finding.
+    Concise,
+    /// The tool's own machine format.
+    Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+}
+
+/// The revision of the source under version control, for formats that record it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceControl {
+    /// Absolute, without credentials.
+    pub repository_uri: String,
+    /// The commit.
+    pub revision: Option<String>,
+    /// The branch.
+    pub branch: Option<String>,
+}
+
+/// How a report is written; what is written is in the [`Report`].
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Whether people's formats use colours.
+    pub color: bool,
+    /// Whether suppressed findings are shown as such.
+    pub show_suppressed: bool,
+    /// The status that the process will end with, where it is known.
+    pub exit_code: Option<u8>,
+    /// Where the source comes from, where it is known.
+    pub source_control: Option<SourceControl>,
+}
+
+/// Writes `report` in `format`.
+///
+/// # Errors
+///
+/// Fails when `out` does.
+pub fn write(
+    format: Format,
+    report: &Report,
+    sources: &Sources<'_>,
+    options: &Options,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Full => full::write(report, sources, options, out),
+        Format::Concise => concise::write(report, sources, options, out),
+        Format::Json => json::write(report, sources, out),
+        Format::Sarif => sarif::write(report, sources, options, out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{ALIASED, ASSIGNED, at, documents, finding, replace};
+    use super::*;
+
+    #[test]
+    fn findings_are_sorted_by_path_position_code_and_message() {
+        let documents = documents(&[("b.py", "one two"), ("a.py", "one two")]);
+        let here = |path, needle, message| finding(&documents, &ASSIGNED, path, needle, message);
+        let expected = [
+            here("a.py", "two", "m"),
+            finding(&documents, &ALIASED, "b.py", "one two", "m"),
+            here("b.py", "one", "a"),
+            here("b.py", "one", "b"),
+            here("b.py", "two", "a"),
+        ];
+        let report = Report::new(expected.iter().rev().cloned().collect(), Vec::new(), 2, &documents);
+        let key = |finding: &Finding| (finding.primary.location, finding.rule.code, finding.message.clone());
+        let sorted: Vec<_> = report.findings.iter().map(|reported| key(&reported.finding)).collect();
+        assert_eq!(sorted, expected.iter().map(key).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn only_safe_fixes_count_as_fixable() {
+        let documents = documents(&[("a.py", "one")]);
+        let mut safe = finding(&documents, &ASSIGNED, "a.py", "one", "m");
+        safe.fix = Some(replace(at(&documents, "a.py", "one"), "1"));
+        let mut risky = safe.clone();
+        risky.fix = risky.fix.map(|fix| crate::finding::Fix { applicability: Applicability::Unsafe, ..fix });
+        let report = Report::new(vec![safe, risky], Vec::new(), 1, &documents);
+        assert_eq!(report.fixable(), 1);
+        assert_eq!(report.count(Level::Error), 2);
+    }
+}

@@ -1,0 +1,165 @@
+//! People's positions: from bytes of a document to lines and columns.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use serde::Serialize;
+
+use crate::finding::Location;
+use crate::project::{Document, Documents, FileId};
+use crate::syntax::{LineIndex, TextSize};
+
+/// A place between two characters. A line ends at LF, CR LF or a lone CR; a tab is one column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Position {
+    /// 1-based.
+    pub line: usize,
+    /// 1-based, in Unicode code points.
+    pub column: usize,
+}
+
+/// A stretch of text: `end` is the position after its last character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Span {
+    /// Where it begins.
+    pub start: Position,
+    /// Where it ends.
+    pub end: Position,
+}
+
+/// The documents with their line tables, each of which is made when it is first needed. Every file that its
+/// methods are asked about must be one of the documents.
+#[derive(Debug)]
+pub struct Sources<'a> {
+    documents: &'a Documents,
+    lines: BTreeMap<FileId, OnceLock<LineIndex>>,
+}
+
+impl<'a> Sources<'a> {
+    /// The documents that a report points into.
+    #[must_use]
+    pub fn new(documents: &'a Documents) -> Self {
+        Self { documents, lines: documents.keys().map(|file| (*file, OnceLock::new())).collect() }
+    }
+
+    fn document(&self, file: FileId) -> &'a Document {
+        self.documents.get(&file).expect("every location points into one of the documents")
+    }
+
+    fn lines(&self, file: FileId) -> &LineIndex {
+        let lines = self.lines.get(&file).expect("every document has a place for its lines");
+        lines.get_or_init(|| LineIndex::from_source_text(&self.document(file).text))
+    }
+
+    /// Relative to the project root, with `/`.
+    #[must_use]
+    pub fn path(&self, file: FileId) -> &'a str {
+        &self.document(file).path
+    }
+
+    /// The whole text of a file.
+    #[must_use]
+    pub fn text(&self, file: FileId) -> &'a str {
+        &self.document(file).text
+    }
+
+    /// The bytes of a location, moved to the nearest characters where they are not between any.
+    #[must_use]
+    pub fn bytes(&self, location: Location) -> Range<usize> {
+        let text = self.text(location.file);
+        let start = text.floor_char_boundary(location.range.start as usize);
+        let end = text.floor_char_boundary(location.range.end as usize);
+        start..end.max(start)
+    }
+
+    /// The text at a location.
+    #[must_use]
+    pub fn snippet(&self, location: Location) -> &'a str {
+        &self.text(location.file)[self.bytes(location)]
+    }
+
+    /// The line and column of a byte.
+    ///
+    /// # Panics
+    ///
+    /// Panics where `file` is not among the documents.
+    #[must_use]
+    pub fn position(&self, file: FileId, byte: usize) -> Position {
+        let text = self.text(file);
+        let byte = u32::try_from(text.floor_char_boundary(byte)).expect("a document is smaller than 4 GiB");
+        let position = self.lines(file).line_column(TextSize::new(byte), text);
+        Position { line: position.line.get(), column: position.column.get() }
+    }
+
+    /// The lines and columns of a location.
+    #[must_use]
+    pub fn span(&self, location: Location) -> Span {
+        let bytes = self.bytes(location);
+        Span {
+            start: self.position(location.file, bytes.start),
+            end: self.position(location.file, bytes.end),
+        }
+    }
+
+    /// The bytes of a line (1-based) without its end; `None` behind the last line.
+    #[must_use]
+    pub fn line(&self, file: FileId, line: usize) -> Option<Range<usize>> {
+        let text = self.text(file);
+        let starts = self.lines(file).line_starts();
+        let start = starts.get(line.checked_sub(1)?)?.to_usize();
+        let next = starts.get(line).map_or(text.len(), TextSize::to_usize);
+        let end = start + text[start..next].trim_end_matches(['\r', '\n']).len();
+        Some(start..end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::testing::{at, documents};
+
+    fn start(text: &str, needle: &str) -> (usize, usize) {
+        let documents = documents(&[("a.py", text)]);
+        let span = Sources::new(&documents).span(at(&documents, "a.py", needle));
+        (span.start.line, span.start.column)
+    }
+
+    #[test]
+    fn columns_count_code_points() {
+        assert_eq!(start("x = '🙂'; y = 1", "y"), (1, 10));
+        assert_eq!(start("名前 = 訓練(损失)", "损"), (1, 9));
+        assert_eq!(start("e\u{301} = 1", "="), (1, 4), "a combining mark is a code point of its own");
+    }
+
+    #[test]
+    fn a_tab_is_one_column() {
+        assert_eq!(start("if x:\n\ty = 1", "y"), (2, 2));
+    }
+
+    #[test]
+    fn lines_end_at_lf_crlf_and_lone_cr() {
+        assert_eq!(start("a\r\nb\rc\nd", "d"), (4, 1));
+        assert_eq!(start("a\r\nb\rc\nd", "c"), (3, 1));
+        assert_eq!(start("a\x0cb\u{2028}c", "c"), (1, 5), "a form feed or a line separator ends no line");
+    }
+
+    #[test]
+    fn a_place_behind_the_text_or_inside_a_character_is_moved_into_it() {
+        let documents = documents(&[("a.py", "é\n")]);
+        let sources = Sources::new(&documents);
+        assert_eq!(sources.position(FileId(0), 1), Position { line: 1, column: 1 });
+        assert_eq!(sources.position(FileId(0), 99), Position { line: 2, column: 1 });
+    }
+
+    #[test]
+    fn lines_are_given_without_their_ends() {
+        let documents = documents(&[("a.py", "ab\r\n\r\nc")]);
+        let sources = Sources::new(&documents);
+        assert_eq!(sources.line(FileId(0), 1), Some(0..2));
+        assert_eq!(sources.line(FileId(0), 2), Some(4..4));
+        assert_eq!(sources.line(FileId(0), 3), Some(6..7));
+        assert_eq!(sources.line(FileId(0), 4), None);
+        assert_eq!(sources.line(FileId(0), 0), None);
+    }
+}
