@@ -1,0 +1,311 @@
+//! What a symbol of a library *is*, as data: a table, a row a symbol.
+//!
+//! Checks and the value flow ask here; nothing else compares names. A [`Library`] is asked with the qualified
+//! name that an import leads to (`tensorflow.keras.optimizers.Adam`), in any of its spellings, and answers with
+//! a [`Symbol`]: its role, parameters, what a call returns, does, and calls back.
+//!
+//! # The tables
+//!
+//! `src/api/table/*.txt`, and a user's own rows in the same form:
+//!
+//! ```text
+//! # a comment
+//! [tensorflow.keras.optimizers]          the module that the following rows are in; a row of its own
+//! class Adam(learning_rate=0.001, ...) < Optimizer : optimizer * learning_rate
+//!     .minimize(loss, var_list) ! minimizes @ loss
+//!     .iterations -> tensorflow.Variable
+//! def get(identifier) -> Optimizer
+//! attr name -> builtins.str
+//! alias tensorflow.optimizers = tensorflow.keras.optimizers
+//! fallback tensorflow = tensorflow.compat.v1
+//! ```
+//!
+//! A name without a dot is in the section; a row that begins with a dot is a member of the class above it.
+//! Without parentheses the parameters are unknown. After them, marks with their words:
+//!
+//! | mark | words |
+//! |---|---|
+//! | `<` | base classes |
+//! | `:` | a [`Kind`]; without it a class has its base's |
+//! | `->` | what a call [`Returns`]: a class, `?class` (perhaps), `None`, `self`, `argument p`, `wrapped p`, `partial p`, `result-of p`, `decorator` |
+//! | `!` | each [`Effect`] |
+//! | `@` | what the library [`Calls`] back: `p` (that argument), `p.method`, `self.method` |
+//! | `*`, `/` | parameters that are multiplied with, or divided by, the number of ranks |
+//! | `&` | `rules`: the distribution rules act on it; `closed`: the module has no other public members |
+//!
+//! `alias` renames a prefix, `fallback` only names that no row has.
+
+mod row;
+mod symbol;
+
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::sync::LazyLock;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+pub use row::RowError;
+pub use symbol::{Calls, Effect, EffectSet, Kind, Parameter, Passing, Returns, Role, Scaling, Symbol};
+
+use symbol::Text;
+
+/// The built-in tables with their names.
+const TABLES: [(&str, &str); 6] = [
+    ("tensorflow.txt", include_str!("table/tensorflow.txt")),
+    ("keras.txt", include_str!("table/keras.txt")),
+    ("legacy.txt", include_str!("table/legacy.txt")),
+    ("addons.txt", include_str!("table/addons.txt")),
+    ("horovod.txt", include_str!("table/horovod.txt")),
+    ("python.txt", include_str!("table/python.txt")),
+];
+
+static BUILTIN: LazyLock<Library> = LazyLock::new(|| {
+    let mut library = Library::default();
+    for (_, table) in TABLES {
+        let table = row::read(table, |text| Cow::Borrowed(text));
+        library.add(table.expect("the built-in tables are read by a test")).expect("no row is there twice");
+    }
+    library
+});
+
+/// The known symbols.
+#[derive(Debug, Default)]
+pub struct Library {
+    symbols: FxHashMap<Text, Symbol>,
+    aliases: FxHashMap<Text, Text>,
+    fallbacks: Vec<(Text, Text)>,
+    /// First parts of all names: anything else is unknown at once.
+    packages: FxHashSet<Text>,
+    /// Where to look for what is not here.
+    parent: Option<&'static Library>,
+}
+
+impl Library {
+    /// The built-in tables: TensorFlow, Keras, Horovod, TensorFlow Addons, Python and NumPy.
+    #[must_use]
+    pub fn builtin() -> &'static Self {
+        &BUILTIN
+    }
+
+    /// The built-in tables and `rows` of the user's; a row takes the place of a built-in one of its name.
+    ///
+    /// # Errors
+    ///
+    /// A row that can't be read, or that is there twice.
+    pub fn with_rows(rows: &str) -> Result<Self, RowError> {
+        let mut library = Self { parent: Some(Self::builtin()), ..Self::default() };
+        library.add(row::read(rows, |text| Cow::Owned(text.to_owned()))?)?;
+        Ok(library)
+    }
+
+    fn add(&mut self, table: row::Table) -> Result<(), RowError> {
+        let twice = |name: &str| RowError { line: 0, message: format!("`{name}` is there twice") };
+        for symbol in table.symbols {
+            if let Some(pair) = symbol.members.windows(2).find(|pair| pair[0].name == pair[1].name) {
+                return Err(twice(&pair[0].name));
+            }
+            self.packages.insert(first_part(&symbol.name).to_owned().into());
+            match self.symbols.entry(symbol.name.clone()) {
+                Entry::Occupied(there) => return Err(twice(there.key())),
+                Entry::Vacant(place) => _ = place.insert(symbol),
+            }
+        }
+        for (from, to) in table.aliases {
+            self.packages.insert(first_part(&from).to_owned().into());
+            match self.aliases.entry(from) {
+                Entry::Occupied(there) => return Err(twice(there.key())),
+                Entry::Vacant(place) => _ = place.insert(to),
+            }
+        }
+        self.fallbacks.extend(table.fallbacks);
+        Ok(())
+    }
+
+    /// The symbol of a qualified name in any of its spellings; a member of a class may be inherited.
+    #[must_use]
+    pub fn lookup(&self, qualified: &str) -> Option<&Symbol> {
+        self.resolve(&self.canonical(qualified))
+    }
+
+    /// The qualified name that the tables use for `qualified`; an unknown name stays as far as no alias
+    /// concerns it.
+    #[must_use]
+    pub fn canonical<'n>(&self, qualified: &'n str) -> Cow<'n, str> {
+        let mut name = Cow::Borrowed(qualified);
+        if !self.knows_package(first_part(qualified)) {
+            return name;
+        }
+        // Each turn replaces one prefix; a chain of aliases is short, and a cycle is a mistake of a user's rows.
+        for _ in 0..8 {
+            if self.resolve(&name).is_some() {
+                return name;
+            }
+            let Some(next) = self.renamed(&name) else { break };
+            name = Cow::Owned(next);
+        }
+        if self.resolve(&name).is_some() {
+            return name;
+        }
+        for (from, to) in self.layers().flat_map(|layer| &layer.fallbacks) {
+            let Some(rest) = below(&name, from) else { continue };
+            let other = self.renamed_fully(format!("{to}{rest}"));
+            if self.resolve(&other).is_some() {
+                return Cow::Owned(other);
+            }
+        }
+        name
+    }
+
+    fn renamed_fully(&self, mut name: String) -> String {
+        for _ in 0..8 {
+            match self.renamed(&name) {
+                Some(next) if self.symbol(&name).is_none() => name = next,
+                _ => break,
+            }
+        }
+        name
+    }
+
+    /// `name` with its longest prefix that is an alias replaced.
+    fn renamed(&self, name: &str) -> Option<String> {
+        let mut end = name.len();
+        loop {
+            let prefix = &name[..end];
+            if let Some(to) = self.layers().find_map(|layer| layer.aliases.get(prefix)) {
+                return Some(format!("{to}{}", &name[end..]));
+            }
+            end = prefix.rfind('.')?;
+        }
+    }
+
+    /// The symbol of a canonical name, or an inherited member of its class.
+    fn resolve(&self, name: &str) -> Option<&Symbol> {
+        self.symbol(name).or_else(|| {
+            let (class, member) = name.rsplit_once('.')?;
+            self.member(self.symbol(class)?, member)
+        })
+    }
+
+    fn symbol(&self, name: &str) -> Option<&Symbol> {
+        self.layers().find_map(|layer| layer.symbols.get(name))
+    }
+
+    fn knows_package(&self, package: &str) -> bool {
+        self.layers().any(|layer| layer.packages.contains(package))
+    }
+
+    fn layers(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |layer| layer.parent)
+    }
+
+    /// The class and the classes that it inherits from, nearest first, as far as the library knows them.
+    #[must_use]
+    pub fn ancestry<'l>(&'l self, class: &'l Symbol) -> Vec<&'l Symbol> {
+        let mut found = vec![class];
+        let mut next = 0;
+        while let Some(class) = found.get(next) {
+            next += 1;
+            if let Role::Class { bases, .. } = &class.role {
+                for base in bases.iter().filter_map(|base| self.symbol(base)) {
+                    if !found.iter().any(|known| known.name == base.name) {
+                        found.push(base);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The member `name` of a class or of the nearest base class that has it.
+    #[must_use]
+    pub fn member<'l>(&'l self, class: &'l Symbol, name: &str) -> Option<&'l Symbol> {
+        if let Some(member) = class.own_member(name) {
+            return Some(member);
+        }
+        let Role::Class { bases, .. } = &class.role else { return None };
+        if bases.is_empty() {
+            return None;
+        }
+        self.ancestry(class).into_iter().find_map(|class| class.own_member(name))
+    }
+
+    /// The kind of the instances of a class: its own or its nearest base's.
+    #[must_use]
+    pub fn kind_of_class(&self, class: &Symbol) -> Kind {
+        let own = |class: &Symbol| match class.role {
+            Role::Class { kind, .. } => kind,
+            _ => None,
+        };
+        own(class).or_else(|| self.ancestry(class).into_iter().find_map(own)).unwrap_or(Kind::Other)
+    }
+
+    /// Whether `class` is `base` or inherits from it.
+    #[must_use]
+    pub fn is_subclass(&self, class: &Symbol, base: &Symbol) -> bool {
+        self.ancestry(class).iter().any(|class| class.name == base.name)
+    }
+
+    /// The class of what a call of `symbol` returns, or of what an attribute holds, if it is certain and does
+    /// not depend on the call.
+    #[must_use]
+    pub fn returned_class(&self, symbol: &Symbol) -> Option<&Symbol> {
+        match &symbol.returns {
+            Returns::Instance(class) => self.symbol(class),
+            _ => None,
+        }
+    }
+
+    /// What the hooks (`on_epoch_end`, ...) of a callback class do together, inherited ones included.
+    #[must_use]
+    pub fn hook_effects(&self, class: &Symbol) -> EffectSet {
+        let classes = self.ancestry(class);
+        let members = classes.iter().flat_map(|class| class.members());
+        let hooks = members.filter(|member| member.last_name().starts_with("on_"));
+        hooks.fold(EffectSet::NONE, |effects, hook| effects.union(hook.effects()))
+    }
+
+    /// Whether a distribution rule acts on the symbol, so that a program must not give it a second name
+    /// (restriction 3): optimizers, schedules, datasets, checkpoints, the tape, models, `tf.config`, `tf.print`,
+    /// and the modules that lead to them.
+    #[must_use]
+    pub fn acted_on_by_rules(&self, symbol: &Symbol) -> bool {
+        let acted_on = |class: &Symbol| {
+            matches!(
+                self.kind_of_class(class),
+                Kind::Optimizer
+                    | Kind::Schedule
+                    | Kind::Dataset
+                    | Kind::Checkpoint
+                    | Kind::CheckpointManager
+                    | Kind::Tape
+            )
+        };
+        symbol.named_by_rules
+            || match symbol.role {
+                Role::Class { .. } => acted_on(symbol),
+                Role::Function => self.returned_class(symbol).is_some_and(acted_on),
+                Role::Module { .. } | Role::Method | Role::Attribute => false,
+            }
+    }
+
+    /// Whether a file that imports this top-level package concerns training.
+    #[must_use]
+    pub fn is_training_library(&self, package: &str) -> bool {
+        self.layers().any(|layer| layer.symbols.get(package).is_some_and(|module| module.named_by_rules))
+            || below_alias(self, package)
+    }
+}
+
+/// Whether the package is another spelling of a training library: `keras`.
+fn below_alias(library: &Library, package: &str) -> bool {
+    library.layers().any(|layer| layer.aliases.contains_key(package))
+}
+
+fn first_part(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
+}
+
+/// What follows `prefix` in `name`, if it is a prefix of whole parts.
+fn below<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
+    name.strip_prefix(prefix).filter(|rest| rest.starts_with('.'))
+}

@@ -1,0 +1,315 @@
+//! Reads the tables: a row a symbol, as the module documentation describes.
+
+use std::borrow::Cow;
+
+use thiserror::Error;
+
+use super::symbol::{
+    Calls, Effect, EffectSet, Kind, Parameter, Passing, Returns, Role, Scaling, Symbol, Text,
+};
+
+/// A row that can't be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}: {message}")]
+pub struct RowError {
+    /// The row's line, 1-based.
+    pub line: usize,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// What a table says: its symbols, and other spellings of names.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub(super) symbols: Vec<Symbol>,
+    /// `alias a = b`: `a`, and every name below it, is `b`.
+    pub(super) aliases: Vec<(Text, Text)>,
+    /// `fallback a = b`: a name below `a` that no table has is looked for below `b`.
+    pub(super) fallbacks: Vec<(Text, Text)>,
+}
+
+/// Reads a table; `keep` turns a piece of `source` into text that may outlive it.
+pub(super) fn read<'s>(source: &'s str, keep: fn(&'s str) -> Text) -> Result<Table, RowError> {
+    let mut table = Table::default();
+    let mut section = "";
+    for (index, line) in source.lines().enumerate() {
+        let row = line.trim();
+        if row.is_empty() || row.starts_with('#') {
+            continue;
+        }
+        let read = (|| {
+            if let Some(rest) = row.strip_prefix('[') {
+                let (name, marks) = rest.split_once(']').ok_or("a section ends with `]`")?;
+                section = name;
+                let mut module = Symbol::new(keep(name), Role::Module { closed: false });
+                Clauses { keep, section: "" }.read(&mut module, marks)?;
+                table.symbols.push(module);
+                return Ok(());
+            }
+            let clauses = Clauses { keep, section };
+            if row.starts_with('.') {
+                let class = table.symbols.last_mut().filter(|class| class.is_class());
+                let class = class.ok_or("a member follows its class")?;
+                class.members.push(clauses.member(&class.name, row)?);
+                return Ok(());
+            }
+            let (word, rest) = row.split_once(' ').ok_or("a row is a word and a name")?;
+            match word {
+                "class" => table.symbols.push(clauses.class(rest)?),
+                "def" => table.symbols.push(clauses.symbol(Role::Function, rest)?),
+                "attr" => table.symbols.push(clauses.symbol(Role::Attribute, rest)?),
+                "alias" => table.aliases.push(clauses.pair(rest)?),
+                "fallback" => table.fallbacks.push(clauses.pair(rest)?),
+                _ => return Err(format!("`{word}` begins no row: class, def, attr, alias, fallback do")),
+            }
+            Ok(())
+        })();
+        read.map_err(|message| RowError { line: index + 1, message })?;
+    }
+    for symbol in &mut table.symbols {
+        symbol.members.sort_by(|a, b| a.last_name().cmp(b.last_name()));
+    }
+    Ok(table)
+}
+
+impl Symbol {
+    fn new(name: Text, role: Role) -> Self {
+        Self {
+            name,
+            role,
+            parameters: Vec::new(),
+            returns: Returns::Unknown,
+            effects: EffectSet::NONE,
+            calls: Vec::new(),
+            scaled: Vec::new(),
+            named_by_rules: false,
+            members: Vec::new(),
+        }
+    }
+}
+
+type Read<T> = Result<T, String>;
+
+/// How the parts of a row are read within a section.
+struct Clauses<'s> {
+    keep: fn(&'s str) -> Text,
+    section: &'s str,
+}
+
+impl<'s> Clauses<'s> {
+    fn symbol(&self, role: Role, row: &'s str) -> Read<Symbol> {
+        let end = row.find(['(', ' ']).unwrap_or(row.len());
+        let mut symbol = Symbol::new(self.qualify(&row[..end]), role);
+        self.parameters_and_clauses(&mut symbol, &row[end..])?;
+        Ok(symbol)
+    }
+
+    fn class(&self, row: &'s str) -> Read<Symbol> {
+        let mut class = self.symbol(Role::Class { kind: None, bases: Vec::new() }, row)?;
+        if class.returns == Returns::Unknown {
+            class.returns = Returns::Instance(class.name.clone());
+        }
+        Ok(class)
+    }
+
+    fn member(&self, class: &str, row: &'s str) -> Read<Symbol> {
+        let end = row.find(['(', ' ']).unwrap_or(row.len());
+        let role = if row[end..].starts_with('(') { Role::Method } else { Role::Attribute };
+        let mut member = Symbol::new(Cow::Owned(format!("{class}{}", &row[..end])), role);
+        self.parameters_and_clauses(&mut member, &row[end..])?;
+        Ok(member)
+    }
+
+    fn pair(&self, row: &'s str) -> Read<(Text, Text)> {
+        let (from, to) = row.split_once('=').ok_or("`=` stands between the names")?;
+        Ok((self.qualify(from.trim()), self.qualify(to.trim())))
+    }
+
+    /// A name without a dot is in the section.
+    fn qualify(&self, name: &'s str) -> Text {
+        if name.contains('.') || self.section.is_empty() {
+            (self.keep)(name)
+        } else {
+            Cow::Owned(format!("{}.{name}", self.section))
+        }
+    }
+
+    fn parameters_and_clauses(&self, symbol: &mut Symbol, rest: &'s str) -> Read<()> {
+        let Some(inner) = rest.strip_prefix('(') else {
+            if symbol.role != Role::Attribute {
+                symbol.parameters = self.parameters("*args, **kwargs")?;
+            }
+            return self.read(symbol, rest);
+        };
+        let end = end_of_item(inner, ')').ok_or("a parenthesis is not closed")?;
+        symbol.parameters = self.parameters(&inner[..end])?;
+        self.read(symbol, &inner[end + 1..])
+    }
+
+    fn parameters(&self, text: &'s str) -> Read<Vec<Parameter>> {
+        let mut parameters: Vec<Parameter> = Vec::new();
+        let mut passing = Passing::Either;
+        let mut rest = text.trim();
+        while !rest.is_empty() {
+            let end = end_of_item(rest, ',').unwrap_or(rest.len());
+            let item = rest[..end].trim();
+            rest = rest.get(end + 1..).unwrap_or_default().trim_start();
+            match item {
+                "*" => passing = Passing::Keyword,
+                "/" => parameters.iter_mut().for_each(|parameter| parameter.passing = Passing::Position),
+                _ => {
+                    let (name, default) = match item.split_once('=') {
+                        Some((name, default)) => (name, Some((self.keep)(default))),
+                        None => (item, None),
+                    };
+                    let (name, passing) = if let Some(name) = name.strip_prefix("**") {
+                        (name, Passing::RestKeywords)
+                    } else if let Some(name) = name.strip_prefix('*') {
+                        passing = Passing::Keyword;
+                        (name, Passing::Rest)
+                    } else {
+                        (name, passing)
+                    };
+                    if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                        return Err(format!("`{item}` is no parameter"));
+                    }
+                    if parameters.iter().any(|parameter| parameter.name == name) {
+                        return Err(format!("two parameters are called `{name}`"));
+                    }
+                    parameters.push(Parameter { name: (self.keep)(name), default, passing });
+                }
+            }
+        }
+        Ok(parameters)
+    }
+
+    /// Reads what follows name and parameters: marks, each with its words.
+    fn read(&self, symbol: &mut Symbol, text: &'s str) -> Read<()> {
+        let mut words = text.split([' ', ',']).filter(|word| !word.is_empty()).peekable();
+        let mut mark = "";
+        while let Some(word) = words.next() {
+            match (mark, word) {
+                (_, "<" | ":" | "->" | "!" | "@" | "*" | "/" | "&") => mark = word,
+                ("<", name) => match &mut symbol.role {
+                    Role::Class { bases, .. } => bases.push(self.qualify(name)),
+                    _ => return Err("only a class has bases".into()),
+                },
+                (":", name) => match &mut symbol.role {
+                    Role::Class { kind, .. } => *kind = Some(kind_named(name)?),
+                    _ => return Err("only a class has a kind".into()),
+                },
+                ("->", form) => symbol.returns = self.returns(symbol, form, || words.next())?,
+                ("!", name) => symbol.effects = symbol.effects.with(effect_named(name)?),
+                ("@", target) => {
+                    let calls = self.calls(symbol, target)?;
+                    symbol.calls.push(calls);
+                }
+                ("*", name) => symbol.scaled.push((self.known(symbol, name)?, Scaling::Multiply)),
+                ("/", name) => symbol.scaled.push((self.known(symbol, name)?, Scaling::Divide)),
+                ("&", "rules") => symbol.named_by_rules = true,
+                ("&", "closed") if symbol.is_module() => symbol.role = Role::Module { closed: true },
+                _ => return Err(format!("`{word}` has no meaning here")),
+            }
+        }
+        Ok(())
+    }
+
+    fn returns(
+        &self,
+        symbol: &Symbol,
+        form: &'s str,
+        mut argument: impl FnMut() -> Option<&'s str>,
+    ) -> Read<Returns> {
+        let mut argument = || {
+            let name = argument().ok_or_else(|| format!("`{form}` needs a parameter"))?;
+            self.known(symbol, name)
+        };
+        Ok(match form {
+            "None" => Returns::Nothing,
+            "self" => Returns::Receiver,
+            "decorator" => Returns::Decorator,
+            "argument" => Returns::Argument(argument()?),
+            "wrapped" => Returns::Wrapped(argument()?),
+            "partial" => Returns::Partial(argument()?),
+            "result-of" => Returns::ResultOf(argument()?),
+            class => match class.strip_prefix('?') {
+                Some(class) => Returns::Perhaps(self.qualify(class)),
+                None => Returns::Instance(self.qualify(class)),
+            },
+        })
+    }
+
+    fn calls(&self, symbol: &Symbol, target: &'s str) -> Read<Calls> {
+        Ok(match target.split_once('.') {
+            None => Calls::Argument(self.known(symbol, target)?),
+            Some(("self", method)) => Calls::Receiver((self.keep)(method)),
+            Some((parameter, method)) => {
+                Calls::ArgumentMethod(self.known(symbol, parameter)?, (self.keep)(method))
+            }
+        })
+    }
+
+    /// The name of a parameter that the row has.
+    fn known(&self, symbol: &Symbol, name: &'s str) -> Read<Text> {
+        match symbol.parameter(name) {
+            Some(_) => Ok((self.keep)(name)),
+            None => Err(format!("`{name}` is no parameter of `{}`", symbol.name)),
+        }
+    }
+}
+
+/// The kind of this name: the variant's words with hyphens.
+pub(super) fn kind_named(name: &str) -> Read<Kind> {
+    Ok(match name {
+        "optimizer" => Kind::Optimizer,
+        "schedule" => Kind::Schedule,
+        "model" => Kind::Model,
+        "layer" => Kind::Layer,
+        "dataset" => Kind::Dataset,
+        "dataset-iterator" => Kind::DatasetIterator,
+        "batch-source" => Kind::BatchSource,
+        "checkpoint" => Kind::Checkpoint,
+        "checkpoint-manager" => Kind::CheckpointManager,
+        "callback" => Kind::Callback,
+        "metric" => Kind::Metric,
+        "loss" => Kind::Loss,
+        "tape" => Kind::Tape,
+        "session" => Kind::Session,
+        "monitored-session" => Kind::MonitoredSession,
+        "summary-writer" => Kind::SummaryWriter,
+        "file-writer" => Kind::FileWriter,
+        "variable" => Kind::Variable,
+        "tensor" => Kind::Tensor,
+        "strategy" => Kind::Strategy,
+        "estimator" => Kind::Estimator,
+        "hook" => Kind::Hook,
+        "random" => Kind::Random,
+        "other" => Kind::Other,
+        _ => return Err(format!("`{name}` is no kind")),
+    })
+}
+
+fn effect_named(name: &str) -> Read<Effect> {
+    let effect = Effect::ALL.into_iter().find(|(_, word)| *word == name);
+    effect.map(|(effect, _)| effect).ok_or_else(|| format!("`{name}` is no effect"))
+}
+
+/// Where the first `end` outside brackets and strings stands.
+fn end_of_item(text: &str, end: char) -> Option<usize> {
+    let (mut depth, mut quote) = (0, None);
+    let mut escaped = false;
+    for (index, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(_), _) if escaped => escaped = false,
+            (Some(_), '\\') => escaped = true,
+            (Some(open), _) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, _) if c == end && depth == 0 => return Some(index),
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth -= 1,
+            (None, _) => {}
+        }
+    }
+    None
+}
