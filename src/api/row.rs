@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
-use super::symbol::{Calls, Effect, EffectSet, Kind, Parameter, Passing, Returns, Role, Scaling, Symbol, Text};
+use super::symbol::{
+    Calls, Effect, EffectSet, Kind, Parameter, Passing, Returns, Role, Scaling, Symbol, Text,
+};
 
 /// A row that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -212,7 +214,12 @@ impl<'s> Clauses<'s> {
         Ok(())
     }
 
-    fn returns(&self, symbol: &Symbol, form: &'s str, mut argument: impl FnMut() -> Option<&'s str>) -> Read<Returns> {
+    fn returns(
+        &self,
+        symbol: &Symbol,
+        form: &'s str,
+        mut argument: impl FnMut() -> Option<&'s str>,
+    ) -> Read<Returns> {
         let mut argument = || {
             let name = argument().ok_or_else(|| format!("`{form}` needs a parameter"))?;
             self.known(symbol, name)
