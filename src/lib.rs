@@ -1,6 +1,7 @@
 //! hvdlint finds the training loops of TensorFlow programs and checks what keeps them from training on many
 //! GPUs with Horovod.
 
+pub mod analysis;
 pub mod api;
 pub mod checks;
 pub mod cli;

@@ -28,7 +28,7 @@ pub struct Summary {
 
 impl Summary {
     fn join(&mut self, other: Self) {
-        self.effects = self.effects | other.effects;
+        self.effects = self.effects.union(other.effects);
         self.unknown |= other.unknown;
     }
 }

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::Effects;
+use super::influence::Influence;
 use super::hierarchy::{Ancestor, Hierarchy, Resolver};
 use super::modules::{ClassRef, FunctionRef, Modules};
 use super::object::{ExternalId, NodeId, Object, ObjectId};
@@ -64,15 +65,18 @@ pub struct Facts<'a> {
     callees: FxHashMap<(FileId, CallId), Vec<CallEdge>>,
     outgoing: FxHashMap<Caller, Vec<CallEdge>>,
     incoming: FxHashMap<FunctionRef, Vec<CallEdge>>,
+    /// Which values depend on which.
+    pub influence: Influence,
     control: FxHashMap<Caller, OnceLock<ControlDependence>>,
     repetition: Repetition,
     effects: Effects,
 }
 
 impl<'a> Facts<'a> {
-    /// Derives the facts from the modules and what flows between them.
+    /// Derives the facts from the modules and what flows between them. `entries` names the modules that own
+    /// training loops, by dotted name or path, where the analysis should not guess.
     #[must_use]
-    pub fn new(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library) -> Self {
+    pub fn new(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library, entries: &[String]) -> Self {
         let solution = super::solver::solve(modules, hierarchy, library);
         let mut callees: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();
         let mut outgoing: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();
@@ -97,6 +101,7 @@ impl<'a> Facts<'a> {
             callees,
             outgoing,
             incoming,
+            influence: Influence::default(),
             control: FxHashMap::default(),
             repetition: Repetition::default(),
             effects: Effects::default(),
@@ -109,7 +114,8 @@ impl<'a> Facts<'a> {
             }
         }
         facts.effects = Effects::new(&facts);
-        facts.programs = super::programs::find(&facts);
+        facts.influence = Influence::new(&facts);
+        facts.programs = super::programs::find(&facts, entries);
         facts.repetition = Repetition::new(&facts);
         facts
     }

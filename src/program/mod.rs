@@ -1,13 +1,23 @@
-//! All modules together: classes, value flow and calls.
+//! All modules together: classes, value flow, calls, effects, training loops and programs.
 
 mod call_graph;
+mod effects;
+mod facts;
 mod hierarchy;
+mod influence;
 mod modules;
 mod object;
+mod programs;
+mod repetition;
 mod solver;
 
 pub use call_graph::{Adjacency, QualifiedNames, adjacency};
+pub use effects::{Effects, Summary};
+pub use facts::{Condition, Creation, Facts};
 pub use hierarchy::{Ancestor, Entity, Hierarchy, Resolver};
+pub use influence::{Influence, Place};
 pub use modules::{ClassRef, FunctionRef, Meaning, Modules};
 pub use object::{External, ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
+pub use programs::{LoopKind, Pattern, Program, TrainingLoop, way};
+pub use repetition::{Repeated, Repetition, loop_around};
 pub use solver::{CallEdge, Caller, Solution, Via, solve};

@@ -168,6 +168,12 @@ impl ProjectNames {
         id
     }
 
+    /// The id of `text` if the project mentions it.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Option<Name> {
+        self.ids.get(text).copied()
+    }
+
     /// The text of `name`.
     #[must_use]
     pub fn text(&self, name: Name) -> &str {

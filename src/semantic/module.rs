@@ -447,8 +447,8 @@ pub struct Module {
     pub classes: Vec<Class>,
     /// Imports.
     pub imports: Vec<Import>,
-    /// `with` statements' managers: what is left when the block ends.
-    pub managers: Vec<ValueId>,
+    /// `with` statements' managers, with their statements.
+    pub managers: Vec<(ValueId, StatementId)>,
     /// The assignment expressions, awaits and yields.
     pub side_effects: Vec<(SideEffect, TextRange)>,
     /// The names in `__all__`, if it is a literal.

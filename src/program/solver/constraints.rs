@@ -55,7 +55,7 @@ impl Solver<'_> {
                 self.on(key, Use::StoreKey(file, index));
             }
         }
-        for &manager in &module.managers {
+        for &(manager, _) in &module.managers {
             let node = self.node(file, manager);
             self.on(node, Use::Leave(file, manager));
         }

@@ -652,7 +652,7 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
-        module.managers.iter_mut().for_each(|value| *value = resolve(*value));
+        module.managers.iter_mut().for_each(|(value, _)| *value = resolve(*value));
         self.module
     }
 

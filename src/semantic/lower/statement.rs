@@ -87,7 +87,7 @@ impl Lowering<'_> {
                 let id = self.compound(StatementKind::With, statement, &with.body);
                 for item in &with.items {
                     let manager = self.expression(&item.context_expr, Role::Managed);
-                    self.module.managers.push(manager);
+                    self.module.managers.push((manager, id));
                     let value = self.push(Value::Enter(manager), item.context_expr.range());
                     if let Some(target) = &item.optional_vars {
                         self.target(target, value, DefinitionKind::With);

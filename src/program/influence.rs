@@ -1,0 +1,210 @@
+//! Which values depend on which: slices forwards and backwards through expressions, calls and returns.
+//!
+//! Value flow tells what an object *is*; a gradient that went through clipping and `zip` is no object that it
+//! knows, but still depends on the tape. A slice follows operands, arguments to results, arguments to
+//! parameters, returned values to calls, and stores to the reads of the same attribute of the same objects.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::facts::Facts;
+use super::modules::FunctionRef;
+use super::object::ObjectId;
+use crate::project::FileId;
+use crate::semantic::{Element, ParameterKind, Passing, StoreKey, Value, ValueId};
+
+/// A value with its file.
+pub type Place = (FileId, ValueId);
+
+/// Where an object's attribute is read.
+type Reads<'a> = FxHashMap<(&'a str, ObjectId), Vec<Place>>;
+
+fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
+    let mut reads = Reads::default();
+    for file in facts.files() {
+        let module = facts.module(file);
+        for (index, evaluation) in module.values.iter().enumerate() {
+            if let Value::Attribute { base, name, .. } = evaluation.value {
+                for &object in facts.solution.values(file, base) {
+                    let place = (file, ValueId::new(index));
+                    reads.entry((module.names.text(name), object)).or_default().push(place);
+                }
+            }
+        }
+    }
+    reads
+}
+
+/// The dependences between the values of the concerned files.
+#[derive(Debug, Default)]
+pub struct Influence {
+    forwards: FxHashMap<Place, Vec<Place>>,
+    backwards: FxHashMap<Place, Vec<Place>>,
+}
+
+impl Influence {
+    /// Collects the dependences.
+    #[must_use]
+    pub fn new(facts: &Facts<'_>) -> Self {
+        let mut influence = Self::default();
+        let reads = attribute_reads(facts);
+        for file in facts.files() {
+            influence.add_values(facts, file);
+            influence.add_calls(facts, file);
+            influence.add_stores(facts, file, &reads);
+        }
+        influence
+    }
+
+    fn add(&mut self, from: Place, to: Place) {
+        if from != to {
+            self.forwards.entry(from).or_default().push(to);
+            self.backwards.entry(to).or_default().push(from);
+        }
+    }
+
+    fn add_values(&mut self, facts: &Facts<'_>, file: FileId) {
+        let module = facts.module(file);
+        for index in 0..module.values.len() {
+            let id = ValueId::new(index);
+            let to = (file, id);
+            for operand in operands(&module.value(id).value) {
+                self.add((file, operand), to);
+            }
+            if let Value::Cell(variable) = module.value(id).value {
+                for definition in module.shared_definitions(variable) {
+                    self.add((file, definition.value), to);
+                }
+            }
+            if let Value::Import(import) = module.value(id).value
+                && let super::modules::Meaning::Value(from, value) =
+                    facts.modules.imported(file, module.import(import), facts.library)
+            {
+                self.add((from, value), to);
+            }
+        }
+    }
+
+    fn add_calls(&mut self, facts: &Facts<'_>, file: FileId) {
+        let module = facts.module(file);
+        for (index, call) in module.calls.iter().enumerate() {
+            let id = crate::semantic::CallId::new(index);
+            let mut is_own = false;
+            for function in facts.called_functions(file, id) {
+                is_own = true;
+                self.add_binding(facts, file, call, function);
+            }
+            if !is_own {
+                for argument in &call.arguments {
+                    self.add((file, argument.value), (file, call.result));
+                }
+            }
+            if let Some(receiver) = facts.receiver(file, call) {
+                self.add((file, receiver), (file, call.result));
+            }
+        }
+    }
+
+    /// Arguments to parameters, returned values to the call.
+    fn add_binding(&mut self, facts: &Facts<'_>, file: FileId, call: &crate::semantic::Call, function: FunctionRef) {
+        let own = facts.module(function.file).function(function.function);
+        for &value in own.returns.iter().chain(&own.yields) {
+            self.add((function.file, value), (file, call.result));
+        }
+        // A bound method's receiver takes the first place; so does an instance that is called.
+        let is_method = own.class.is_some() && own.statement.is_some();
+        let places: Vec<_> = own
+            .parameters
+            .iter()
+            .filter(|parameter| matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary))
+            .collect();
+        let mut next = usize::from(is_method);
+        let names = &facts.module(function.file).names;
+        for argument in &call.arguments {
+            let parameter = match argument.passing {
+                Passing::Positional => {
+                    next += 1;
+                    places.get(next - 1).copied()
+                }
+                Passing::Keyword(name) => {
+                    let name = facts.module(file).names.text(name);
+                    own.parameters.iter().find(|parameter| names.text(parameter.name) == name)
+                }
+                Passing::Spread | Passing::Merge => None,
+            };
+            let parameter = parameter.or_else(|| {
+                own.parameters
+                    .iter()
+                    .find(|parameter| matches!(parameter.kind, ParameterKind::Variadic | ParameterKind::Keywords))
+            });
+            if let Some(parameter) = parameter {
+                self.add((file, argument.value), (function.file, parameter.value));
+            }
+        }
+    }
+
+    /// A store reaches the reads of the same attribute of what may be the same object.
+    fn add_stores(&mut self, facts: &Facts<'_>, file: FileId, reads: &Reads<'_>) {
+        let module = facts.module(file);
+        for store in &module.stores {
+            let StoreKey::Attribute(name) = store.key else {
+                self.add((file, store.value), (file, store.base));
+                continue;
+            };
+            for &object in facts.solution.values(file, store.base) {
+                for &read in reads.get(&(module.names.text(name), object)).into_iter().flatten() {
+                    self.add((file, store.value), read);
+                }
+            }
+        }
+    }
+
+    /// All that depends on the values, themselves included; what depends on it only through a place that `stops`
+    /// is left out.
+    #[must_use]
+    pub fn forwards(&self, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
+        slice(&self.forwards, from, stops)
+    }
+
+    /// All that the values depend on, themselves included, up to places that `stops`.
+    #[must_use]
+    pub fn backwards(&self, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
+        slice(&self.backwards, from, stops)
+    }
+}
+
+fn slice(edges: &FxHashMap<Place, Vec<Place>>, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
+    let mut work: Vec<Place> = from.to_vec();
+    let mut found = FxHashSet::default();
+    while let Some(place) = work.pop() {
+        if found.insert(place) && (from.contains(&place) || !stops(place)) {
+            work.extend(edges.get(&place).into_iter().flatten());
+        }
+    }
+    found
+}
+
+/// The values that an expression is computed from; calls are left to the call graph.
+fn operands(value: &Value) -> Vec<ValueId> {
+    match value {
+        Value::Phi(operands) => operands.to_vec(),
+        Value::Display(_, elements) => elements
+            .iter()
+            .flat_map(|element| match *element {
+                Element::At(_, value) | Element::Any(value) | Element::Spread(value) | Element::Merge(value) => {
+                    vec![value]
+                }
+                Element::Key(key, value) => vec![key, value],
+            })
+            .collect(),
+        Value::Attribute { base, narrowed, .. } => [Some(*base), *narrowed].into_iter().flatten().collect(),
+        Value::Item { base, key, narrowed } => [Some(*base), Some(*key), *narrowed].into_iter().flatten().collect(),
+        Value::Slice { base, .. }
+        | Value::Iteration(base)
+        | Value::Unpack { base, .. }
+        | Value::Enter(base)
+        | Value::Await(base)
+        | Value::Caught(base) => vec![*base],
+        Value::Operator { left, right, .. } => vec![*left, *right],
+        _ => Vec::new(),
+    }
+}
