@@ -1,6 +1,7 @@
 //! All modules together: classes, value flow, calls, effects, training loops and programs.
 
 mod call_graph;
+mod conditions;
 mod effects;
 mod facts;
 mod hierarchy;
@@ -12,6 +13,7 @@ mod repetition;
 mod solver;
 
 pub use call_graph::{Adjacency, QualifiedNames, adjacency};
+pub use conditions::{Approach, ConditionalCall, Decision, Manner};
 pub use effects::{Effects, Summary};
 pub use facts::{Condition, Creation, Facts};
 pub use hierarchy::{Ancestor, Entity, Hierarchy, Resolver};
