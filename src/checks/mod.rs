@@ -1,5 +1,11 @@
 //! The checks: each a question to the facts, in a file of its own.
 
+mod aliases;
+pub mod checkpoint_not_assigned_once;
+mod containers;
+pub mod object_created_conditionally;
+pub mod object_not_assigned_once;
+mod objects;
 pub mod tool;
 
 use crate::finding::{Finding, Level, Rule};
@@ -50,7 +56,12 @@ macro_rules! check {
 pub(crate) use check;
 
 /// All checks, in the order of their codes.
-pub static CHECKS: &[&Check] = &[];
+pub static CHECKS: &[&Check] = &[&object_not_assigned_once::CHECK, &object_created_conditionally::CHECK, &checkpoint_not_assigned_once::CHECK];
 
 /// The rules of all checks and the tool's own.
-pub static RULES: &[&Rule] = &[&tool::INVALID_SYNTAX, &tool::UNUSED_SUPPRESSION];
+pub static RULES: &[&Rule] = &[
+    &object_not_assigned_once::CHECK.rule,
+    &object_created_conditionally::CHECK.rule,
+    &checkpoint_not_assigned_once::CHECK.rule,
+    &tool::INVALID_SYNTAX, &tool::UNUSED_SUPPRESSION,
+];
