@@ -51,7 +51,8 @@ pub fn aliases<'a>(facts: &Facts<'a>, file: FileId, family: Family) -> Vec<Alias
                 | DefinitionKind::With
                 | DefinitionKind::Capture
         );
-        let known = binds.then(|| reader.known(definition.value, statement, Target::Variable(definition.variable)));
+        let known =
+            binds.then(|| reader.known(definition.value, statement, Target::Variable(definition.variable)));
         if let Some(Known { range, objects }) = known.flatten() {
             let holder = Holder::Variable(module.variable_name(definition.variable));
             let caller = Caller { file, scope: definition.scope };
@@ -60,7 +61,9 @@ pub fn aliases<'a>(facts: &Facts<'a>, file: FileId, family: Family) -> Vec<Alias
         }
     }
     for store in &module.stores {
-        if let Some(Known { range, objects }) = reader.known(store.value, store.statement, Target::Store(store)) {
+        if let Some(Known { range, objects }) =
+            reader.known(store.value, store.statement, Target::Store(store))
+        {
             let holder = match store.key {
                 StoreKey::Attribute(name) => Holder::Attribute(module.names.text(name)),
                 StoreKey::Item(_) | StoreKey::Slice => Holder::Element,
@@ -120,7 +123,8 @@ impl<'f, 'a> Reader<'f, 'a> {
             }
             // A tuple that is only returned or passed on keeps nothing.
             Value::Display(..) if here => {
-                let mut all = elements(&evaluation.value).filter_map(|element| self.known(element, statement, target));
+                let mut all =
+                    elements(&evaluation.value).filter_map(|element| self.known(element, statement, target));
                 return all.next();
             }
             _ => {}
@@ -144,7 +148,8 @@ impl<'f, 'a> Reader<'f, 'a> {
 
     /// Where the statement reads the value from a variable other than its target.
     fn use_of(&self, value: ValueId, header: TextRange, target: Target<'_>) -> Option<TextRange> {
-        let start = self.uses.partition_point(|&index| self.module.uses[index].range.start() < header.start());
+        let start =
+            self.uses.partition_point(|&index| self.module.uses[index].range.start() < header.start());
         self.uses[start..]
             .iter()
             .map(|&index| &self.module.uses[index])
@@ -159,20 +164,22 @@ impl<'f, 'a> Reader<'f, 'a> {
     /// Whether the statement itself makes the objects.
     fn made_by(&self, statement: StatementId, objects: &[ObjectId]) -> bool {
         objects.iter().all(|&object| {
-            self.facts
-                .made_at(object)
-                .is_some_and(|(file, call)| file == self.file && self.module.call(call).statement == statement)
+            self.facts.made_at(object).is_some_and(|(file, call)| {
+                file == self.file && self.module.call(call).statement == statement
+            })
         })
     }
 
     /// `self.optimizer = self.optimizer`
     fn is_same_attribute(&self, value: ValueId, target: Target<'_>) -> bool {
-        let (Value::Attribute { base, name, .. }, Target::Store(store)) = (&self.module.value(value).value, target)
+        let (Value::Attribute { base, name, .. }, Target::Store(store)) =
+            (&self.module.value(value).value, target)
         else {
             return false;
         };
         store.key == StoreKey::Attribute(*name)
-            && self.facts.solution.values(self.file, store.base) == self.facts.solution.values(self.file, *base)
+            && self.facts.solution.values(self.file, store.base)
+                == self.facts.solution.values(self.file, *base)
     }
 
     /// Arguments that a method of a container puts into it: `optimizers.append(optimizer)`.
@@ -180,7 +187,9 @@ impl<'f, 'a> Reader<'f, 'a> {
         let mut found = Vec::new();
         for call in &self.module.calls {
             for argument in &call.arguments {
-                let Some(known) = self.known(argument.value, call.statement, Target::Container) else { continue };
+                let Some(known) = self.known(argument.value, call.statement, Target::Container) else {
+                    continue;
+                };
                 let keeps = self.facts.objects(self.file, call.callee).any(|(_, object)| {
                     let Object::BuiltinMethod(receiver, name) = object else { return false };
                     let class = self.facts.builtin_class(receiver);

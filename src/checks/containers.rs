@@ -23,7 +23,9 @@ impl Containers {
                 let from_container =
                     facts.objects(file, container).any(|(_, object)| matches!(object, Object::Container(..)));
                 if from_container && !is_literal(facts, file, key) {
-                    lost.extend(facts.objects(file, result).map(|(id, _)| id).filter(|&id| facts.kind(id).is_some()));
+                    lost.extend(
+                        facts.objects(file, result).map(|(id, _)| id).filter(|&id| facts.kind(id).is_some()),
+                    );
                 }
             };
             for (index, evaluation) in module.values.iter().enumerate() {

@@ -3,10 +3,14 @@
 mod aliases;
 pub mod checkpoint_not_assigned_once;
 mod containers;
+mod held;
 pub mod object_created_conditionally;
 pub mod object_not_assigned_once;
+pub mod object_variable_reused;
 mod objects;
+mod reused_attributes;
 pub mod tool;
+mod training;
 
 use crate::finding::{Finding, Level, Rule};
 use crate::program::Facts;
@@ -56,12 +60,19 @@ macro_rules! check {
 pub(crate) use check;
 
 /// All checks, in the order of their codes.
-pub static CHECKS: &[&Check] = &[&object_not_assigned_once::CHECK, &object_created_conditionally::CHECK, &checkpoint_not_assigned_once::CHECK];
+pub static CHECKS: &[&Check] = &[
+    &object_not_assigned_once::CHECK,
+    &object_variable_reused::CHECK,
+    &object_created_conditionally::CHECK,
+    &checkpoint_not_assigned_once::CHECK,
+];
 
 /// The rules of all checks and the tool's own.
 pub static RULES: &[&Rule] = &[
     &object_not_assigned_once::CHECK.rule,
+    &object_variable_reused::CHECK.rule,
     &object_created_conditionally::CHECK.rule,
     &checkpoint_not_assigned_once::CHECK.rule,
-    &tool::INVALID_SYNTAX, &tool::UNUSED_SUPPRESSION,
+    &tool::INVALID_SYNTAX,
+    &tool::UNUSED_SUPPRESSION,
 ];

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::objects::{Family, Source, flow, sources};
 use super::{Context, check};
 use crate::finding::{Finding, Level};
-use crate::program::{Approach, Caller, CallEdge, Condition, Decision, Facts, Manner};
+use crate::program::{Approach, CallEdge, Caller, Condition, Decision, Facts, Manner};
 use crate::semantic::{BranchKind, StatementKind, Suite};
 
 check!("HVD007", "object-created-conditionally", Restriction, Error, run);
@@ -84,7 +84,9 @@ fn conditional(context: Context<'_>, source: &Source, causes: &[Cause]) -> Optio
         _ => "decided by this condition",
     };
     let (level, message) = match differing {
-        Some(_) => (Level::Error, format!("{name} is created under a condition that may differ between processes")),
+        Some(_) => {
+            (Level::Error, format!("{name} is created under a condition that may differ between processes"))
+        }
         None => (context.warning(), format!("{name} is created only under a condition")),
     };
     let mut finding = Finding::new(&CHECK.rule, level, source.place(facts), message)
@@ -99,7 +101,10 @@ fn conditional(context: Context<'_>, source: &Source, causes: &[Cause]) -> Optio
         finding = finding.label(place, "may differ between processes");
     }
     finding.flow = flow(facts, source);
-    Some(finding.help("choose the arguments under the condition and create the object after it, in every case"))
+    Some(
+        finding
+            .help("choose the arguments under the condition and create the object after it, in every case"),
+    )
 }
 
 /// How the programs come to the scopes that have been asked for.

@@ -23,14 +23,21 @@ pub fn findings(context: Context<'_>, rule: &'static Rule, family: Family) -> Ve
     let mut found: Vec<Finding> =
         sources.iter().filter_map(|source| created(context, rule, source, &containers)).collect();
     for file in facts.files() {
-        found.extend(aliases(facts, file, family).iter().map(|alias| second_name(context, rule, alias, &containers)));
+        found.extend(
+            aliases(facts, file, family).iter().map(|alias| second_name(context, rule, alias, &containers)),
+        );
     }
     found
 }
 
 // ---- creations ----
 
-fn created(context: Context<'_>, rule: &'static Rule, source: &Source, containers: &Containers) -> Option<Finding> {
+fn created(
+    context: Context<'_>,
+    rule: &'static Rule,
+    source: &Source,
+    containers: &Containers,
+) -> Option<Finding> {
     let facts = context.facts;
     let name = source.name(facts);
     let place = source.place(facts);
@@ -42,11 +49,18 @@ fn created(context: Context<'_>, rule: &'static Rule, source: &Source, container
             let finding = Finding::new(rule, level, place, format!("{name} is created {what}"))
                 .here("created here")
                 .help("create the object by `name = call(...)` just before this statement and use the name here");
-            if lost { finding.note("Which object is used is not known, so the fixes for it are withheld.") } else { finding }
+            if lost {
+                finding.note("Which object is used is not known, so the fixes for it are withheld.")
+            } else {
+                finding
+            }
         }
     };
     finding.flow = flow(facts, source);
-    let confidence = if facts.is_unknown(source.creation.file, facts.module(source.creation.file).call(source.creation.call).result) {
+    let confidence = if facts.is_unknown(
+        source.creation.file,
+        facts.module(source.creation.file).call(source.creation.call).result,
+    ) {
         Confidence::Possible
     } else {
         Confidence::Certain
@@ -103,10 +117,13 @@ fn elsewhere(facts: &Facts<'_>, source: &Source, containers: &Containers) -> Opt
             let store = module.stores.iter().find(|store| store.value == whole.result);
             Some(match store.map(|store| (store, store.key)) {
                 None => ("for several targets", false),
-                Some((store, StoreKey::Attribute(_))) => ("in an attribute", facts.is_lost_in(file, store.base)),
-                Some((store, _)) => {
-                    ("in a container", facts.is_lost_in(file, store.base) || containers.lose(source.creation.object))
+                Some((store, StoreKey::Attribute(_))) => {
+                    ("in an attribute", facts.is_lost_in(file, store.base))
                 }
+                Some((store, _)) => (
+                    "in a container",
+                    facts.is_lost_in(file, store.base) || containers.lose(source.creation.object),
+                ),
             })
         }
         Role::Argument(_) => Some(("inside of an argument", false)),
@@ -141,13 +158,20 @@ impl Facts<'_> {
 
 // ---- second names ----
 
-fn second_name(context: Context<'_>, rule: &'static Rule, alias: &Alias<'_>, containers: &Containers) -> Finding {
+fn second_name(
+    context: Context<'_>,
+    rule: &'static Rule,
+    alias: &Alias<'_>,
+    containers: &Containers,
+) -> Finding {
     let facts = context.facts;
     let Caller { file, .. } = alias.caller;
     let noun = alias.objects.first().and_then(|&object| facts.kind(object)).map_or("object", noun);
     let (message, here) = match alias.holder {
         Holder::Variable(name) => (format!("variable `{name}` is a second name of a {noun}"), "second name"),
-        Holder::Attribute(name) => (format!("attribute `{name}` keeps a {noun} that has a name already"), "kept here"),
+        Holder::Attribute(name) => {
+            (format!("attribute `{name}` keeps a {noun} that has a name already"), "kept here")
+        }
         Holder::Element => (format!("a container keeps a {noun} that has a name already"), "kept here"),
     };
     let lost = match alias.holder {
@@ -161,7 +185,8 @@ fn second_name(context: Context<'_>, rule: &'static Rule, alias: &Alias<'_>, con
         .label(facts.location(file, alias.known), "known by this name")
         .help("use the first name instead, or pass the object as an argument where it is needed")
         .in_scope(facts.scope_name(alias.caller));
-    for location in creations(facts, &alias.objects).into_iter().take(2).filter(|&location| location != place) {
+    for location in creations(facts, &alias.objects).into_iter().take(2).filter(|&location| location != place)
+    {
         finding = finding.label(location, "created here");
     }
     let perhaps = alias.objects.iter().all(|&object| is_perhaps(facts, object));
@@ -184,5 +209,7 @@ fn creations(facts: &Facts<'_>, objects: &[ObjectId]) -> Vec<Location> {
 
 /// Whether the call that makes an object may return something else.
 fn is_perhaps(facts: &Facts<'_>, object: ObjectId) -> bool {
-    facts.made_at(object).is_some_and(|(file, call)| facts.is_unknown(file, facts.module(file).call(call).result))
+    facts
+        .made_at(object)
+        .is_some_and(|(file, call)| facts.is_unknown(file, facts.module(file).call(call).result))
 }

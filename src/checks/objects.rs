@@ -29,7 +29,12 @@ impl Family {
     }
 
     /// The objects of the family that a value may be.
-    pub fn among<'f>(self, facts: &'f Facts<'_>, file: FileId, value: ValueId) -> impl Iterator<Item = ObjectId> + 'f {
+    pub fn among<'f>(
+        self,
+        facts: &'f Facts<'_>,
+        file: FileId,
+        value: ValueId,
+    ) -> impl Iterator<Item = ObjectId> + 'f {
         facts
             .objects(file, value)
             .map(|(id, _)| id)
@@ -87,7 +92,8 @@ impl Source {
         let whole = self.call(facts);
         let variable = matches!(self.role, Role::Assigned)
             .then(|| {
-                let definition = module.definitions.iter().find(|definition| definition.value == whole.result)?;
+                let definition =
+                    module.definitions.iter().find(|definition| definition.value == whole.result)?;
                 Some(module.variable_name(definition.variable))
             })
             .flatten();
@@ -154,8 +160,7 @@ fn is_transformation(facts: &Facts<'_>, creation: &Creation) -> bool {
     let is_one = |value: ValueId| facts.may_be(creation.file, value, creation.kind);
     creation.derived
         || module.call(creation.call).arguments.iter().any(|argument| {
-            is_one(argument.value)
-                || elements(&module.value(argument.value).value).any(is_one)
+            is_one(argument.value) || elements(&module.value(argument.value).value).any(is_one)
         })
 }
 
@@ -245,7 +250,9 @@ impl Expressions {
                 }
                 _ => None,
             };
-            match next.filter(|&next| gives(next) && facts.called_functions(creation.file, next).next().is_none()) {
+            match next
+                .filter(|&next| gives(next) && facts.called_functions(creation.file, next).next().is_none())
+            {
                 Some(next) => whole = next,
                 None => return (whole, call.role),
             }

@@ -1,0 +1,71 @@
+//! What variables hold: a dataset or an optimizer, something else, or nobody knows.
+
+use super::objects::{Family, noun};
+use crate::finding::{Confidence, Location};
+use crate::program::{Caller, Facts, Object, Place};
+use crate::project::FileId;
+use crate::semantic::ValueId;
+
+const FAMILY: Family = Family::DatasetsAndOptimizers;
+
+/// What is known of a value: whether it is a dataset or an optimizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// It is, or may be, one of them; the kind is the first's.
+    Object(&'static str, Confidence),
+    /// It is neither.
+    Other,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What is known of a value.
+#[must_use]
+pub fn holds(facts: &Facts<'_>, file: FileId, value: ValueId) -> Holds {
+    let mut sure = true;
+    let mut kind = None;
+    for (id, object) in facts.objects(file, value) {
+        match facts.kind(id).filter(|&kind| FAMILY.has(kind)) {
+            Some(own) => kind = kind.or(Some(own)),
+            None => sure &= is_known(facts, object),
+        }
+    }
+    match kind {
+        Some(kind) if sure => Holds::Object(noun(kind), Confidence::Certain),
+        Some(kind) => Holds::Object(noun(kind), Confidence::Possible),
+        None if sure && !facts.is_unknown(file, value) => Holds::Other,
+        None => Holds::Unknown,
+    }
+}
+
+/// Whether it is known what the object is.
+fn is_known(facts: &Facts<'_>, object: Object) -> bool {
+    match object {
+        Object::Unknown => false,
+        Object::External(_) | Object::Created(..) | Object::Member(..) => facts.symbol(object).is_some(),
+        _ => true,
+    }
+}
+
+/// A binding that follows another of the same variable.
+#[derive(Clone, Debug)]
+pub struct Reuse {
+    /// Where the new binding stands.
+    pub place: Location,
+    /// Whose code binds.
+    pub caller: Caller,
+    /// The variable or attribute.
+    pub name: String,
+    /// The new value.
+    pub value: Place,
+    /// What the variable held.
+    pub before: &'static str,
+    /// Where it was bound to that.
+    pub bound: Location,
+    /// Whether every fact is known.
+    pub confidence: Confidence,
+    /// It is `del`.
+    pub deletion: bool,
+    /// Something may read the new value.
+    pub read: bool,
+}
