@@ -23,8 +23,10 @@ pub enum Kind {
     DatasetIterator,
     /// Another source of batches: `keras.utils.Sequence`, what `ImageDataGenerator.flow` returns.
     BatchSource,
-    /// `tf.train.Checkpoint`, and the `Saver` of TensorFlow 1.
+    /// `tf.train.Checkpoint`.
     Checkpoint,
+    /// The `Saver` of TensorFlow 1.
+    Saver,
     /// `tf.train.CheckpointManager`.
     CheckpointManager,
     /// A Keras callback.

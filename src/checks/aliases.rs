@@ -3,7 +3,7 @@
 use super::objects::{Family, elements};
 use crate::program::{Caller, Facts, Object, ObjectId};
 use crate::project::FileId;
-use crate::semantic::{DefinitionKind, Module, StatementId, Store, StoreKey, Value, ValueId, Variable};
+use crate::semantic::{DefinitionKind, Module, StatementId, Store, StoreKey, Use, Value, ValueId, Variable};
 use crate::syntax::TextRange;
 
 /// What keeps the object.
@@ -13,6 +13,8 @@ pub enum Holder<'a> {
     Variable(&'a str),
     /// An attribute.
     Attribute(&'a str),
+    /// A variable that holds a container with the object.
+    Container(&'a str),
     /// An element of a container.
     Element,
 }
@@ -26,10 +28,8 @@ pub struct Alias<'a> {
     pub caller: Caller,
     /// What keeps the object.
     pub holder: Holder<'a>,
-    /// The object or objects.
-    pub objects: Vec<ObjectId>,
     /// The name that it has already.
-    pub known: TextRange,
+    pub known: Known<'a>,
     /// The store, for an attribute or an element.
     pub store: Option<&'a Store>,
 }
@@ -39,44 +39,44 @@ pub struct Alias<'a> {
 pub fn aliases<'a>(facts: &Facts<'a>, file: FileId, family: Family) -> Vec<Alias<'a>> {
     let module = facts.module(file);
     let reader = Reader::new(facts, file, family);
-    let mut found = Vec::new();
+    let mut found = reader.taken_by_containers();
     for definition in &module.definitions {
-        let Some(statement) = definition.statement else { continue };
-        let binds = matches!(
-            definition.kind,
-            DefinitionKind::Assignment
-                | DefinitionKind::Unpacking
-                | DefinitionKind::Walrus
-                | DefinitionKind::Loop
-                | DefinitionKind::With
-                | DefinitionKind::Capture
-        );
-        let known =
-            binds.then(|| reader.known(definition.value, statement, Target::Variable(definition.variable)));
-        if let Some(Known { range, objects }) = known.flatten() {
-            let holder = Holder::Variable(module.variable_name(definition.variable));
-            let caller = Caller { file, scope: definition.scope };
-            let store = None;
-            found.push(Alias { range: definition.range, caller, holder, objects, known: range, store });
-        }
+        let Some(statement) = definition.statement.filter(|_| gives_name(definition.kind)) else { continue };
+        let target = Target::Variable(definition.variable);
+        let Some(known) = reader.known(definition.value, statement, target) else { continue };
+        let name = module.variable_name(definition.variable);
+        let holder = match module.value(definition.value).value {
+            Value::Display(..) => Holder::Container(name),
+            _ => Holder::Variable(name),
+        };
+        let caller = Caller { file, scope: definition.scope };
+        found.push(Alias { range: definition.range, caller, holder, known, store: None });
     }
     for store in &module.stores {
-        if let Some(Known { range, objects }) =
-            reader.known(store.value, store.statement, Target::Store(store))
-        {
-            let holder = match store.key {
-                StoreKey::Attribute(name) => Holder::Attribute(module.names.text(name)),
-                StoreKey::Item(_) | StoreKey::Slice => Holder::Element,
-            };
-            let caller = Caller { file, scope: store.scope };
-            let (target, store) = (store.range, Some(store));
-            found.push(Alias { range: target, caller, holder, objects, known: range, store });
-        }
+        let Some(known) = reader.known(store.value, store.statement, Target::Store(store)) else { continue };
+        let holder = match store.key {
+            StoreKey::Attribute(name) => Holder::Attribute(module.names.text(name)),
+            StoreKey::Item(_) | StoreKey::Slice => Holder::Element,
+        };
+        let caller = Caller { file, scope: store.scope };
+        found.push(Alias { range: store.range, caller, holder, known, store: Some(store) });
     }
-    found.extend(reader.taken_by_containers());
-    found.sort_by_key(|alias| (alias.range.start(), alias.known.start()));
+    found.sort_by_key(|alias| (alias.range.start(), alias.known.range.start()));
     found.dedup_by_key(|alias| alias.range);
     found
+}
+
+/// Whether a binding may be a second name; an import never is, a parameter only where it is kept.
+fn gives_name(kind: DefinitionKind) -> bool {
+    matches!(
+        kind,
+        DefinitionKind::Assignment
+            | DefinitionKind::Unpacking
+            | DefinitionKind::Walrus
+            | DefinitionKind::Loop
+            | DefinitionKind::With
+            | DefinitionKind::Capture
+    )
 }
 
 /// What is being bound.
@@ -88,9 +88,14 @@ enum Target<'a> {
 }
 
 /// A name that an object has already.
-struct Known {
-    range: TextRange,
-    objects: Vec<ObjectId>,
+#[derive(Clone, Debug)]
+pub struct Known<'a> {
+    /// Where it is read.
+    pub range: TextRange,
+    /// The variable or attribute, if it is one.
+    pub name: Option<&'a str>,
+    /// The object or objects.
+    pub objects: Vec<ObjectId>,
 }
 
 struct Reader<'f, 'a> {
@@ -112,42 +117,40 @@ impl<'f, 'a> Reader<'f, 'a> {
 
     /// The name under which a statement reads what it binds; `None` where it binds something new, or what a
     /// call hands over.
-    fn known(&self, value: ValueId, statement: StatementId, target: Target<'_>) -> Option<Known> {
+    fn known(&self, value: ValueId, statement: StatementId, target: Target<'_>) -> Option<Known<'a>> {
         let header = self.module.statement(statement).header;
         let evaluation = self.module.value(value);
         let here = header.contains_range(evaluation.range);
-        match &evaluation.value {
-            Value::Phi(operands) if here => {
-                let mut all = operands.iter().filter_map(|&operand| self.known(operand, statement, target));
-                return all.next();
-            }
-            // A tuple that is only returned or passed on keeps nothing.
-            Value::Display(..) if here => {
-                let mut all =
-                    elements(&evaluation.value).filter_map(|element| self.known(element, statement, target));
-                return all.next();
-            }
-            _ => {}
+        // A tuple that is only returned or passed on keeps nothing.
+        if let Value::Display(..) = evaluation.value {
+            let mut elements = elements(&evaluation.value).filter(|_| here);
+            return elements.find_map(|element| self.known(element, statement, target));
         }
         let objects: Vec<ObjectId> = self.family.among(self.facts, self.file, value).collect();
         if objects.is_empty() || self.made_by(statement, &objects) {
             return None;
         }
-        let range = self.use_of(value, header, target).or_else(|| {
-            let reads = match evaluation.value {
-                Value::Attribute { .. } => !self.is_same_attribute(value, target),
-                // What a function hands over in a tuple is not kept in it.
-                Value::Item { base, .. } => !matches!(self.module.value(base).value, Value::Call(_)),
-                Value::Iteration(_) => true,
-                _ => false,
-            };
-            (here && reads).then_some(evaluation.range)
-        })?;
-        Some(Known { range, objects })
+        if let Some(reading) = self.use_of(value, header, target) {
+            let name = reading.variable.map(|variable| self.module.variable_name(variable));
+            return Some(Known { range: reading.range, name, objects });
+        }
+        let name = match &evaluation.value {
+            Value::Phi(operands) if here => {
+                return operands.iter().find_map(|&operand| self.known(operand, statement, target));
+            }
+            Value::Attribute { name, .. } if !self.is_same_attribute(value, target) => {
+                Some(self.module.names.text(*name))
+            }
+            // What a function hands over in a tuple is not kept in it.
+            Value::Item { base, .. } if !matches!(self.module.value(*base).value, Value::Call(_)) => None,
+            Value::Iteration(_) => None,
+            _ => return None,
+        };
+        here.then_some(Known { range: evaluation.range, name, objects })
     }
 
-    /// Where the statement reads the value from a variable other than its target.
-    fn use_of(&self, value: ValueId, header: TextRange, target: Target<'_>) -> Option<TextRange> {
+    /// The reading of the value, within the statement, from a variable other than its target.
+    fn use_of(&self, value: ValueId, header: TextRange, target: Target<'_>) -> Option<&'a Use> {
         let start =
             self.uses.partition_point(|&index| self.module.uses[index].range.start() < header.start());
         self.uses[start..]
@@ -158,7 +161,6 @@ impl<'f, 'a> Reader<'f, 'a> {
                 let same = matches!(target, Target::Variable(variable) if reading.variable == Some(variable));
                 reading.value == value && !same
             })
-            .map(|reading| reading.range)
     }
 
     /// Whether the statement itself makes the objects.
@@ -205,8 +207,7 @@ impl<'f, 'a> Reader<'f, 'a> {
                         range: argument.range,
                         caller: Caller { file: self.file, scope: call.scope },
                         holder: Holder::Element,
-                        objects: known.objects,
-                        known: known.range,
+                        known,
                         store: None,
                     });
                 }

@@ -11,7 +11,7 @@ const FAMILY: Family = Family::DatasetsAndOptimizers;
 /// What is known of a value: whether it is a dataset or an optimizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// It is, or may be, one of them; the kind is the first's.
+    /// It is one of them, or, as is only possible, may be; the kind is the first's.
     Object(&'static str, Confidence),
     /// It is neither.
     Other,
@@ -22,18 +22,22 @@ pub enum Holds {
 /// What is known of a value.
 #[must_use]
 pub fn holds(facts: &Facts<'_>, file: FileId, value: ValueId) -> Holds {
-    let mut sure = true;
-    let mut kind = None;
+    let mut kinds = Vec::new();
+    let mut others = 0;
+    let mut known = !facts.is_unknown(file, value);
     for (id, object) in facts.objects(file, value) {
         match facts.kind(id).filter(|&kind| FAMILY.has(kind)) {
-            Some(own) => kind = kind.or(Some(own)),
-            None => sure &= is_known(facts, object),
+            Some(kind) => kinds.push(kind),
+            None => {
+                others += 1;
+                known &= is_known(facts, object);
+            }
         }
     }
-    match kind {
-        Some(kind) if sure => Holds::Object(noun(kind), Confidence::Certain),
-        Some(kind) => Holds::Object(noun(kind), Confidence::Possible),
-        None if sure && !facts.is_unknown(file, value) => Holds::Other,
+    match kinds.first() {
+        Some(&kind) if others == 0 => Holds::Object(noun(kind), Confidence::Certain),
+        Some(&kind) => Holds::Object(noun(kind), Confidence::Possible),
+        None if known => Holds::Other,
         None => Holds::Unknown,
     }
 }

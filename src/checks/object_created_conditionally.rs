@@ -29,7 +29,8 @@ fn causes(facts: &Facts<'_>, source: &Source, approaches: &mut Approaches) -> Ve
     }
     let conditional = approaches.to(facts, caller).iter().find(|approach| !approach.unconditional);
     let calls = conditional.into_iter().flat_map(|approach| &approach.calls);
-    calls.map(|call| (call.decision, Some(call.edge))).collect()
+    // A call in the body of a `try` is made, whatever may interrupt what it calls.
+    calls.filter(|call| !is_try_body(&call.decision)).map(|call| (call.decision, Some(call.edge))).collect()
 }
 
 /// The conditions under which the creation runs once its scope does, loops that may not run among them.
@@ -40,7 +41,22 @@ fn decisions(facts: &Facts<'_>, source: &Source) -> Vec<Decision> {
     let conditions = facts.conditions(caller, call.block).into_iter();
     let loops = conditions.filter(|condition| is_skippable_loop(facts, source, condition));
     found.extend(loops.map(|condition| Decision { condition, manner: Manner::Within }));
+    found.retain(|decision| !is_try_body(decision) || has_handler(facts, &decision.condition));
     found
+}
+
+fn is_try_body(decision: &Decision) -> bool {
+    decision.condition.branch.kind == BranchKind::Try && decision.manner == Manner::Within
+}
+
+/// Whether a `try` goes on after an exception.
+fn has_handler(facts: &Facts<'_>, condition: &Condition) -> bool {
+    let around = condition.branch.statement;
+    let module = facts.module(condition.caller.file);
+    module
+        .statements
+        .iter()
+        .any(|statement| statement.parent == Some(around) && statement.suite == Suite::Handler)
 }
 
 fn is_skippable_loop(facts: &Facts<'_>, source: &Source, condition: &Condition) -> bool {
@@ -92,6 +108,7 @@ fn conditional(context: Context<'_>, source: &Source, causes: &[Cause]) -> Optio
     let mut finding = Finding::new(&CHECK.rule, level, source.place(facts), message)
         .here("created conditionally")
         .in_scope(facts.scope_name(source.caller(facts)))
+        .confidence(source.confidence(facts))
         .label(condition, says);
     if let Some((edge, id)) = call.and_then(|edge| Some((edge, edge.call?))) {
         let range = facts.module(edge.caller.file).call(id).range;

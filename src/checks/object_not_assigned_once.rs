@@ -2,7 +2,7 @@
 
 use super::aliases::{Alias, Holder, aliases};
 use super::containers::Containers;
-use super::objects::{Family, Source, flow, noun, sources};
+use super::objects::{Family, Source, flow, noun, sources, with_article};
 use super::{Context, check};
 use crate::finding::{Confidence, Finding, Level, Location, Rule};
 use crate::program::{Caller, Facts, ObjectId, Repeated, loop_around};
@@ -57,15 +57,7 @@ fn created(
         }
     };
     finding.flow = flow(facts, source);
-    let confidence = if facts.is_unknown(
-        source.creation.file,
-        facts.module(source.creation.file).call(source.creation.call).result,
-    ) {
-        Confidence::Possible
-    } else {
-        Confidence::Certain
-    };
-    Some(finding.confidence(confidence).in_scope(facts.scope_name(source.caller(facts))))
+    Some(finding.confidence(source.confidence(facts)).in_scope(facts.scope_name(source.caller(facts))))
 }
 
 /// Why a creation runs more than once.
@@ -166,30 +158,34 @@ fn second_name(
 ) -> Finding {
     let facts = context.facts;
     let Caller { file, .. } = alias.caller;
-    let noun = alias.objects.first().and_then(|&object| facts.kind(object)).map_or("object", noun);
-    let (message, here) = match alias.holder {
-        Holder::Variable(name) => (format!("variable `{name}` is a second name of a {noun}"), "second name"),
-        Holder::Attribute(name) => {
-            (format!("attribute `{name}` keeps a {noun} that has a name already"), "kept here")
-        }
-        Holder::Element => (format!("a container keeps a {noun} that has a name already"), "kept here"),
+    let noun = alias.known.objects.first().and_then(|&object| facts.kind(object)).map_or("object", noun);
+    let (holder, is, here) = match alias.holder {
+        Holder::Variable(name) => (format!("variable `{name}`"), "is a second name of", "second name"),
+        Holder::Attribute(name) => (format!("attribute `{name}`"), "is a second name of", "second name"),
+        Holder::Container(name) => (format!("container `{name}`"), "also holds", "kept here"),
+        Holder::Element => ("a container".to_owned(), "also holds", "kept here"),
     };
+    let known = alias.known.name.map_or_else(|| with_article(noun), |name| format!("the {noun} `{name}`"));
+    let message = format!("{holder} {is} {known}");
     let lost = match alias.holder {
-        Holder::Element => alias.objects.iter().any(|&object| containers.lose(object)),
+        Holder::Element | Holder::Container(_) => {
+            alias.known.objects.iter().any(|&object| containers.lose(object))
+        }
         _ => alias.store.is_some_and(|store| facts.is_lost_in(file, store.base)),
     };
     let level = if lost { Level::Error } else { context.warning() };
     let place = facts.location(file, alias.range);
-    let mut finding = Finding::new(rule, level, place, message.replace("a optimizer", "an optimizer"))
+    let mut finding = Finding::new(rule, level, place, message)
         .here(here)
-        .label(facts.location(file, alias.known), "known by this name")
+        .label(facts.location(file, alias.known.range), "known by this name")
         .help("use the first name instead, or pass the object as an argument where it is needed")
         .in_scope(facts.scope_name(alias.caller));
-    for location in creations(facts, &alias.objects).into_iter().take(2).filter(|&location| location != place)
+    for location in
+        creations(facts, &alias.known.objects).into_iter().take(2).filter(|&location| location != place)
     {
         finding = finding.label(location, "created here");
     }
-    let perhaps = alias.objects.iter().all(|&object| is_perhaps(facts, object));
+    let perhaps = alias.known.objects.iter().all(|&object| is_perhaps(facts, object));
     if perhaps { finding.confidence(Confidence::Possible) } else { finding }
 }
 

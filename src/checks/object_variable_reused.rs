@@ -3,13 +3,14 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::held::{Holds, Reuse, holds};
+use super::objects::with_article;
 use super::reused_attributes::reused_attributes;
 use super::training::Training;
 use super::{Context, check};
 use crate::finding::{Confidence, Finding, Level};
 use crate::program::{Caller, Facts};
 use crate::project::FileId;
-use crate::semantic::{Definition, DefinitionKind, Module, Reaching, ScopeId};
+use crate::semantic::{Definition, DefinitionKind, Module, Reaching, ScopeId, Value};
 
 check!("HVD006", "object-variable-reused", Restriction, Error, run);
 
@@ -76,6 +77,8 @@ fn overwritten<'a>(
     let module = facts.module(file);
     let definition = &module.definitions[index];
     let held = |before: &'a Definition| match holds(facts, file, before.value) {
+        // What replaces a parameter that was not given replaces its default.
+        Holds::Object(kind, _) if has_default(module, before) => Some((before, kind, Confidence::Possible)),
         Holds::Object(kind, confidence) => Some((before, kind, confidence)),
         _ => None,
     };
@@ -91,6 +94,15 @@ fn overwritten<'a>(
     own.or_else(|| others().find_map(held).map(|(before, kind, _)| (before, kind, Confidence::Possible)))
 }
 
+fn has_default(module: &Module, definition: &Definition) -> bool {
+    match module.value(definition.value).value {
+        Value::Parameter(function, index) if definition.kind == DefinitionKind::Parameter => {
+            module.function(function).parameters[index as usize].default.is_some()
+        }
+        _ => false,
+    }
+}
+
 fn finding(context: Context<'_>, reuse: &Reuse, training: &Training) -> Finding {
     let facts = context.facts;
     let trains = reuse.read && training.depends_on(facts, reuse.value);
@@ -99,8 +111,7 @@ fn finding(context: Context<'_>, reuse: &Reuse, training: &Training) -> Finding 
     let message = if reuse.deletion {
         format!("{name} of the {before} is deleted")
     } else {
-        format!("{name} holds a {before} and is given another kind of value")
-            .replace("a optimizer", "an optimizer")
+        format!("{name} holds {} and is given another kind of value", with_article(before))
     };
     let finding = Finding::new(&CHECK.rule, level, reuse.place, message)
         .here(if reuse.deletion { "deleted here" } else { "another kind of value" })

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::api::Kind;
-use crate::finding::{Label, Location};
+use crate::finding::{Confidence, Label, Location};
 use crate::program::{Caller, Creation, Facts, Object, ObjectId, Via};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, Element, Role, Value, ValueId};
@@ -54,6 +54,13 @@ pub fn noun(kind: Kind) -> &'static str {
     }
 }
 
+/// The noun with its article.
+#[must_use]
+pub fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {noun}")
+}
+
 /// The expression that creates an object: `from_tensor_slices(x).batch(32)` is one.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
@@ -102,6 +109,13 @@ impl Source {
             Some(name) => format!("{noun} `{name}`"),
             None => noun.to_owned(),
         }
+    }
+
+    /// Whether it is certain that the call makes such an object.
+    #[must_use]
+    pub fn confidence(&self, facts: &Facts<'_>) -> Confidence {
+        let result = facts.module(self.creation.file).call(self.creation.call).result;
+        if facts.is_unknown(self.creation.file, result) { Confidence::Possible } else { Confidence::Certain }
     }
 
     fn class<'a>(&self, facts: &Facts<'a>) -> Option<&'a str> {
@@ -250,9 +264,8 @@ impl Expressions {
                 }
                 _ => None,
             };
-            match next
-                .filter(|&next| gives(next) && facts.called_functions(creation.file, next).next().is_none())
-            {
+            let known = |id: CallId| facts.called_symbols(creation.file, id).next().is_some();
+            match next.filter(|&next| gives(next) && known(next)) {
                 Some(next) => whole = next,
                 None => return (whole, call.role),
             }

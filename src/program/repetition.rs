@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::object::{Literal, Object};
-use super::solver::Caller;
+use super::solver::{CallEdge, Caller};
 use crate::project::FileId;
 use crate::semantic::{BlockId, BranchKind, Element, ScopeKind, StatementId, StatementKind, Suite, Value, ValueId};
 
@@ -34,7 +34,7 @@ impl Repetition {
         for program in &facts.programs {
             for &caller in &program.reached {
                 let Some(function) = facts.function_of(caller) else { continue };
-                if let Some(why) = own_reason(facts, function, |caller| program.reached.contains(&caller)) {
+                if let Some(why) = own_reason(facts, function, |edge| facts.is_run(program, edge)) {
                     repeated.entry(caller).or_insert(why);
                 }
             }
@@ -67,10 +67,10 @@ impl Repetition {
     }
 }
 
-fn own_reason(facts: &Facts<'_>, function: FunctionRef, is_reached: impl Fn(Caller) -> bool) -> Option<Repeated> {
+fn own_reason(facts: &Facts<'_>, function: FunctionRef, is_run: impl Fn(&CallEdge) -> bool) -> Option<Repeated> {
     let mut first = None;
     for edge in facts.incoming(function) {
-        if !is_reached(edge.caller) {
+        if !is_run(edge) {
             continue;
         }
         let Some(call) = edge.call else { return Some(Repeated::Otherwise) };
