@@ -2,11 +2,11 @@
 //! only.
 
 use super::objects::Family;
-use super::{Context, check, object_not_assigned_once};
+use super::{Context, assigned_once, check};
 use crate::finding::Finding;
 
 check!("HVD010", "checkpoint-not-assigned-once", Restriction, Error, run);
 
 fn run(context: Context<'_>) -> Vec<Finding> {
-    object_not_assigned_once::findings(context, &CHECK.rule, Family::Checkpoints)
+    assigned_once::findings(context, &CHECK.rule, Family::Checkpoints)
 }

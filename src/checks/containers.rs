@@ -6,6 +6,9 @@ use crate::program::{Facts, Object, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{Value, ValueId};
 
+/// Why the fixes for an object that is lost are withheld.
+pub const LOST: &str = "Which object is used here is not known, so the fixes for it are withheld.";
+
 /// The objects that are read out of containers with an unknown key, where it could be another one.
 #[derive(Debug)]
 pub struct Containers {
@@ -47,6 +50,12 @@ impl Containers {
     pub fn lose(&self, object: ObjectId) -> bool {
         self.lost.contains(&object)
     }
+}
+
+/// Whether nobody knows anything of what a value is.
+#[must_use]
+pub fn is_lost(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
+    facts.solution.values(file, value).iter().all(|&object| object == ObjectId::UNKNOWN)
 }
 
 /// Whether all that a key may be is known.

@@ -26,12 +26,11 @@ pub fn holds(facts: &Facts<'_>, file: FileId, value: ValueId) -> Holds {
     let mut others = 0;
     let mut known = !facts.is_unknown(file, value);
     for (id, object) in facts.objects(file, value) {
-        match facts.kind(id).filter(|&kind| FAMILY.has(kind)) {
-            Some(kind) => kinds.push(kind),
-            None => {
-                others += 1;
-                known &= is_known(facts, object);
-            }
+        if let Some(kind) = facts.kind(id).filter(|&kind| FAMILY.has(kind)) {
+            kinds.push(kind);
+        } else {
+            others += 1;
+            known &= is_known(facts, object);
         }
     }
     match kinds.first() {

@@ -1,6 +1,7 @@
 //! The checks: each a question to the facts, in a file of its own.
 
 mod aliases;
+mod assigned_once;
 pub mod checkpoint_not_assigned_once;
 mod containers;
 mod held;
@@ -9,6 +10,7 @@ pub mod object_not_assigned_once;
 pub mod object_variable_reused;
 mod objects;
 mod reused_attributes;
+mod second_names;
 pub mod tool;
 mod training;
 

@@ -113,9 +113,10 @@ impl Bound<'_> {
         if (own, store.scope) == (file, other.scope) {
             let (from, to) = (module.statement(store.statement), module.statement(other.statement));
             let flow = &module.scope(other.scope).flow;
-            let follows = match from.block == to.block {
-                true => from.range.start() < to.range.start(),
-                false => flow.leads(from.block, to.block),
+            let follows = if from.block == to.block {
+                from.range.start() < to.range.start()
+            } else {
+                flow.leads(from.block, to.block)
             };
             return follows.then_some(Confidence::Certain);
         }
