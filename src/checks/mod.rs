@@ -1,6 +1,14 @@
 //! The checks: each a question to the facts, in a file of its own.
 
+mod apply_gradients_nested;
+mod conditional_training_loop;
+mod loop_in_several_files;
+mod loop_not_recognised;
+mod model_with_two_loops;
+mod print_with_side_effects;
 pub mod tool;
+mod training;
+mod training_function_as_value;
 
 use crate::finding::{Finding, Level, Rule};
 use crate::program::Facts;
@@ -50,7 +58,25 @@ macro_rules! check {
 pub(crate) use check;
 
 /// All checks, in the order of their codes.
-pub static CHECKS: &[&Check] = &[];
+pub static CHECKS: &[&Check] = &[
+    &print_with_side_effects::CHECK,
+    &apply_gradients_nested::CHECK,
+    &loop_in_several_files::CHECK,
+    &loop_not_recognised::CHECK,
+    &model_with_two_loops::CHECK,
+    &training_function_as_value::CHECK,
+    &conditional_training_loop::CHECK,
+];
 
 /// The rules of all checks and the tool's own.
-pub static RULES: &[&Rule] = &[&tool::INVALID_SYNTAX, &tool::UNUSED_SUPPRESSION];
+pub static RULES: &[&Rule] = &[
+    &print_with_side_effects::CHECK.rule,
+    &apply_gradients_nested::CHECK.rule,
+    &loop_in_several_files::CHECK.rule,
+    &loop_not_recognised::CHECK.rule,
+    &model_with_two_loops::CHECK.rule,
+    &training_function_as_value::CHECK.rule,
+    &conditional_training_loop::CHECK.rule,
+    &tool::INVALID_SYNTAX,
+    &tool::UNUSED_SUPPRESSION,
+];

@@ -14,7 +14,7 @@ use super::influence::Place;
 use super::object::Object;
 use super::programs::Program;
 use super::solver::{CallEdge, Caller};
-use crate::api::{Effect, EffectSet};
+use crate::api::{Effect, EffectSet, Role};
 use crate::finding::Location;
 use crate::semantic::{
     BlockId, BranchKind, Call, CallKind, Constant, Flow, Module, ScopeId, StatementId, StatementKind, Suite,
@@ -166,8 +166,9 @@ impl Facts<'_> {
                 .filter(|edge| !matches!(self.solution.object(edge.callee), Object::Function(_)))
                 .any(|edge| self.effects().of_edge(self, edge).effects.intersects(wanted)),
             Value::Attribute { .. } | Value::Import(_) => self.objects(file, value).any(|(_, object)| {
-                let symbol =
-                    self.symbol(object).filter(|symbol| *symbol.role() == crate::api::Role::Attribute);
+                let symbol = self.symbol(object).filter(|symbol| {
+                    *symbol.role() == Role::Attribute || matches!(object, Object::Created(..))
+                });
                 symbol.is_some_and(|symbol| symbol.effects().intersects(wanted))
             }),
             _ => false,

@@ -1,0 +1,91 @@
+//! `apply_gradients` within a larger expression leaves no place behind it for the broadcast.
+
+use super::{Context, check};
+use crate::api::{Effect, Symbol};
+use crate::finding::{Confidence, Finding, Level};
+use crate::program::{Caller, Facts, Travel};
+use crate::project::FileId;
+use crate::semantic::{BranchKind, Call, CallId, DefinitionKind, Role, ScopeKind, StatementKind, Value};
+
+check!("HVD008", "apply-gradients-nested", Restriction, Error, run);
+
+fn run(context: Context<'_>) -> Vec<Finding> {
+    let facts = context.facts;
+    let travel = Travel::new(facts);
+    let mut findings = Vec::new();
+    for file in facts.files() {
+        for (index, call) in facts.module(file).calls.iter().enumerate() {
+            let Some(confidence) = applies_gradients(facts, file, CallId::new(index)) else { continue };
+            if !is_statement(facts, file, call) {
+                findings.push(finding(context, &travel, file, call).confidence(confidence));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether a call is `apply_gradients` of an optimizer; possibly, if nobody knows whose method it is.
+fn applies_gradients(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Confidence> {
+    let applies = |symbol: &Symbol| symbol.has(Effect::AppliesGradients) && !symbol.has(Effect::TakesGradients);
+    if facts.called_symbols(file, id).any(applies) {
+        return Some(Confidence::Certain);
+    }
+    let module = facts.module(file);
+    let Value::Attribute { base, name, .. } = module.value(module.call(id).callee).value else { return None };
+    let optimizer = facts.library.lookup("tensorflow.keras.optimizers.Optimizer")?;
+    let method = facts.library.member(optimizer, module.names.text(name))?;
+    (facts.is_unknown(file, base) && applies(method)).then_some(Confidence::Possible)
+}
+
+/// Whether the call is a statement or the whole right-hand side of an assignment.
+fn is_statement(facts: &Facts<'_>, file: FileId, call: &Call) -> bool {
+    let module = facts.module(file);
+    let is_walrus = |kind| kind == DefinitionKind::Walrus;
+    match call.role {
+        Role::Statement | Role::Assigned => true,
+        Role::Stored => !module.definitions.iter().any(|own| own.value == call.result && is_walrus(own.kind)),
+        _ => false,
+    }
+}
+
+fn finding(context: Context<'_>, travel: &Travel, file: FileId, call: &Call) -> Finding {
+    let facts = context.facts;
+    let caller = Caller { file, scope: call.scope };
+    let obscurity = obscurity(facts, travel, caller, call);
+    let level = if obscurity.is_some() { Level::Error } else { context.warning() };
+    let location = facts.location(file, call.range);
+    let mut finding = Finding::new(&CHECK.rule, level, location, "`apply_gradients` is part of a larger expression")
+        .here("gradients applied here")
+        .help("write the call as a statement of its own, or assign its result to a variable first")
+        .in_scope(facts.scope_name(caller));
+    let statement = facts.module(file).statement(call.statement);
+    if statement.header != call.range {
+        finding = finding.label(facts.location(file, statement.header), "within this statement");
+    }
+    if let Some(reason) = obscurity {
+        finding = finding.note(format!("It is not clear whether, or how often, the call runs: it stands {reason}."));
+    }
+    finding
+}
+
+/// Why it is not clear whether, or how often, a call runs within its statement.
+fn obscurity(facts: &Facts<'_>, travel: &Travel, caller: Caller, call: &Call) -> Option<&'static str> {
+    let module = facts.module(caller.file);
+    if let ScopeKind::Lambda(_) = module.scope(caller.scope).kind {
+        return Some("in a lambda");
+    }
+    let statement = module.statement(call.statement).kind;
+    if call.role == Role::Condition || matches!(statement, StatementKind::If | StatementKind::While) {
+        return Some("in a condition");
+    }
+    let conditions = facts.conditions(caller, call.block);
+    let own = conditions.iter().find(|condition| condition.branch.statement == call.statement);
+    match own.map(|condition| condition.branch.kind) {
+        Some(BranchKind::For) => return Some("in a comprehension"),
+        Some(BranchKind::ShortCircuit) => return Some("in a short circuit"),
+        Some(BranchKind::If) => return Some("in a conditional expression"),
+        _ => {}
+    }
+    let function = facts.function_of(caller).filter(|_| statement == StatementKind::Return)?;
+    travel.lost_function(function).map(|_| "in the `return` of a function whose calls are not known")
+}
