@@ -5,7 +5,7 @@ use crate::api::{Effect, Symbol};
 use crate::finding::{Confidence, Finding, Level};
 use crate::program::{Caller, Facts, Travel};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, Call, CallId, DefinitionKind, Role, ScopeKind, StatementKind, Value};
+use crate::semantic::{BranchKind, Call, CallId, DefinitionKind, Module, Role, ScopeKind, StatementKind, Value, ValueId};
 
 check!("HVD008", "apply-gradients-nested", Restriction, Error, run);
 
@@ -40,12 +40,24 @@ fn applies_gradients(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Conf
 /// Whether the call is a statement or the whole right-hand side of an assignment.
 fn is_statement(facts: &Facts<'_>, file: FileId, call: &Call) -> bool {
     let module = facts.module(file);
-    let is_walrus = |kind| kind == DefinitionKind::Walrus;
+    let own = || module.definitions.iter().filter(|definition| definition.value == call.result);
     match call.role {
-        Role::Statement | Role::Assigned => true,
-        Role::Stored => !module.definitions.iter().any(|own| own.value == call.result && is_walrus(own.kind)),
+        Role::Statement => true,
+        Role::Assigned | Role::Stored => {
+            // `a = b = f()` binds one value, `a, b = f(), g()` several.
+            let bound = module.definitions.iter().filter(|other| other.statement == Some(call.statement));
+            let stored = module.stores.iter().filter(|store| store.statement == call.statement);
+            let mut values = bound.map(|other| other.value).chain(stored.map(|store| store.value));
+            !own().any(|definition| definition.kind == DefinitionKind::Walrus)
+                && values.all(|value| value == call.result || is_part(module, value, call.result))
+        }
         _ => false,
     }
+}
+
+/// Whether a value is unpacked from another.
+fn is_part(module: &Module, value: ValueId, whole: ValueId) -> bool {
+    matches!(module.value(value).value, Value::Unpack { base, .. } if base == whole)
 }
 
 fn finding(context: Context<'_>, travel: &Travel, file: FileId, call: &Call) -> Finding {
