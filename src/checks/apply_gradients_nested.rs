@@ -5,7 +5,9 @@ use crate::api::{Effect, Symbol};
 use crate::finding::{Confidence, Finding, Level};
 use crate::program::{Caller, Facts, Travel};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, Call, CallId, DefinitionKind, Module, Role, ScopeKind, StatementKind, Value, ValueId};
+use crate::semantic::{
+    BranchKind, Call, CallId, DefinitionKind, Module, Role, ScopeKind, StatementKind, Value, ValueId,
+};
 
 check!("HVD008", "apply-gradients-nested", Restriction, Error, run);
 
@@ -26,7 +28,8 @@ fn run(context: Context<'_>) -> Vec<Finding> {
 
 /// Whether a call is `apply_gradients` of an optimizer; possibly, if nobody knows whose method it is.
 fn applies_gradients(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Confidence> {
-    let applies = |symbol: &Symbol| symbol.has(Effect::AppliesGradients) && !symbol.has(Effect::TakesGradients);
+    let applies =
+        |symbol: &Symbol| symbol.has(Effect::AppliesGradients) && !symbol.has(Effect::TakesGradients);
     if facts.called_symbols(file, id).any(applies) {
         return Some(Confidence::Certain);
     }
@@ -66,16 +69,18 @@ fn finding(context: Context<'_>, travel: &Travel, file: FileId, call: &Call) -> 
     let obscurity = obscurity(facts, travel, caller, call);
     let level = if obscurity.is_some() { Level::Error } else { context.warning() };
     let location = facts.location(file, call.range);
-    let mut finding = Finding::new(&CHECK.rule, level, location, "`apply_gradients` is part of a larger expression")
-        .here("gradients applied here")
-        .help("write the call as a statement of its own, or assign its result to a variable first")
-        .in_scope(facts.scope_name(caller));
+    let mut finding =
+        Finding::new(&CHECK.rule, level, location, "`apply_gradients` is part of a larger expression")
+            .here("gradients applied here")
+            .help("write the call as a statement of its own, or assign its result to a variable first")
+            .in_scope(facts.scope_name(caller));
     let statement = facts.module(file).statement(call.statement);
     if statement.header != call.range {
         finding = finding.label(facts.location(file, statement.header), "within this statement");
     }
     if let Some(reason) = obscurity {
-        finding = finding.note(format!("It is not clear whether, or how often, the call runs: it stands {reason}."));
+        finding = finding
+            .note(format!("It is not clear whether, or how often, the call runs: it stands {reason}."));
     }
     finding
 }

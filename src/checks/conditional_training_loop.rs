@@ -50,7 +50,11 @@ fn finding(context: Context<'_>, program: &Program, training_loop: &TrainingLoop
 
 /// The condition to report: one that may differ between ranks, else the nearest one, if no way is free of
 /// conditions.
-fn deciding(facts: &Facts<'_>, own: &[Decision], approach: &Approach) -> Option<(Decision, Option<Location>)> {
+fn deciding(
+    facts: &Facts<'_>,
+    own: &[Decision],
+    approach: &Approach,
+) -> Option<(Decision, Option<Location>)> {
     let calls = || approach.calls.iter().map(|call| call.decision);
     let all = own.iter().copied().chain(calls());
     let different = all.into_iter().find_map(|decision| Some((decision, Some(facts.difference(&decision)?))));

@@ -38,11 +38,16 @@ fn other_gradients<'f>(facts: &'f Facts<'_>, program: &'f Program) -> impl Itera
     program.other_gradients.iter().filter_map(|&(file, call)| {
         let symbol = facts.called_symbols(file, call).find(|symbol| symbol.has(Effect::TakesGradients))?;
         // A distributed optimizer averages in its `compute_gradients` and `minimize`.
-        if symbol.has(Effect::Minimizes) || symbol.has(Effect::Trains) || facts.library.acted_on_by_rules(symbol) {
+        if symbol.has(Effect::Minimizes)
+            || symbol.has(Effect::Trains)
+            || facts.library.acted_on_by_rules(symbol)
+        {
             return None;
         }
-        let use_ = if symbol.has(Effect::AppliesGradients) { None } else { Some(training_use(facts, file, call)?) };
-        let message = format!("`{}` takes gradients that train, but not from a gradient tape", symbol.last_name());
+        let use_ =
+            if symbol.has(Effect::AppliesGradients) { None } else { Some(training_use(facts, file, call)?) };
+        let message =
+            format!("`{}` takes gradients that train, but not from a gradient tape", symbol.last_name());
         let mut finding = Finding::new(&CHECK.rule, Level::Error, place(facts, (file, call)), message)
             .here("gradients taken here")
             .help("take the gradients with `tf.GradientTape`")
@@ -58,9 +63,9 @@ fn other_gradients<'f>(facts: &'f Facts<'_>, program: &'f Program) -> impl Itera
 fn training_use(facts: &Facts<'_>, file: FileId, call: CallId) -> Option<(FileId, CallId)> {
     let result = facts.module(file).call(call).result;
     let depends = facts.influence.forwards(&[(file, result)], |_| false);
-    let mut uses = facts.files().flat_map(|file| {
-        (0..facts.module(file).calls.len()).map(move |index| (file, CallId::new(index)))
-    });
+    let mut uses = facts
+        .files()
+        .flat_map(|file| (0..facts.module(file).calls.len()).map(move |index| (file, CallId::new(index))));
     uses.find(|&(file, id)| {
         let call = facts.module(file).call(id);
         let takes = call.arguments.iter().any(|argument| depends.contains(&(file, argument.value)));

@@ -13,7 +13,8 @@ fn run(context: Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut reported = FxHashSet::default();
     for program in &context.facts.programs {
-        let mut models: Vec<ObjectId> = program.loops.iter().flat_map(|own| own.models.iter().copied()).collect();
+        let mut models: Vec<ObjectId> =
+            program.loops.iter().flat_map(|own| own.models.iter().copied()).collect();
         models.sort_unstable();
         models.dedup();
         for model in models {

@@ -46,7 +46,8 @@ struct Found {
 fn side_effects(context: Context<'_>, file: FileId, print: &Call) -> Vec<Found> {
     let facts = context.facts;
     let module = facts.module(file);
-    let within = |range: TextRange| print.arguments.iter().any(|argument| argument.range.contains_range(range));
+    let within =
+        |range: TextRange| print.arguments.iter().any(|argument| argument.range.contains_range(range));
     let mut found = Vec::new();
     for &(effect, range) in module.side_effects.iter().filter(|(_, range)| within(*range)) {
         let what = match effect {
@@ -109,16 +110,12 @@ fn describe(context: Context<'_>, doing: &Doing) -> Option<(Level, &'static str)
 
 fn finding(facts: &Facts<'_>, file: FileId, print: &Call, effect: Found) -> Finding {
     let location = facts.location(file, effect.range);
-    let mut finding = Finding::new(
-        &CHECK.rule,
-        effect.level,
-        location,
-        format!("an argument of `print` {}", effect.what),
-    )
-    .here(effect.what)
-    .label(facts.location(file, print.callee_range), "will run on one rank")
-    .help("compute the value in a variable before the `print`, then print the variable")
-    .in_scope(facts.scope_name(Caller { file, scope: print.scope }));
+    let mut finding =
+        Finding::new(&CHECK.rule, effect.level, location, format!("an argument of `print` {}", effect.what))
+            .here(effect.what)
+            .label(facts.location(file, print.callee_range), "will run on one rank")
+            .help("compute the value in a variable before the `print`, then print the variable")
+            .in_scope(facts.scope_name(Caller { file, scope: print.scope }));
     if let Some(at) = effect.at {
         finding = finding.label(at, "done here");
     }

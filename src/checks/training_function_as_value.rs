@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::{Context, check};
-use crate::api::{Calls, Effect, Returns, Symbol};
+use crate::api::{Calls, Effect, Returns};
 use crate::finding::{Finding, Level};
 use crate::program::{Caller, Facts, FunctionRef, Travel, code};
 use crate::project::FileId;
@@ -26,7 +26,9 @@ fn run(context: Context<'_>) -> Vec<Finding> {
         let mut places = FxHashSet::default();
         for mention in mentions(facts, &travel, file) {
             let function = mention.function;
-            if carriers.as_ref().is_none_or(|carriers| carriers.contains(&function)) && places.insert(mention.range) {
+            if carriers.as_ref().is_none_or(|carriers| carriers.contains(&function))
+                && places.insert(mention.range)
+            {
                 findings.push(finding(context, file, &mention));
             }
         }
@@ -92,14 +94,18 @@ fn mentions(facts: &Facts<'_>, travel: &Travel, file: FileId) -> Vec<Mention> {
             let objects = facts.solution.values(file, ValueId::new(index));
             let lost = objects.iter().any(|&object| travel.loses_elements(object));
             for element in elements {
-                let (Element::At(_, value) | Element::Any(value) | Element::Key(_, value)) = *element else { continue };
+                let (Element::At(_, value) | Element::Any(value) | Element::Key(_, value)) = *element else {
+                    continue;
+                };
                 found.extend(named.mention(value, evaluation.range, Use::Element, lost));
             }
         }
     }
     for (index, call) in module.calls.iter().enumerate() {
         for argument in &call.arguments {
-            if call.kind == CallKind::Expression && !is_run_in_place(facts, file, CallId::new(index), argument) {
+            if call.kind == CallKind::Expression
+                && !is_run_in_place(facts, file, CallId::new(index), argument)
+            {
                 let lost = facts.loses_arguments(file, CallId::new(index))
                     || goes_on(facts, travel, file, CallId::new(index), argument);
                 found.extend(named.mention(argument.value, argument.range, Use::Passed, lost));
@@ -144,7 +150,8 @@ impl Named<'_> {
             (own.range, own.scope)
         } else {
             let mut uses = self.module.uses.iter();
-            let reading = uses.find(|reading| reading.value == value && around.contains_range(reading.range))?;
+            let reading =
+                uses.find(|reading| reading.value == value && around.contains_range(reading.range))?;
             (reading.range, reading.scope)
         };
         Some(Mention { function, range, scope, manner, lost })
@@ -158,7 +165,8 @@ impl Named<'_> {
     }
 }
 
-/// Whether a library is known to run or wrap the function right there: `app.run(main)`, `tf.function(step)`.
+/// Whether a library is known to run or wrap the function right there: `app.run(main)`, `horovod.run(main)`,
+/// `tf.function(step)`.
 fn is_run_in_place(facts: &Facts<'_>, file: FileId, id: CallId, argument: &Argument) -> bool {
     let call = facts.module(file).call(id);
     facts.called_symbols(file, id).any(|symbol| {
@@ -169,14 +177,9 @@ fn is_run_in_place(facts: &Facts<'_>, file: FileId, id: CallId, argument: &Argum
         match symbol.returns() {
             Returns::Wrapped(name) | Returns::ResultOf(name) => is(name),
             Returns::Decorator => true,
-            _ => is_entry(symbol) && symbol.calls().iter().any(runs),
+            _ => (symbol.has(Effect::Exits) || facts.is_launcher(symbol)) && symbol.calls().iter().any(runs),
         }
     })
-}
-
-/// Whether a library's function runs a program's main function.
-fn is_entry(symbol: &Symbol) -> bool {
-    symbol.has(Effect::Exits)
 }
 
 /// Whether a function of the project gives its argument to something that nobody knows.
@@ -185,7 +188,11 @@ fn goes_on(facts: &Facts<'_>, travel: &Travel, file: FileId, call: CallId, argum
     facts.called_functions(file, call).any(|function| {
         facts.module(function.file).function(function.function).parameters.iter().any(|parameter| {
             travel.loses((function.file, parameter.value))
-                && facts.solution.values(function.file, parameter.value).iter().any(|object| given.contains(object))
+                && facts
+                    .solution
+                    .values(function.file, parameter.value)
+                    .iter()
+                    .any(|object| given.contains(object))
         })
     })
 }
@@ -228,4 +235,3 @@ fn finding(context: Context<'_>, file: FileId, mention: &Mention) -> Finding {
     }
     finding.label(facts.location(mention.function.file, function.range), "defined here")
 }
-

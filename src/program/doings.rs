@@ -83,12 +83,14 @@ impl Facts<'_> {
         let subject = edge.call.and_then(|call| self.subject(file, call));
         if let Some(subject) = subject {
             let objects = self.solution.values(file, subject);
-            doing.subject = objects.iter().find_map(|&object| self.kind(object).filter(|&kind| kind != Kind::Other));
+            doing.subject =
+                objects.iter().find_map(|&object| self.kind(object).filter(|&kind| kind != Kind::Other));
             if !objects.is_empty() && objects.iter().all(|&object| own(object)) {
                 doing.effects = LOCAL.into_iter().fold(doing.effects, EffectSet::without);
             }
         }
-        if matches!(doing.subject, Some(Kind::Session | Kind::MonitoredSession)) && !self.runs_training(&edge) {
+        if matches!(doing.subject, Some(Kind::Session | Kind::MonitoredSession)) && !self.runs_training(&edge)
+        {
             doing.effects = doing.effects.without(Effect::UpdatesState);
         }
         Some(doing)
@@ -118,9 +120,9 @@ impl Facts<'_> {
         let fetches = self.module(file).call(call).arguments.iter().map(|argument| (file, argument.value));
         let behind = self.influence.backwards(&fetches.collect::<Vec<_>>(), |_| false);
         behind.into_iter().any(|(file, value)| match self.module(file).value(value).value {
-            Value::Call(call) => self.called_symbols(file, call).any(|symbol| {
-                symbol.has(Effect::AppliesGradients) || symbol.has(Effect::Minimizes)
-            }),
+            Value::Call(call) => self
+                .called_symbols(file, call)
+                .any(|symbol| symbol.has(Effect::AppliesGradients) || symbol.has(Effect::Minimizes)),
             _ => false,
         })
     }

@@ -12,7 +12,7 @@ use super::object::{Object, ObjectId};
 use super::solver::{CallEdge, Caller};
 use crate::api::{Effect, Kind};
 use crate::project::FileId;
-use crate::semantic::{BlockId, CallId, ScopeId, StatementId, Value};
+use crate::semantic::{BlockId, CallId, ScopeId, StatementId, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// How a loop trains.
@@ -329,7 +329,7 @@ impl Gradients {
                 let has = |effect| facts.called_symbols(file, id).any(|symbol| symbol.has(effect));
                 if has(Effect::TakesGradients) {
                     gradients.results.insert((file, call.result));
-                    let tapes = receiver.map_or_else(Vec::new, |receiver| facts.of_kind(file, receiver, Kind::Tape));
+                    let tapes = receiver.map_or_else(Vec::new, |receiver| tapes_of(facts, file, receiver));
                     if tapes.is_empty() {
                         gradients.others.push((file, id));
                     } else {
@@ -357,6 +357,32 @@ impl Gradients {
         }
         gradients
     }
+}
+
+/// The tapes that a value may be; a distributed tape is the one that it was made from.
+fn tapes_of(facts: &Facts<'_>, file: FileId, value: ValueId) -> Vec<ObjectId> {
+    let mut found: Vec<ObjectId> = Vec::new();
+    let mut work = facts.of_kind(file, value, Kind::Tape);
+    let mut seen = FxHashSet::default();
+    while let Some(tape) = work.pop() {
+        if !seen.insert(tape) {
+            continue;
+        }
+        let inner = distributed_tapes(facts, tape);
+        if inner.is_empty() { found.push(tape) } else { work.extend(inner) }
+    }
+    sort(&mut found);
+    found
+}
+
+/// The tapes that a distributed tape was made from; none for another.
+fn distributed_tapes(facts: &Facts<'_>, tape: ObjectId) -> Vec<ObjectId> {
+    let Some(creation) = facts.creation(tape) else { return Vec::new() };
+    if !facts.called_symbols(creation.file, creation.call).any(|symbol| symbol.has(Effect::Distributes)) {
+        return Vec::new();
+    }
+    let arguments = &facts.module(creation.file).call(creation.call).arguments;
+    arguments.iter().flat_map(|argument| facts.of_kind(creation.file, argument.value, Kind::Tape)).collect()
 }
 
 fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<TrainingLoop> {

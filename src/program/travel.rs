@@ -7,7 +7,7 @@ use super::facts::Facts;
 use super::influence::Place;
 use super::modules::FunctionRef;
 use super::object::{Object, ObjectId};
-use crate::api::Effect;
+use crate::api::{Effect, Symbol};
 use crate::finding::Location;
 use crate::project::FileId;
 use crate::semantic::{CallId, CallKind, Module, Value, ValueId};
@@ -62,7 +62,8 @@ impl Travel {
             objects.peek().is_none() || objects.any(|(_, object)| !matches!(object, Object::Literal(_)))
         };
         let mut read = |base: ValueId| {
-            let containers = facts.objects(file, base).filter(|(_, object)| matches!(object, Object::Container(..)));
+            let containers =
+                facts.objects(file, base).filter(|(_, object)| matches!(object, Object::Container(..)));
             self.containers.extend(containers.map(|(id, _)| id));
         };
         for evaluation in &module.values {
@@ -112,7 +113,17 @@ impl Facts<'_> {
             object @ Object::External(_) => self.symbol(object).is_some(),
             _ => true,
         };
-        !edges.iter().any(known) || self.called_symbols(file, call).any(|symbol| symbol.has(Effect::Spawns))
+        let spawns = |symbol: &Symbol| symbol.has(Effect::Spawns) && !self.is_launcher(symbol);
+        !edges.iter().any(known) || self.called_symbols(file, call).any(spawns)
+    }
+}
+
+impl Facts<'_> {
+    /// Whether a library's function runs a function on all ranks: `horovod.run(train)`.
+    #[must_use]
+    pub fn is_launcher(&self, symbol: &Symbol) -> bool {
+        let package = symbol.name().split('.').next().unwrap_or_default();
+        symbol.has(Effect::Spawns) && self.library.is_training_library(package)
     }
 }
 
