@@ -1,6 +1,6 @@
 //! `apply_gradients` within a larger expression leaves no place behind it for the broadcast.
 
-use super::{Context, check};
+use super::{Context, check, training};
 use crate::api::{Effect, Symbol};
 use crate::finding::{Confidence, Finding, Level};
 use crate::program::{Caller, Facts, Travel};
@@ -17,9 +17,10 @@ fn run(context: Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in facts.files() {
         for (index, call) in facts.module(file).calls.iter().enumerate() {
-            let Some(confidence) = applies_gradients(facts, file, CallId::new(index)) else { continue };
+            let id = CallId::new(index);
+            let Some(confidence) = applies_gradients(facts, file, id) else { continue };
             if !is_statement(facts, file, call) {
-                findings.push(finding(context, &travel, file, call).confidence(confidence));
+                findings.push(finding(context, &travel, file, id).confidence(confidence));
             }
         }
     }
@@ -63,17 +64,18 @@ fn is_part(module: &Module, value: ValueId, whole: ValueId) -> bool {
     matches!(module.value(value).value, Value::Unpack { base, .. } if base == whole)
 }
 
-fn finding(context: Context<'_>, travel: &Travel, file: FileId, call: &Call) -> Finding {
+fn finding(context: Context<'_>, travel: &Travel, file: FileId, id: CallId) -> Finding {
     let facts = context.facts;
+    let call = facts.module(file).call(id);
     let caller = Caller { file, scope: call.scope };
     let obscurity = obscurity(facts, travel, caller, call);
     let level = if obscurity.is_some() { Level::Error } else { context.warning() };
-    let location = facts.location(file, call.range);
-    let mut finding =
-        Finding::new(&CHECK.rule, level, location, "`apply_gradients` is part of a larger expression")
-            .here("gradients applied here")
-            .help("write the call as a statement of its own, or assign its result to a variable first")
-            .in_scope(facts.scope_name(caller));
+    let name = training::called(facts, file, id).unwrap_or_else(|| "apply_gradients".to_owned());
+    let message = format!("`{name}` is part of a larger expression");
+    let mut finding = Finding::new(&CHECK.rule, level, facts.location(file, call.range), message)
+        .here("gradients applied here")
+        .help("write the call as a statement of its own, or assign its result to a variable first")
+        .in_scope(facts.scope_name(caller));
     let statement = facts.module(file).statement(call.statement);
     if statement.header != call.range {
         finding = finding.label(facts.location(file, statement.header), "within this statement");

@@ -1,6 +1,6 @@
 //! An argument of `print` changes the state of the program.
 
-use super::{Context, check};
+use super::{Context, check, training};
 use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Level, Location};
 use crate::program::{Caller, Doing, Facts, Object};
@@ -36,6 +36,8 @@ fn is_print(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
 struct Found {
     level: Level,
     what: &'static str,
+    /// What does it: `` `next` in an argument ``.
+    who: String,
     /// The expression in the argument.
     range: TextRange,
     /// Where it is done, if not there.
@@ -55,17 +57,20 @@ fn side_effects(context: Context<'_>, file: FileId, print: &Call) -> Vec<Found> 
             SideEffect::Await => "awaits",
             SideEffect::Yield => "yields",
         };
-        found.push(Found { level: context.warning(), what, range, at: None });
+        found.push(Found { level: context.warning(), what, who: "an argument".to_owned(), range, at: None });
     }
     for (index, call) in module.calls.iter().enumerate() {
         if call.scope == print.scope && within(call.range) {
-            let doings = facts.doings(file, CallId::new(index), print.range);
+            let id = CallId::new(index);
+            let name = || training::called(facts, file, id);
+            let doings = facts.doings(file, id, print.range);
             found.extend(doings.iter().filter_map(|doing| {
                 let (level, what) = describe(context, doing)?;
                 let place = doing.edge.call.map(|id| facts.module(doing.edge.caller.file).call(id).range);
                 let at = place.map(|range| facts.location(doing.edge.caller.file, range));
                 let at = at.filter(|&at| at != facts.location(file, call.range));
-                Some(Found { level, what, range: call.range, at })
+                let who = name().map_or("an argument".to_owned(), |name| format!("`{name}` in an argument"));
+                Some(Found { level, what, who, range: call.range, at })
             }));
         }
     }
@@ -98,7 +103,7 @@ fn describe(context: Context<'_>, doing: &Doing) -> Option<(Level, &'static str)
             "writes a file"
         } else if has(Effect::ReadsInput) {
             "reads input"
-        } else if doing.unknown && context.strict {
+        } else if doing.unknown && context.strict && is_named(context.facts, doing) {
             "calls an unknown function"
         } else {
             return None;
@@ -108,14 +113,22 @@ fn describe(context: Context<'_>, doing: &Doing) -> Option<(Level, &'static str)
     Some((Level::Error, error))
 }
 
+/// Whether it is a function that a library exports: a method of an object that nobody knows is none.
+fn is_named(facts: &Facts<'_>, doing: &Doing) -> bool {
+    match facts.solution.object(doing.edge.callee) {
+        Object::External(external) => !facts.solution.externals.get(external).path.is_empty(),
+        _ => false,
+    }
+}
+
 fn finding(facts: &Facts<'_>, file: FileId, print: &Call, effect: Found) -> Finding {
     let location = facts.location(file, effect.range);
-    let mut finding =
-        Finding::new(&CHECK.rule, effect.level, location, format!("an argument of `print` {}", effect.what))
-            .here(effect.what)
-            .label(facts.location(file, print.callee_range), "will run on one rank")
-            .help("compute the value in a variable before the `print`, then print the variable")
-            .in_scope(facts.scope_name(Caller { file, scope: print.scope }));
+    let message = format!("{} of `print` {}", effect.who, effect.what);
+    let mut finding = Finding::new(&CHECK.rule, effect.level, location, message)
+        .here(effect.what)
+        .label(facts.location(file, print.callee_range), "will run on one rank")
+        .help("compute the value in a variable before the `print`, then print the variable")
+        .in_scope(facts.scope_name(Caller { file, scope: print.scope }));
     if let Some(at) = effect.at {
         finding = finding.label(at, "done here");
     }

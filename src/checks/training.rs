@@ -1,7 +1,9 @@
-//! What the checks on training loops say about a loop in the same words.
+//! What several checks say of training loops and calls in the same words.
 
 use crate::finding::{Label, Location};
 use crate::program::{CallEdge, Caller, Facts, LoopKind, Program, TrainingLoop, way};
+use crate::project::FileId;
+use crate::semantic::{CallId, Value};
 
 /// The two ways to train that can be distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,15 +28,41 @@ pub fn place(training_loop: &TrainingLoop) -> Location {
     Location::new(training_loop.caller.file, training_loop.range)
 }
 
-/// What a loop is called in messages: `` `fit` ``, `the gradient tape`.
+/// What a loop is called in messages: `` `model.fit` ``, `the gradient tape`.
 #[must_use]
 pub fn name(facts: &Facts<'_>, training_loop: &TrainingLoop) -> String {
-    let called = facts.called_symbols(training_loop.caller.file, training_loop.call).next();
-    match (training_loop.kind, called) {
-        (LoopKind::GradientTape, _) => "the gradient tape".to_owned(),
-        (LoopKind::Session | LoopKind::MonitoredSession, _) | (_, None) => "the session".to_owned(),
-        (_, Some(symbol)) => format!("`{}`", symbol.last_name()),
+    match training_loop.kind {
+        LoopKind::GradientTape => "the gradient tape".to_owned(),
+        LoopKind::Session | LoopKind::MonitoredSession => "the session".to_owned(),
+        LoopKind::KerasFit | LoopKind::Minimize => {
+            let file = training_loop.caller.file;
+            called(facts, file, training_loop.call)
+                .map_or_else(|| "the loop".to_owned(), |name| format!("`{name}`"))
+        }
     }
+}
+
+/// What a call calls, by the names in the source: `optimizer.minimize`, `next`; its last name where there is
+/// more than names.
+#[must_use]
+pub fn called(facts: &Facts<'_>, file: FileId, call: CallId) -> Option<String> {
+    let module = facts.module(file);
+    let call = module.call(call);
+    let mut value = call.callee;
+    let mut names = Vec::new();
+    while let Value::Attribute { base, name, .. } = module.value(value).value {
+        names.push(module.names.text(name));
+        value = base;
+    }
+    let first = call.callee_range.start();
+    let reading = module.uses.iter().find(|reading| reading.range.start() == first && reading.value == value);
+    match (reading.and_then(|reading| reading.variable), &module.value(value).value) {
+        (Some(variable), _) => names.push(module.variable_name(variable)),
+        (None, &Value::Free(name)) => names.push(module.names.text(name)),
+        _ => names.truncate(1),
+    }
+    names.reverse();
+    (!names.is_empty()).then(|| names.join("."))
 }
 
 /// The file of a program.
