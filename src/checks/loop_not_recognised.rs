@@ -44,8 +44,11 @@ fn other_gradients<'f>(facts: &'f Facts<'_>, program: &'f Program) -> impl Itera
         {
             return None;
         }
-        let use_ =
-            if symbol.has(Effect::AppliesGradients) { None } else { Some(training_use(facts, file, call)?) };
+        let use_ = if symbol.has(Effect::AppliesGradients) {
+            None
+        } else {
+            Some(training_use(facts, program, file, call)?)
+        };
         let message =
             format!("`{}` takes gradients that train, but not from a gradient tape", symbol.last_name());
         let mut finding = Finding::new(&CHECK.rule, Level::Error, place(facts, (file, call)), message)
@@ -59,17 +62,27 @@ fn other_gradients<'f>(facts: &'f Facts<'_>, program: &'f Program) -> impl Itera
     })
 }
 
-/// A call that changes variables by the gradients that a call gives.
-fn training_use(facts: &Facts<'_>, file: FileId, call: CallId) -> Option<(FileId, CallId)> {
-    let result = facts.module(file).call(call).result;
-    let depends = facts.influence.forwards(&[(file, result)], |_| false);
-    let mut uses = facts
+/// The nearest call of the program that changes variables by the gradients that a call gives.
+fn training_use(
+    facts: &Facts<'_>,
+    program: &Program,
+    file: FileId,
+    call: CallId,
+) -> Option<(FileId, CallId)> {
+    let taken = facts.module(file).call(call);
+    let depends = facts.influence.forwards(&[(file, taken.result)], |_| false);
+    let calls = program
         .files()
+        .into_iter()
         .flat_map(|file| (0..facts.module(file).calls.len()).map(move |index| (file, CallId::new(index))));
-    uses.find(|&(file, id)| {
+    let uses = calls.filter(|&(file, id)| {
         let call = facts.module(file).call(id);
         let takes = call.arguments.iter().any(|argument| depends.contains(&(file, argument.value)));
-        takes && changes_variables(facts, file, id)
+        let runs = program.reached.contains(&Caller { file, scope: call.scope });
+        takes && runs && changes_variables(facts, file, id)
+    });
+    uses.min_by_key(|&(of, id)| {
+        (of != file, facts.module(of).call(id).scope != taken.scope, place(facts, (of, id)))
     })
 }
 

@@ -403,6 +403,13 @@ fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<TrainingLoop> {
         gradients.steps.iter().any(|&(of, _)| of == file)
             || loops_of(facts, file, Effect::Minimizes).next().is_some()
     };
+    // A session that runs nothing, such as the default one given to a saver, is no loop.
+    let running = sessions_that_run(facts);
+    loops.retain(|own| {
+        !matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession)
+            || facts.solution.values(own.caller.file, facts.module(own.caller.file).call(own.call).result).iter()
+                .any(|session| running.contains(session))
+    });
     // A session that only evaluates trains nothing.
     let trains: FxHashSet<FileId> = facts.files().filter(|&file| is_training_graph(file)).collect();
     loops.retain(|own| {
@@ -425,6 +432,20 @@ fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<TrainingLoop> {
     }
     loops.sort_by_key(|own| (own.caller.file, own.range.start()));
     loops
+}
+
+/// The sessions that a method is called on or that a `with` statement manages.
+fn sessions_that_run(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
+    let mut found = FxHashSet::default();
+    for file in facts.files() {
+        let module = facts.module(file);
+        let receivers = module.calls.iter().filter_map(|call| facts.receiver(file, call));
+        for value in receivers.chain(module.managers.iter().map(|&(value, _)| value)) {
+            found.extend(facts.of_kind(file, value, Kind::Session));
+            found.extend(facts.of_kind(file, value, Kind::MonitoredSession));
+        }
+    }
+    found
 }
 
 /// The calls of methods with an effect, made on objects of the library or of the project's classes.
