@@ -191,6 +191,12 @@ impl EffectSet {
         Self(self.0 | 1 << effect as u32)
     }
 
+    /// The set without `effect`.
+    #[must_use]
+    pub const fn without(self, effect: Effect) -> Self {
+        Self(self.0 & !(1 << effect as u32))
+    }
+
     /// The effects of either set.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::held::{Holds, Reuse, holds};
 use super::objects::with_article;
 use super::reused_attributes::reused_attributes;
-use super::training::Training;
+use super::trained_on::Training;
 use super::{Context, check};
 use crate::finding::{Confidence, Finding, Level};
 use crate::program::{Caller, Facts};

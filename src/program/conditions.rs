@@ -17,8 +17,8 @@ use super::solver::{CallEdge, Caller};
 use crate::api::{Effect, EffectSet, Role};
 use crate::finding::Location;
 use crate::semantic::{
-    BlockId, BranchKind, Call, CallKind, Constant, Flow, Module, ScopeId, StatementId, StatementKind, Suite,
-    Value,
+    Block, BlockId, BranchKind, Call, CallKind, Constant, Flow, Module, ScopeId, StatementId, StatementKind,
+    Suite, Value,
 };
 
 /// How a condition decides whether code runs.
@@ -184,21 +184,55 @@ impl Facts<'_> {
         let mut queue: VecDeque<Caller> = seen.iter().copied().collect();
         while let Some(at) = queue.pop_front() {
             let edges = self.function_of(at).map_or(&[][..], |function| self.incoming(function));
-            let mut called = false;
-            for edge in edges.iter().filter(|edge| self.is_run(program, edge)) {
-                called = true;
-                let decision = self.nearest_decision(edge);
-                approach.calls.extend(decision.map(|decision| ConditionalCall { edge: *edge, decision }));
-                let newly_free = decision.is_none() && free.contains(&at) && free.insert(edge.caller);
-                if seen.insert(edge.caller) || newly_free {
-                    queue.push_back(edge.caller);
+            let mut edges: Vec<CallEdge> =
+                edges.iter().filter(|edge| self.is_run(program, edge)).copied().collect();
+            edges.sort_unstable_by_key(|edge| edge.caller);
+            approach.unconditional |= edges.is_empty() && free.contains(&at);
+            for calls in edges.chunk_by(|one, other| one.caller == other.caller) {
+                let caller = calls[0].caller;
+                let decisions: Vec<Option<Decision>> =
+                    calls.iter().map(|edge| self.nearest_decision(edge)).collect();
+                let inevitable = self.is_inevitable(caller, calls);
+                let is_free = inevitable || decisions.contains(&None);
+                if !inevitable {
+                    let conditional = calls
+                        .iter()
+                        .zip(&decisions)
+                        .filter_map(|(&edge, &decision)| Some(ConditionalCall { edge, decision: decision? }));
+                    approach.calls.extend(conditional);
+                }
+                let newly_free = is_free && free.contains(&at) && free.insert(caller);
+                if seen.insert(caller) || newly_free {
+                    queue.push_back(caller);
                 }
             }
-            approach.unconditional |= !called && free.contains(&at);
         }
         let mut known = FxHashSet::default();
         approach.calls.retain(|call| known.insert(call.edge));
         approach
+    }
+
+    /// Whether every way through a scope comes to one of the calls: one in each arm of an `if`.
+    fn is_inevitable(&self, caller: Caller, calls: &[CallEdge]) -> bool {
+        let module = self.module(caller.file);
+        let blocks: Option<FxHashSet<BlockId>> =
+            calls.iter().map(|edge| Some(module.call(edge.call?).block)).collect();
+        let Some(blocks) = blocks.filter(|blocks| blocks.len() > 1) else { return false };
+        let flow = &module.scope(caller.scope).flow;
+        let mut seen = FxHashSet::default();
+        let mut work = vec![Flow::ENTRY];
+        while let Some(block) = work.pop() {
+            if blocks.contains(&block) || !seen.insert(block) {
+                continue;
+            }
+            let Block { successors, branch } = &flow.blocks[block.index()];
+            if successors.is_empty() {
+                return false;
+            }
+            let is_guard = branch.is_some_and(|branch| self.is_main_guard(caller.file, &branch));
+            work.extend(successors.iter().take(if is_guard { 1 } else { successors.len() }));
+        }
+        true
     }
 
     /// Whether a program makes a call: not under the guard of a main module that it imports.

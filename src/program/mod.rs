@@ -2,6 +2,7 @@
 
 mod call_graph;
 mod conditions;
+mod doings;
 mod effects;
 mod facts;
 mod hierarchy;
@@ -11,9 +12,11 @@ mod object;
 mod programs;
 mod repetition;
 mod solver;
+mod travel;
 
 pub use call_graph::{Adjacency, QualifiedNames, adjacency};
 pub use conditions::{Approach, ConditionalCall, Decision, Manner};
+pub use doings::Doing;
 pub use effects::{Effects, Summary};
 pub use facts::{Condition, Creation, Facts};
 pub use hierarchy::{Ancestor, Entity, Hierarchy, Resolver};
@@ -23,3 +26,4 @@ pub use object::{External, ExternalId, Externals, Literal, Name, NodeId, Object,
 pub use programs::{LoopKind, Pattern, Program, TrainingLoop, way};
 pub use repetition::{Repeated, Repetition, loop_around};
 pub use solver::{CallEdge, Caller, Solution, Via, solve};
+pub use travel::{Travel, code};
