@@ -282,6 +282,7 @@ impl Library {
                     | Kind::Schedule
                     | Kind::Dataset
                     | Kind::Checkpoint
+                    | Kind::Saver
                     | Kind::CheckpointManager
                     | Kind::Tape
             )

@@ -1,6 +1,26 @@
 //! The checks: each a question to the facts, in a file of its own.
 
+mod aliases;
+mod apply_gradients_nested;
+mod assigned_once;
+mod checkpoint_not_assigned_once;
+mod conditional_training_loop;
+mod containers;
+mod held;
+mod loop_in_several_files;
+mod loop_not_recognised;
+mod model_with_two_loops;
+mod object_created_conditionally;
+mod object_not_assigned_once;
+mod object_variable_reused;
+mod objects;
+mod print_with_side_effects;
+mod reused_attributes;
+mod second_names;
 pub mod tool;
+mod trained_on;
+mod training;
+mod training_function_as_value;
 
 use crate::finding::{Finding, Level, Rule};
 use crate::program::Facts;
@@ -50,7 +70,33 @@ macro_rules! check {
 pub(crate) use check;
 
 /// All checks, in the order of their codes.
-pub static CHECKS: &[&Check] = &[];
+pub static CHECKS: &[&Check] = &[
+    &print_with_side_effects::CHECK,
+    &object_not_assigned_once::CHECK,
+    &object_variable_reused::CHECK,
+    &object_created_conditionally::CHECK,
+    &apply_gradients_nested::CHECK,
+    &checkpoint_not_assigned_once::CHECK,
+    &loop_in_several_files::CHECK,
+    &loop_not_recognised::CHECK,
+    &model_with_two_loops::CHECK,
+    &training_function_as_value::CHECK,
+    &conditional_training_loop::CHECK,
+];
 
 /// The rules of all checks and the tool's own.
-pub static RULES: &[&Rule] = &[&tool::INVALID_SYNTAX, &tool::UNUSED_SUPPRESSION];
+pub static RULES: &[&Rule] = &[
+    &print_with_side_effects::CHECK.rule,
+    &object_not_assigned_once::CHECK.rule,
+    &object_variable_reused::CHECK.rule,
+    &object_created_conditionally::CHECK.rule,
+    &apply_gradients_nested::CHECK.rule,
+    &checkpoint_not_assigned_once::CHECK.rule,
+    &loop_in_several_files::CHECK.rule,
+    &loop_not_recognised::CHECK.rule,
+    &model_with_two_loops::CHECK.rule,
+    &training_function_as_value::CHECK.rule,
+    &conditional_training_loop::CHECK.rule,
+    &tool::INVALID_SYNTAX,
+    &tool::UNUSED_SUPPRESSION,
+];

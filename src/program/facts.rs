@@ -237,6 +237,15 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// The call that made an object.
+    #[must_use]
+    pub fn made_at(&self, object: ObjectId) -> Option<(FileId, CallId)> {
+        match self.solution.object(object) {
+            Object::Created(_, node) | Object::Instance(_, Some(node)) => self.call_at(node),
+            _ => None,
+        }
+    }
+
     // ---- calls ----
 
     /// What a call expression calls.

@@ -286,8 +286,9 @@ pub fn solve<'a>(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Li
         if functions.is_empty() {
             break;
         }
+        let instances = solver.instances();
         for &function in &functions {
-            solver.call_from_outside(function);
+            solver.call_from_outside(function, &instances);
         }
         solver.run();
     }
@@ -445,6 +446,17 @@ impl<'a> Solver<'a> {
 
     fn unknown(&mut self, node: NodeId) {
         self.add(node, ObjectId::UNKNOWN);
+    }
+
+    /// The instances of each class that the project makes.
+    fn instances(&self) -> FxHashMap<ClassRef, Vec<ObjectId>> {
+        let mut instances: FxHashMap<ClassRef, Vec<ObjectId>> = FxHashMap::default();
+        for (id, object) in self.objects.iter() {
+            if let Object::Instance(class, Some(_)) = object {
+                instances.entry(class).or_default().push(id);
+            }
+        }
+        instances
     }
 
     /// Lets what `from` may be flow to `to`.
