@@ -31,12 +31,14 @@
 //! | `!` | each [`Effect`] |
 //! | `@` | what the library [`Calls`] back: `p` (that argument), `p.method`, `self.method` |
 //! | `*`, `/` | parameters that are multiplied with, or divided by, the number of ranks |
-//! | `&` | `rules`: the distribution rules act on it; `closed`: the module has no other public members |
+//! | `&` | `rules`: the distribution rules act on it; of a module, `closed`: it has no other public members, `training`: a file that imports it concerns training |
 //!
-//! `alias` renames a prefix, `fallback` only names that no row has.
+//! `alias` renames a prefix, `fallback` only names that no row has; both take whole names.
 
 mod row;
 mod symbol;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -131,43 +133,41 @@ impl Library {
     /// concerns it.
     #[must_use]
     pub fn canonical<'n>(&self, qualified: &'n str) -> Cow<'n, str> {
-        let mut name = Cow::Borrowed(qualified);
-        if !self.knows_package(first_part(qualified)) {
-            return name;
+        if !self.knows_package(first_part(qualified)) || self.resolve(qualified).is_some() {
+            return Cow::Borrowed(qualified);
         }
-        // Each turn replaces one prefix; a chain of aliases is short, and a cycle is a mistake of a user's rows.
-        for _ in 0..8 {
-            if self.resolve(&name).is_some() {
-                return name;
-            }
-            let Some(next) = self.renamed(&name) else { break };
-            name = Cow::Owned(next);
-        }
-        if self.resolve(&name).is_some() {
-            return name;
+        let renamed = self.renamed(qualified);
+        if renamed.as_deref().is_some_and(|name| self.resolve(name).is_some()) {
+            return renamed.map_or(Cow::Borrowed(qualified), Cow::Owned);
         }
         for (from, to) in self.layers().flat_map(|layer| &layer.fallbacks) {
-            let Some(rest) = below(&name, from) else { continue };
-            let other = self.renamed_fully(format!("{to}{rest}"));
-            if self.resolve(&other).is_some() {
+            let Some(rest) = below(qualified, from) else { continue };
+            let other = format!("{to}{rest}");
+            let other = if self.resolve(&other).is_some() { Some(other) } else { self.renamed(&other) };
+            if let Some(other) = other.filter(|other| self.resolve(other).is_some()) {
                 return Cow::Owned(other);
             }
         }
-        name
+        renamed.map_or(Cow::Borrowed(qualified), Cow::Owned)
     }
 
-    fn renamed_fully(&self, mut name: String) -> String {
+    /// `name` with its aliases replaced until a row has it or no prefix is an alias; nothing if none is.
+    fn renamed(&self, name: &str) -> Option<String> {
+        let mut found = None;
+        // A chain of aliases is short; a cycle is a mistake of a user's rows.
         for _ in 0..8 {
-            match self.renamed(&name) {
-                Some(next) if self.symbol(&name).is_none() => name = next,
-                _ => break,
+            let Some(next) = self.renamed_once(found.as_deref().unwrap_or(name)) else { break };
+            let known = self.resolve(&next).is_some();
+            found = Some(next);
+            if known {
+                break;
             }
         }
-        name
+        found
     }
 
     /// `name` with its longest prefix that is an alias replaced.
-    fn renamed(&self, name: &str) -> Option<String> {
+    fn renamed_once(&self, name: &str) -> Option<String> {
         let mut end = name.len();
         loop {
             let prefix = &name[..end];
@@ -291,14 +291,10 @@ impl Library {
     /// Whether a file that imports this top-level package concerns training.
     #[must_use]
     pub fn is_training_library(&self, package: &str) -> bool {
-        self.layers().any(|layer| layer.symbols.get(package).is_some_and(|module| module.named_by_rules))
-            || below_alias(self, package)
+        let name = self.canonical(package);
+        let module = self.symbol(first_part(&name));
+        module.is_some_and(|module| matches!(module.role, Role::Module { training: true, .. }))
     }
-}
-
-/// Whether the package is another spelling of a training library: `keras`.
-fn below_alias(library: &Library, package: &str) -> bool {
-    library.layers().any(|layer| layer.aliases.contains_key(package))
 }
 
 fn first_part(name: &str) -> &str {

@@ -41,7 +41,7 @@ pub(super) fn read<'s>(source: &'s str, keep: fn(&'s str) -> Text) -> Result<Tab
             if let Some(rest) = row.strip_prefix('[') {
                 let (name, marks) = rest.split_once(']').ok_or("a section ends with `]`")?;
                 section = name;
-                let mut module = Symbol::new(keep(name), Role::Module { closed: false });
+                let mut module = Symbol::new(keep(name), Role::Module { closed: false, training: false });
                 Clauses { keep, section: "" }.read(&mut module, marks)?;
                 table.symbols.push(module);
                 return Ok(());
@@ -122,7 +122,7 @@ impl<'s> Clauses<'s> {
 
     fn pair(&self, row: &'s str) -> Read<(Text, Text)> {
         let (from, to) = row.split_once('=').ok_or("`=` stands between the names")?;
-        Ok((self.qualify(from.trim()), self.qualify(to.trim())))
+        Ok(((self.keep)(from.trim()), (self.keep)(to.trim())))
     }
 
     /// A name without a dot is in the section.
@@ -207,7 +207,11 @@ impl<'s> Clauses<'s> {
                 ("*", name) => symbol.scaled.push((self.known(symbol, name)?, Scaling::Multiply)),
                 ("/", name) => symbol.scaled.push((self.known(symbol, name)?, Scaling::Divide)),
                 ("&", "rules") => symbol.named_by_rules = true,
-                ("&", "closed") if symbol.is_module() => symbol.role = Role::Module { closed: true },
+                ("&", "closed" | "training") => match &mut symbol.role {
+                    Role::Module { closed, .. } if word == "closed" => *closed = true,
+                    Role::Module { training, .. } => *training = true,
+                    _ => return Err(format!("only a module is {word}")),
+                },
                 _ => return Err(format!("`{word}` has no meaning here")),
             }
         }

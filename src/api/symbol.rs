@@ -92,6 +92,8 @@ pub enum Effect {
     Initializes,
     /// Returns this process' number: differs between ranks.
     ReadsRank,
+    /// Returns this process' number on its host.
+    ReadsLocalRank,
     /// Returns the number of ranks: the same on all.
     ReadsSize,
     /// May return something else on another rank: clock, process, host, order of a directory.
@@ -130,7 +132,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 32] = [
+    pub const ALL: [(Self, &'static str); 33] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -146,6 +148,7 @@ impl Effect {
         (Self::Distributes, "distributes"),
         (Self::Initializes, "initializes"),
         (Self::ReadsRank, "reads-rank"),
+        (Self::ReadsLocalRank, "reads-local-rank"),
         (Self::ReadsSize, "reads-size"),
         (Self::Varies, "varies"),
         (Self::WritesFile, "writes-file"),
@@ -168,7 +171,7 @@ impl Effect {
 
 /// A set of effects.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct EffectSet(u32);
+pub struct EffectSet(u64);
 
 impl EffectSet {
     /// No effect.
@@ -319,6 +322,8 @@ pub enum Role {
     Module {
         /// Whether the table has every public member, so that an unknown one is a mistake of the program.
         closed: bool,
+        /// Whether a file that imports it concerns training.
+        training: bool,
     },
     /// A class; calling it makes an instance.
     Class {
