@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use thiserror::Error;
 
 use super::symbol::{
-    Calls, Effect, EffectSet, Kind, Parameter, Passing, Returns, Role, Scaling, Symbol, Text,
+    Calls, Effect, EffectSet, Kind, Parameter, Passing, Prelude, Returns, Role, Scaling, Symbol, Text,
 };
 
 /// A row that can't be read.
@@ -41,7 +41,7 @@ pub(super) fn read<'s>(source: &'s str, keep: fn(&'s str) -> Text) -> Result<Tab
             if let Some(rest) = row.strip_prefix('[') {
                 let (name, marks) = rest.split_once(']').ok_or("a section ends with `]`")?;
                 section = name;
-                let mut module = Symbol::new(keep(name), Role::Module { closed: false, training: false });
+                let mut module = Symbol::new(keep(name), Role::Module { closed: false, training: false, root: false });
                 Clauses { keep, section: "" }.read(&mut module, marks)?;
                 table.symbols.push(module);
                 return Ok(());
@@ -83,6 +83,7 @@ impl Symbol {
             calls: Vec::new(),
             scaled: Vec::new(),
             named_by_rules: false,
+            prelude: None,
             members: Vec::new(),
         }
     }
@@ -207,8 +208,11 @@ impl<'s> Clauses<'s> {
                 ("*", name) => symbol.scaled.push((self.known(symbol, name)?, Scaling::Multiply)),
                 ("/", name) => symbol.scaled.push((self.known(symbol, name)?, Scaling::Divide)),
                 ("&", "rules") => symbol.named_by_rules = true,
-                ("&", "closed" | "training") => match &mut symbol.role {
+                ("&", "prelude") => symbol.prelude = Some(Prelude::Always),
+                ("&", "devices") => symbol.prelude = Some(Prelude::Devices),
+                ("&", "closed" | "training" | "root") => match &mut symbol.role {
                     Role::Module { closed, .. } if word == "closed" => *closed = true,
+                    Role::Module { root, .. } if word == "root" => *root = true,
                     Role::Module { training, .. } => *training = true,
                     _ => return Err(format!("only a module is {word}")),
                 },
@@ -235,6 +239,7 @@ impl<'s> Clauses<'s> {
             "argument" => Returns::Argument(argument()?),
             "wrapped" => Returns::Wrapped(argument()?),
             "partial" => Returns::Partial(argument()?),
+            "module" => Returns::Module(argument()?),
             "result-of" => Returns::ResultOf(argument()?),
             class => match class.strip_prefix('?') {
                 Some(class) => Returns::Perhaps(self.qualify(class)),
