@@ -1,6 +1,8 @@
 //! The checks: each a question to the facts, in a file of its own.
 
+pub mod import_not_at_top;
 pub mod tool;
+mod top_of_module;
 
 use crate::finding::{Finding, Level, Rule};
 use crate::program::Facts;
@@ -50,7 +52,7 @@ macro_rules! check {
 pub(crate) use check;
 
 /// All checks, in the order of their codes.
-pub static CHECKS: &[&Check] = &[];
+pub static CHECKS: &[&Check] = &[&import_not_at_top::CHECK];
 
 /// The rules of all checks and the tool's own.
-pub static RULES: &[&Rule] = &[&tool::INVALID_SYNTAX, &tool::UNUSED_SUPPRESSION];
+pub static RULES: &[&Rule] = &[&import_not_at_top::CHECK.rule, &tool::INVALID_SYNTAX, &tool::UNUSED_SUPPRESSION];
