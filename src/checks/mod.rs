@@ -1,6 +1,9 @@
 //! The checks: each a question to the facts, in a file of its own.
 
+mod bindings;
 pub mod import_not_at_top;
+pub mod tensorflow_member_aliased;
+pub mod tensorflow_module_reassigned;
 pub mod tool;
 mod top_of_module;
 
@@ -52,7 +55,17 @@ macro_rules! check {
 pub(crate) use check;
 
 /// All checks, in the order of their codes.
-pub static CHECKS: &[&Check] = &[&import_not_at_top::CHECK];
+pub static CHECKS: &[&Check] = &[
+    &import_not_at_top::CHECK,
+    &tensorflow_module_reassigned::CHECK,
+    &tensorflow_member_aliased::CHECK,
+];
 
 /// The rules of all checks and the tool's own.
-pub static RULES: &[&Rule] = &[&import_not_at_top::CHECK.rule, &tool::INVALID_SYNTAX, &tool::UNUSED_SUPPRESSION];
+pub static RULES: &[&Rule] = &[
+    &import_not_at_top::CHECK.rule,
+    &tensorflow_module_reassigned::CHECK.rule,
+    &tensorflow_member_aliased::CHECK.rule,
+    &tool::INVALID_SYNTAX,
+    &tool::UNUSED_SUPPRESSION,
+];

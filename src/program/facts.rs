@@ -402,7 +402,21 @@ impl<'a> Facts<'a> {
     }
 
     fn uses_training_library(&self, file: FileId) -> bool {
-        self.training_import(file).is_some()
+        self.training_import(file).is_some() || self.imports_training_library_late(file)
+    }
+
+    /// Whether a call in the file gives it a module of a training library: `importlib.import_module`.
+    fn imports_training_library_late(&self, file: FileId) -> bool {
+        self.module(file).calls.iter().any(|call| {
+            self.objects(file, call.result).any(|(_, object)| match object {
+                Object::External(external) => {
+                    let external = self.solution.externals.get(external);
+                    let package = external.path.split('.').next().unwrap_or_default();
+                    external.symbol.is_some_and(Symbol::is_module) && self.library.is_training_library(package)
+                }
+                _ => false,
+            })
+        })
     }
 
     /// The first import of a file that is of a training library.
