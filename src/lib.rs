@@ -5,6 +5,7 @@ pub mod analysis;
 pub mod api;
 pub mod checks;
 pub mod cli;
+pub mod commands;
 pub mod finding;
 pub mod program;
 pub mod project;

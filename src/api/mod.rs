@@ -41,7 +41,6 @@ mod symbol;
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::hash_map::Entry;
 use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -64,8 +63,8 @@ const TABLES: [(&str, &str); 6] = [
 static BUILTIN: LazyLock<Library> = LazyLock::new(|| {
     let mut library = Library::default();
     for (_, table) in TABLES {
-        let table = row::read(table, |text| Cow::Borrowed(text));
-        library.add(table.expect("the built-in tables are read by a test")).expect("no row is there twice");
+        let table = row::read(table, Cow::Borrowed);
+        library.add(table.expect("a test reads the built-in tables"));
     }
     library
 });
@@ -83,7 +82,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// The built-in tables: TensorFlow, Keras, Horovod, TensorFlow Addons, Python and NumPy.
+    /// The built-in tables: TensorFlow, Keras, Horovod, their add-ons, and Python.
     #[must_use]
     pub fn builtin() -> &'static Self {
         &BUILTIN
@@ -93,34 +92,41 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// A row that can't be read, or that is there twice.
+    /// A row that can't be read, that is there twice, or that names a class that nobody knows.
     pub fn with_rows(rows: &str) -> Result<Self, RowError> {
-        let mut library = Self { parent: Some(Self::builtin()), ..Self::default() };
-        library.add(row::read(rows, |text| Cow::Owned(text.to_owned()))?)?;
+        let builtin = Self::builtin();
+        let mut table = row::read(rows, |text| Cow::Owned(text.to_owned()))?;
+        let own: FxHashSet<_> = table.symbols.iter().map(|(_, symbol)| symbol.name.clone()).collect();
+        for (line, symbol) in &mut table.symbols {
+            for class in symbol.classes_named().filter(|class| !own.contains(*class)) {
+                match builtin.lookup(class).filter(|class| class.is_class()) {
+                    Some(known) => *class = known.name.clone(),
+                    None => {
+                        return Err(RowError {
+                            line: *line,
+                            message: format!("no row is the class `{class}`"),
+                        });
+                    }
+                }
+            }
+        }
+        let mut library = Self { parent: Some(builtin), ..Self::default() };
+        library.add(table);
         Ok(library)
     }
 
-    fn add(&mut self, table: row::Table) -> Result<(), RowError> {
-        let twice = |name: &str| RowError { line: 0, message: format!("`{name}` is there twice") };
-        for symbol in table.symbols {
-            if let Some(pair) = symbol.members.windows(2).find(|pair| pair[0].name == pair[1].name) {
-                return Err(twice(&pair[0].name));
-            }
-            self.packages.insert(first_part(&symbol.name).to_owned().into());
-            match self.symbols.entry(symbol.name.clone()) {
-                Entry::Occupied(there) => return Err(twice(there.key())),
-                Entry::Vacant(place) => _ = place.insert(symbol),
+    fn add(&mut self, table: row::Table) {
+        let names = table.symbols.iter().map(|(_, symbol)| &symbol.name);
+        for name in names.chain(table.aliases.iter().map(|(from, _)| from)) {
+            let package = first_part(name);
+            if !self.packages.contains(package) {
+                self.packages.insert(package.to_owned().into());
             }
         }
-        for (from, to) in table.aliases {
-            self.packages.insert(first_part(&from).to_owned().into());
-            match self.aliases.entry(from) {
-                Entry::Occupied(there) => return Err(twice(there.key())),
-                Entry::Vacant(place) => _ = place.insert(to),
-            }
-        }
+        self.symbols.reserve(table.symbols.len());
+        self.symbols.extend(table.symbols.into_iter().map(|(_, symbol)| (symbol.name.clone(), symbol)));
+        self.aliases.extend(table.aliases);
         self.fallbacks.extend(table.fallbacks);
-        Ok(())
     }
 
     /// The symbol of a qualified name in any of its spellings; a member of a class may be inherited.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use thiserror::Error;
 
 use super::symbol::{
@@ -21,7 +22,8 @@ pub struct RowError {
 /// What a table says: its symbols, and other spellings of names.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    pub(super) symbols: Vec<Symbol>,
+    /// With the line of each row.
+    pub(super) symbols: Vec<(usize, Symbol)>,
     /// `alias a = b`: `a`, and every name below it, is `b`.
     pub(super) aliases: Vec<(Text, Text)>,
     /// `fallback a = b`: a name below `a` that no table has is looked for below `b`.
@@ -32,44 +34,76 @@ pub(super) struct Table {
 pub(super) fn read<'s>(source: &'s str, keep: fn(&'s str) -> Text) -> Result<Table, RowError> {
     let mut table = Table::default();
     let mut section = "";
-    for (index, line) in source.lines().enumerate() {
-        let row = line.trim();
+    for (index, row) in source.lines().enumerate() {
+        let row = row.trim();
         if row.is_empty() || row.starts_with('#') {
             continue;
         }
-        let read = (|| {
-            if let Some(rest) = row.strip_prefix('[') {
-                let (name, marks) = rest.split_once(']').ok_or("a section ends with `]`")?;
-                section = name;
-                let mut module = Symbol::new(keep(name), Role::Module { closed: false, training: false, root: false });
-                Clauses { keep, section: "" }.read(&mut module, marks)?;
-                table.symbols.push(module);
-                return Ok(());
-            }
-            let clauses = Clauses { keep, section };
-            if row.starts_with('.') {
-                let class = table.symbols.last_mut().filter(|class| class.is_class());
-                let class = class.ok_or("a member follows its class")?;
-                class.members.push(clauses.member(&class.name, row)?);
-                return Ok(());
-            }
-            let (word, rest) = row.split_once(' ').ok_or("a row is a word and a name")?;
-            match word {
-                "class" => table.symbols.push(clauses.class(rest)?),
-                "def" => table.symbols.push(clauses.symbol(Role::Function, rest)?),
-                "attr" => table.symbols.push(clauses.symbol(Role::Attribute, rest)?),
-                "alias" => table.aliases.push(clauses.pair(rest)?),
-                "fallback" => table.fallbacks.push(clauses.pair(rest)?),
-                _ => return Err(format!("`{word}` begins no row: class, def, attr, alias, fallback do")),
-            }
-            Ok(())
-        })();
-        read.map_err(|message| RowError { line: index + 1, message })?;
+        let line = index + 1;
+        let symbol = match table.add(row, &Clauses { keep, section }) {
+            Err(message) => return Err(RowError { line, message }),
+            Ok(None) => continue,
+            Ok(Some(symbol)) => symbol,
+        };
+        if let Some(name) = row.strip_prefix('[') {
+            section = &name[..symbol.name.len()];
+        }
+        match table.symbols.last_mut() {
+            Some((_, class)) if row.starts_with('.') => class.members.push(symbol),
+            _ => table.symbols.push((line, symbol)),
+        }
     }
-    for symbol in &mut table.symbols {
+    for (_, symbol) in &mut table.symbols {
         symbol.members.sort_by(|a, b| a.last_name().cmp(b.last_name()));
     }
-    Ok(table)
+    match table.twice() {
+        Some((line, name)) => Err(RowError { line, message: format!("`{name}` is there twice") }),
+        None => Ok(table),
+    }
+}
+
+impl Table {
+    /// A name that two rows have, and the line of the second, or of its class.
+    fn twice(&self) -> Option<(usize, &str)> {
+        let mut names = FxHashSet::with_capacity_and_hasher(self.symbols.len(), FxBuildHasher);
+        self.symbols.iter().find_map(|(line, symbol)| {
+            let mut members = symbol.members.windows(2);
+            let member = members.find(|pair| pair[0].name == pair[1].name).map(|pair| &pair[0].name);
+            let name = member.or((!names.insert(symbol.name.as_ref())).then_some(&symbol.name))?;
+            Some((*line, name.as_ref()))
+        })
+    }
+
+    /// Reads a row: its symbol, or nothing if it is about a name and has been noted.
+    fn add<'s>(&mut self, row: &'s str, clauses: &Clauses<'s>) -> Read<Option<Symbol>> {
+        if let Some(rest) = row.strip_prefix('[') {
+            let (name, marks) = rest.split_once(']').ok_or("a section ends with `]`")?;
+            let role = Role::Module { closed: false, training: false, root: false };
+            let mut module = Symbol::new((clauses.keep)(name), role);
+            clauses.read(&mut module, marks)?;
+            return Ok(Some(module));
+        }
+        if row.starts_with('.') {
+            let class = self.symbols.last().filter(|(_, class)| class.is_class());
+            let (_, class) = class.ok_or("a member follows its class")?;
+            return clauses.member(&class.name, row).map(Some);
+        }
+        let (word, rest) = row.split_once(' ').ok_or("a row is a word and a name")?;
+        match word {
+            "class" => clauses.class(rest).map(Some),
+            "def" => clauses.symbol(Role::Function, rest).map(Some),
+            "attr" => clauses.symbol(Role::Attribute, rest).map(Some),
+            "alias" => {
+                self.aliases.push(clauses.pair(rest)?);
+                Ok(None)
+            }
+            "fallback" => {
+                self.fallbacks.push(clauses.pair(rest)?);
+                Ok(None)
+            }
+            _ => Err(format!("`{word}` begins no row: class, def, attr, alias, fallback do")),
+        }
+    }
 }
 
 impl Symbol {
@@ -86,6 +120,20 @@ impl Symbol {
             prelude: None,
             members: Vec::new(),
         }
+    }
+
+    /// The names of the classes that the symbol, or a member of it, inherits from or returns.
+    pub(super) fn classes_named(&mut self) -> impl Iterator<Item = &mut Text> {
+        let bases = match &mut self.role {
+            Role::Class { bases, .. } => bases.as_mut_slice(),
+            _ => &mut [],
+        };
+        let returns = std::iter::once(&mut self.returns);
+        let returns = returns.chain(self.members.iter_mut().map(|member| &mut member.returns));
+        bases.iter_mut().chain(returns.filter_map(|returns| match returns {
+            Returns::Instance(class) | Returns::Perhaps(class) => Some(class),
+            _ => None,
+        }))
     }
 }
 
@@ -308,16 +356,22 @@ fn end_of_item(text: &str, end: char) -> Option<usize> {
     let (mut depth, mut quote) = (0, None);
     let mut escaped = false;
     for (index, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(_), _) if escaped => escaped = false,
-            (Some(_), '\\') => escaped = true,
-            (Some(open), _) if c == open => quote = None,
-            (Some(_), _) => {}
-            (None, _) if c == end && depth == 0 => return Some(index),
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ']' | '}') => depth -= 1,
-            (None, _) => {}
+        if let Some(open) = quote {
+            if escaped {
+                escaped = false;
+            } else if c == open {
+                quote = None;
+            } else {
+                escaped = c == '\\';
+            }
+            continue;
+        }
+        match c {
+            _ if c == end && depth == 0 => return Some(index),
+            '\'' | '"' => quote = Some(c),
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ => {}
         }
     }
     None

@@ -39,9 +39,9 @@ pub enum Kind {
     Session,
     /// A session with hooks: `MonitoredTrainingSession` and its like.
     MonitoredSession,
-    /// Writes TensorBoard event files.
+    /// Writes event files.
     SummaryWriter,
-    /// Writes other files: an open file, a CSV writer, a TFRecord writer.
+    /// Writes other files: an open file, a CSV writer, a writer of records.
     FileWriter,
     /// A `tf.Variable`.
     Variable,
@@ -114,7 +114,7 @@ pub enum Effect {
     UpdatesState,
     /// Takes elements from an iterator.
     ConsumesIterator,
-    /// Writes to a TensorBoard event file.
+    /// Writes to an event file.
     WritesSummary,
     /// Chooses which devices the process sees.
     PinsDevice,

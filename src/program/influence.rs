@@ -100,6 +100,13 @@ impl Influence {
             }
             if let Some(receiver) = facts.receiver(file, call) {
                 self.add((file, receiver), (file, call.result));
+                // `list.append(x)`: the list has it from now on.
+                let keeps = facts.callees(file, id).iter().any(|edge| {
+                    matches!(facts.solution.object(edge.callee), super::object::Object::BuiltinMethod(..))
+                });
+                for argument in call.arguments.iter().filter(|_| keeps) {
+                    self.add((file, argument.value), (file, receiver));
+                }
             }
         }
     }

@@ -486,29 +486,31 @@ fn tape_loop(
             sources.extend(facts.argument(file, call_data, symbol, "sources").map(|argument| (file, argument.value)));
         }
     }
-    own.models = models_behind(facts, &sources);
-    if own.models.is_empty() {
-        let variables: Vec<Place> = own
-            .steps
-            .iter()
-            .flat_map(|&(file, step)| {
-                facts.module(file).call(step).arguments.iter().map(move |argument| (file, argument.value))
-            })
-            .collect();
-        own.models = models_behind(facts, &variables);
-    }
+    let variables: Vec<Place> = own
+        .steps
+        .iter()
+        .flat_map(|&(file, step)| {
+            facts.module(file).call(step).arguments.iter().map(move |argument| (file, argument.value))
+        })
+        .collect();
+    // A layer can be trained like a model.
+    own.models = [(&sources, Kind::Model), (&variables, Kind::Model), (&sources, Kind::Layer)]
+        .into_iter()
+        .map(|(places, kind)| owners(facts, places, kind))
+        .find(|models| !models.is_empty())
+        .unwrap_or_default();
     sort(&mut own.optimizers);
     Some(own)
 }
 
-/// The models whose variables the places are.
-fn models_behind(facts: &Facts<'_>, places: &[Place]) -> Vec<ObjectId> {
-    let is_model = |(file, value): Place| facts.may_be(file, value, Kind::Model);
-    let behind = facts.influence.backwards(places, is_model);
-    let mut models: Vec<ObjectId> =
-        behind.iter().flat_map(|&(file, value)| facts.of_kind(file, value, Kind::Model)).collect();
-    sort(&mut models);
-    models
+/// The objects of a kind, models or layers, whose variables the places are.
+fn owners(facts: &Facts<'_>, places: &[Place], kind: Kind) -> Vec<ObjectId> {
+    let is_owner = |(file, value): Place| facts.may_be(file, value, kind);
+    let behind = facts.influence.backwards(places, is_owner);
+    let mut owners: Vec<ObjectId> =
+        behind.iter().flat_map(|&(file, value)| facts.of_kind(file, value, kind)).collect();
+    sort(&mut owners);
+    owners
 }
 
 fn fit_loop(facts: &Facts<'_>, file: FileId, id: CallId) -> TrainingLoop {

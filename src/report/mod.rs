@@ -12,6 +12,7 @@ mod json;
 mod markdown;
 mod paint;
 mod patch;
+pub mod programs;
 mod sanitize;
 mod sarif;
 mod sources;

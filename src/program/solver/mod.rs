@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::hierarchy::{Hierarchy, Resolver};
 use super::modules::{ClassRef, FunctionRef, Meaning, Modules};
 use super::object::{ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
-use crate::api::Library;
+use crate::api::{Kind, Library};
 use crate::project::{FileId, Target};
 use crate::semantic::{
     CallId, Constant, FunctionId, Module, NameId, Parameter, ScopeId, ScopeKind, StoreKey, Value, ValueId,
@@ -573,6 +573,25 @@ impl<'a> Solver<'a> {
         Caller { file, scope: self.modules.get(file).value(value).scope }
     }
 
+    /// Whether each object of a kind matters by itself, however many there are: rules act on optimizers, not on
+    /// layers.
+    fn is_told_apart(&self, kind: Object) -> bool {
+        let symbol = match kind {
+            Object::Created(external, _) => self.externals.get(external).symbol,
+            Object::Instance(class, _) => self.hierarchy.order(class).iter().find_map(|ancestor| match ancestor {
+                super::hierarchy::Ancestor::External(path) => self.externals.library().lookup(path),
+                _ => None,
+            }),
+            _ => None,
+        };
+        symbol.filter(|symbol| symbol.is_class()).is_some_and(|symbol| {
+            !matches!(
+                self.externals.library().kind_of_class(symbol),
+                Kind::Layer | Kind::Loss | Kind::Metric | Kind::Tensor | Kind::Variable | Kind::Random | Kind::Other
+            )
+        })
+    }
+
     /// An object for what is created at `site`: its own, unless too many of the kind are.
     fn creation(&mut self, kind: Object, site: NodeId) -> ObjectId {
         let count = self.creations.entry(kind).or_default();
@@ -584,10 +603,10 @@ impl<'a> Solver<'a> {
         if let Some(known) = self.objects.find(own(site)) {
             return known;
         }
-        if *count >= SITES {
+        *count += 1;
+        if *count > SITES && !self.is_told_apart(kind) {
             return self.objects.id(kind);
         }
-        *count += 1;
         self.objects.id(own(site))
     }
 }

@@ -1,0 +1,237 @@
+//! The programs of a project: for people, and as JSON.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::Sources;
+use crate::finding::{Finding, Level, Location};
+use crate::program::{Creation, Facts, FunctionRef, Object, ObjectId, Pattern, Program, QualifiedNames, TrainingLoop, way};
+use crate::project::FileId;
+
+/// A place that something is named by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Named {
+    /// The variable that it is assigned to, else its class.
+    pub name: String,
+    /// Its class or the function that made it.
+    pub class: String,
+    /// The file, relative to the project root.
+    pub path: String,
+    /// The line, 1-based.
+    pub line: usize,
+}
+
+/// A training loop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Loop {
+    /// The file, relative to the project root.
+    pub path: String,
+    /// The line of the `with` statement or the call, 1-based.
+    pub line: usize,
+    /// The qualified name of the function in its module; empty at module level.
+    pub function: String,
+    /// `gradient-tape`, `keras-fit`, `minimize`, `session`, `monitored-session`.
+    pub kind: &'static str,
+    /// The calls that lead there from the entry: `path:line name`.
+    pub way: Vec<String>,
+}
+
+/// A program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Described {
+    /// The file that is run, relative to the project root.
+    pub entry: String,
+    /// How it trains.
+    pub pattern: &'static str,
+    /// It starts Horovod.
+    pub already_distributed: bool,
+    /// Its loops.
+    pub loops: Vec<Loop>,
+    /// The models that its loops train.
+    pub models: Vec<Named>,
+    /// The optimizers that step in its loops.
+    pub optimizers: Vec<Named>,
+    /// The datasets that it creates.
+    pub datasets: Vec<Named>,
+    /// No error stands in the way.
+    pub distributable: bool,
+    /// The codes of the errors that do.
+    pub blocked_by: Vec<&'static str>,
+}
+
+/// Describes the programs that have code in a file that is `wanted`.
+#[must_use]
+pub fn describe(
+    facts: &Facts<'_>,
+    sources: &Sources<'_>,
+    findings: &[Finding],
+    wanted: impl Fn(FileId) -> bool,
+) -> Vec<Described> {
+    let of_interest = |program: &&Program| {
+        wanted(program.entry) || program.loops.iter().any(|training_loop| wanted(training_loop.caller.file))
+    };
+    facts.programs.iter().filter(of_interest).map(|program| described(facts, sources, findings, program)).collect()
+}
+
+fn described(facts: &Facts<'_>, sources: &Sources<'_>, findings: &[Finding], program: &Program) -> Described {
+    let files = program.files();
+    let mut blocked_by: Vec<&'static str> = findings
+        .iter()
+        .filter(|finding| finding.level == Level::Error && files.contains(&finding.primary.location.file))
+        .map(|finding| finding.rule.code)
+        .collect();
+    blocked_by.sort_unstable();
+    blocked_by.dedup();
+    let collect = |objects: &dyn Fn(&TrainingLoop) -> Vec<ObjectId>| {
+        let mut named: Vec<Named> = Vec::new();
+        for training_loop in program.loops.iter().chain(&program.steps_of_fit) {
+            for object in objects(training_loop) {
+                if let Some(name) = named_object(facts, sources, object)
+                    && !named.contains(&name)
+                {
+                    named.push(name);
+                }
+            }
+        }
+        named.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+        named
+    };
+    let datasets: Vec<Named> = facts
+        .creations
+        .iter()
+        .filter(|creation| creation.kind == crate::api::Kind::Dataset && !creation.derived)
+        .filter(|creation| {
+            let scope = facts.module(creation.file).call(creation.call).scope;
+            program.reached.contains(&crate::program::Caller { file: creation.file, scope })
+        })
+        .filter_map(|creation| named_object(facts, sources, creation.object))
+        .collect();
+    Described {
+        entry: sources.path(program.entry).to_owned(),
+        pattern: program.pattern.name(),
+        already_distributed: program.already_distributed,
+        loops: program
+            .loops
+            .iter()
+            .map(|training_loop| described_loop(facts, sources, program, training_loop))
+            .collect(),
+        models: collect(&|training_loop| training_loop.models.clone()),
+        optimizers: collect(&|training_loop| training_loop.optimizers.clone()),
+        datasets,
+        distributable: program.pattern != Pattern::None && blocked_by.is_empty(),
+        blocked_by,
+    }
+}
+
+fn described_loop(facts: &Facts<'_>, sources: &Sources<'_>, program: &Program, own: &TrainingLoop) -> Loop {
+    let file = own.caller.file;
+    let statement = facts.module(file).statement(own.statement);
+    let at = if statement.header.contains_range(own.range) { statement.range } else { own.range };
+    let names = QualifiedNames { modules: facts.modules };
+    let way = way(facts, program, own.caller)
+        .into_iter()
+        .filter_map(|edge| {
+            let call = facts.module(edge.caller.file).call(edge.call?);
+            let Object::Function(function) = facts.solution.object(edge.callee) else { return None };
+            let line = sources.span(Location::new(edge.caller.file, call.range)).start.line;
+            let path = sources.path(edge.caller.file);
+            Some(format!("{path}:{line} {}", function_name(names, function)))
+        })
+        .collect();
+    Loop {
+        path: sources.path(file).to_owned(),
+        line: sources.span(Location::new(file, at)).start.line,
+        function: facts.scope_name(own.caller).to_owned(),
+        kind: own.kind.name(),
+        way,
+    }
+}
+
+fn function_name(names: QualifiedNames<'_>, function: FunctionRef) -> String {
+    names.function(function)
+}
+
+/// An object by the variable that its creation is assigned to.
+fn named_object(facts: &Facts<'_>, sources: &Sources<'_>, object: ObjectId) -> Option<Named> {
+    let &Creation { file, call: id, .. } = facts.creation(object)?;
+    let module = facts.module(file);
+    let call = module.call(id);
+    let class = match facts.solution.object(object) {
+        Object::Created(external, _) => facts.solution.externals.get(external).path.to_string(),
+        Object::Instance(class, _) => QualifiedNames { modules: facts.modules }.class(class),
+        _ => return None,
+    };
+    let variable = module
+        .definitions
+        .iter()
+        .find(|definition| definition.value == call.result && definition.statement == Some(call.statement));
+    let name = match variable {
+        Some(definition) => module.variable_name(definition.variable).to_owned(),
+        None => class.rsplit('.').next().unwrap_or(&class).to_owned(),
+    };
+    let line = sources.span(Location::new(file, call.range)).start.line;
+    Some(Named { name, class, path: sources.path(file).to_owned(), line })
+}
+
+#[derive(Serialize)]
+struct Document<'p> {
+    version: u32,
+    programs: &'p [Described],
+}
+
+/// Writes the programs as JSON.
+///
+/// # Errors
+///
+/// `out` can't be written to.
+pub fn write_json(programs: &[Described], out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &Document { version: 1, programs })?;
+    writeln!(out)
+}
+
+/// Writes the programs for people.
+///
+/// # Errors
+///
+/// `out` can't be written to.
+pub fn write_full(programs: &[Described], color: bool, out: &mut dyn Write) -> io::Result<()> {
+    let bold = |text: &str| if color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() };
+    let training: Vec<&Described> = programs.iter().filter(|program| program.pattern != "none").collect();
+    if training.is_empty() {
+        writeln!(out, "No training loop found in {} program{}.", programs.len(), plural(programs.len()))?;
+        return Ok(());
+    }
+    for program in &training {
+        writeln!(out, "{}: {}", bold(&program.entry), program.pattern)?;
+        for own in &program.loops {
+            let function = if own.function.is_empty() { String::new() } else { format!(" in {}", own.function) };
+            writeln!(out, "  loop          {}:{} {}{function}", own.path, own.line, own.kind)?;
+            for step in &own.way {
+                writeln!(out, "                  called at {step}")?;
+            }
+        }
+        for (title, names) in
+            [("model", &program.models), ("optimizer", &program.optimizers), ("dataset", &program.datasets)]
+        {
+            for named in names {
+                writeln!(out, "  {title:<12}  {}:{} {} ({})", named.path, named.line, named.name, named.class)?;
+            }
+        }
+        let distributable = match (program.already_distributed, program.distributable) {
+            (true, _) => "already distributed".to_owned(),
+            (false, true) => "yes".to_owned(),
+            (false, false) => format!("no, because of {}", program.blocked_by.join(", ")),
+        };
+        writeln!(out, "  distributable {distributable}\n")?;
+    }
+    let others = programs.len() - training.len();
+    if others > 0 {
+        writeln!(out, "{others} other program{} without a training loop.", plural(others))?;
+    }
+    Ok(())
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
