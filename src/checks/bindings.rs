@@ -3,7 +3,8 @@
 use rustc_hash::FxHashSet;
 
 use crate::semantic::{
-    Container, DefinitionKind, Element, FunctionId, Module, Operator, ScopeId, StoreKey, Value, ValueId, Variable,
+    Container, DefinitionKind, Element, FunctionId, Module, Operator, ScopeId, StoreKey, Value, ValueId,
+    Variable,
 };
 use crate::syntax::TextRange;
 
@@ -79,7 +80,8 @@ pub fn bindings(module: &Module) -> Vec<Binding> {
 
 /// The elements of the displays among the values and what they are made of.
 fn elements(module: &Module, mut work: Vec<ValueId>) -> Vec<Binding> {
-    let mut uses: Vec<(TextRange, ValueId)> = module.uses.iter().map(|reading| (reading.range, reading.value)).collect();
+    let mut uses: Vec<(TextRange, ValueId)> =
+        module.uses.iter().map(|reading| (reading.range, reading.value)).collect();
     uses.sort_unstable_by_key(|(range, value)| (range.start(), *value));
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
@@ -96,7 +98,8 @@ fn elements(module: &Module, mut work: Vec<ValueId>) -> Vec<Binding> {
             Value::Iteration(base) | Value::Unpack { base, .. } => work.push(*base),
             Value::Display(kind, elements) => {
                 for element in elements {
-                    let (Element::At(_, value) | Element::Key(_, value) | Element::Any(value)) = *element else {
+                    let (Element::At(_, value) | Element::Key(_, value) | Element::Any(value)) = *element
+                    else {
                         continue;
                     };
                     work.push(value);

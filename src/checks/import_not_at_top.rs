@@ -20,7 +20,8 @@ fn misplaced(context: Context<'_>, file: FileId) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut first = 0;
     while let Some(import) = module.imports.get(first) {
-        let count = module.imports[first..].iter().take_while(|other| other.statement == import.statement).count();
+        let count =
+            module.imports[first..].iter().take_while(|other| other.statement == import.statement).count();
         let statement = module.statement(import.statement);
         let imports = first..first + count;
         first += count;
@@ -51,7 +52,12 @@ fn ancestor_ids(module: &Module, statement: StatementId) -> impl Iterator<Item =
 }
 
 /// One finding for the imports of one statement; the worst of them decides.
-fn finding(context: Context<'_>, file: FileId, imports: std::ops::Range<usize>, why: &Misplaced<'_>) -> Finding {
+fn finding(
+    context: Context<'_>,
+    file: FileId,
+    imports: std::ops::Range<usize>,
+    why: &Misplaced<'_>,
+) -> Finding {
     let facts = context.facts;
     let module = facts.module(file);
     let needs: Vec<(ImportId, Option<Need>)> =

@@ -1,6 +1,7 @@
 //! The checks: each a question to the facts, in a file of its own.
 
 mod bindings;
+pub mod global_optimizer_order;
 pub mod import_not_at_top;
 pub mod tensorflow_member_aliased;
 pub mod tensorflow_module_reassigned;
@@ -59,6 +60,7 @@ pub static CHECKS: &[&Check] = &[
     &import_not_at_top::CHECK,
     &tensorflow_module_reassigned::CHECK,
     &tensorflow_member_aliased::CHECK,
+    &global_optimizer_order::CHECK,
 ];
 
 /// The rules of all checks and the tool's own.
@@ -66,6 +68,7 @@ pub static RULES: &[&Rule] = &[
     &import_not_at_top::CHECK.rule,
     &tensorflow_module_reassigned::CHECK.rule,
     &tensorflow_member_aliased::CHECK.rule,
+    &global_optimizer_order::CHECK.rule,
     &tool::INVALID_SYNTAX,
     &tool::UNUSED_SUPPRESSION,
 ];

@@ -33,10 +33,11 @@ fn aliases(context: Context<'_>, file: FileId) -> Vec<Finding> {
             containers.insert(display, findings.len());
         }
         let level = if member.acted_on { Level::Error } else { context.warning() };
-        let mut finding = Finding::new(&CHECK.rule, level, location, message(facts.module(file), &binding, member.path))
-            .here("bound here")
-            .help(help(&binding, member.path))
-            .in_scope(facts.scope_name(Caller { file, scope: binding.scope }));
+        let mut finding =
+            Finding::new(&CHECK.rule, level, location, message(facts.module(file), &binding, member.path))
+                .here("bound here")
+                .help(help(&binding, member.path))
+                .in_scope(facts.scope_name(Caller { file, scope: binding.scope }));
         if let Value::Parameter(function, position) = facts.module(file).value(binding.value).value {
             for location in passed(facts, FunctionRef { file, function }, position, member.object) {
                 finding = finding.label(location, "passed here");
@@ -84,7 +85,9 @@ fn member<'f>(facts: &'f Facts<'_>, id: ObjectId, object: Object) -> Option<Bare
     let Object::External(external) = object else { return None };
     let path = &*facts.solution.externals.get(external).path;
     let symbol = facts.symbol(object);
-    if !facts.library.is_member_of_root(path) || symbol.is_some_and(|symbol| facts.library.holds_plain_value(symbol)) {
+    if !facts.library.is_member_of_root(path)
+        || symbol.is_some_and(|symbol| facts.library.holds_plain_value(symbol))
+    {
         return None;
     }
     let acted_on = symbol.is_some_and(|symbol| facts.library.acted_on_by_rules(symbol));
@@ -99,9 +102,9 @@ fn is_bare(facts: &Facts<'_>, file: FileId, value: ValueId, depth: usize) -> boo
     let module = facts.module(file);
     match &module.value(value).value {
         Value::Import(_) | Value::Free(_) => true,
-        Value::Attribute { base, .. } => {
-            facts.objects(file, *base).any(|(_, object)| matches!(object, Object::External(_) | Object::Module(_)))
-        }
+        Value::Attribute { base, .. } => facts
+            .objects(file, *base)
+            .any(|(_, object)| matches!(object, Object::External(_) | Object::Module(_))),
         Value::Phi(operands) if depth < DEPTH => {
             operands.iter().any(|&operand| is_bare(facts, file, operand, depth + 1))
         }
@@ -136,8 +139,12 @@ fn passed(facts: &Facts<'_>, function: FunctionRef, position: u32, member: Objec
 
 fn message(module: &Module, binding: &Binding, path: &str) -> String {
     match binding.binder {
-        Binder::Variable(variable) => format!("`{}` is another name for `{path}`", module.variable_name(variable)),
-        Binder::Attribute(name) => format!("the attribute `{}` holds the bare member `{path}`", module.names.text(name)),
+        Binder::Variable(variable) => {
+            format!("`{}` is another name for `{path}`", module.variable_name(variable))
+        }
+        Binder::Attribute(name) => {
+            format!("the attribute `{}` holds the bare member `{path}`", module.names.text(name))
+        }
         Binder::Item => format!("an item of a container holds the bare member `{path}`"),
         Binder::Element(_, kind) => {
             let kind = match kind {
@@ -151,7 +158,10 @@ fn message(module: &Module, binding: &Binding, path: &str) -> String {
         }
         Binder::Default(function, position) => {
             let parameter = &module.function(function).parameters[position as usize];
-            format!("the default of the parameter `{}` is the bare member `{path}`", module.names.text(parameter.name))
+            format!(
+                "the default of the parameter `{}` is the bare member `{path}`",
+                module.names.text(parameter.name)
+            )
         }
     }
 }

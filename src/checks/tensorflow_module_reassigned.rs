@@ -36,7 +36,9 @@ fn root<'f>(facts: &'f Facts<'_>, file: FileId, value: ValueId) -> Option<&'f st
 
 /// Whether a value may also be something else.
 fn is_ambiguous(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
-    facts.objects(file, value).any(|(_, object)| !facts.symbol(object).is_some_and(crate::api::Symbol::is_root))
+    facts
+        .objects(file, value)
+        .any(|(_, object)| !facts.symbol(object).is_some_and(crate::api::Symbol::is_root))
 }
 
 /// For each variable that an import binds to one of the modules, the first such import.
@@ -54,10 +56,13 @@ fn imports<'m>(facts: &Facts<'m>, file: FileId) -> FxHashMap<Variable, &'m Defin
 fn containers_read_anywhere(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
     let mut found = FxHashSet::default();
     let mut read = |file: FileId, base: ValueId, key: ValueId| {
-        if !facts.is_unknown(file, key) && facts.objects(file, key).all(|(_, key)| matches!(key, Object::Literal(_))) {
+        if !facts.is_unknown(file, key)
+            && facts.objects(file, key).all(|(_, key)| matches!(key, Object::Literal(_)))
+        {
             return;
         }
-        let containers = facts.objects(file, base).filter(|(_, object)| matches!(object, Object::Container(..)));
+        let containers =
+            facts.objects(file, base).filter(|(_, object)| matches!(object, Object::Container(..)));
         found.extend(containers.map(|(id, _)| id));
     };
     for file in facts.files() {
@@ -123,7 +128,9 @@ fn second_names(
         };
         let is_lost = match binder {
             Binder::Variable(_) => import.is_some() && is_ambiguous(facts, file, value),
-            Binder::Element(display, _) => facts.solution.values(file, display).iter().any(|id| lost.contains(id)),
+            Binder::Element(display, _) => {
+                facts.solution.values(file, display).iter().any(|id| lost.contains(id))
+            }
             _ => false,
         };
         let level = if is_lost { Level::Error } else { context.warning() };
@@ -156,7 +163,11 @@ fn withheld(in_container: bool) -> &'static str {
 }
 
 /// Bindings of an imported name to something that is none of the modules.
-fn other_values(context: Context<'_>, file: FileId, imports: &FxHashMap<Variable, &Definition>) -> Vec<Finding> {
+fn other_values(
+    context: Context<'_>,
+    file: FileId,
+    imports: &FxHashMap<Variable, &Definition>,
+) -> Vec<Finding> {
     use DefinitionKind as Kind;
     let facts = context.facts;
     let module = facts.module(file);
@@ -195,7 +206,8 @@ fn arguments(context: Context<'_>, file: FileId) -> Vec<Finding> {
     let facts = context.facts;
     let module = facts.module(file);
     let mut findings = Vec::new();
-    for (index, call) in module.calls.iter().enumerate().filter(|(_, call)| call.kind == CallKind::Expression) {
+    for (index, call) in module.calls.iter().enumerate().filter(|(_, call)| call.kind == CallKind::Expression)
+    {
         for argument in &call.arguments {
             let Some(path) = root(facts, file, argument.value) else { continue };
             let parameter = parameter_of(facts, file, CallId::new(index), argument.value);
@@ -221,7 +233,12 @@ fn arguments(context: Context<'_>, file: FileId) -> Vec<Finding> {
 }
 
 /// Whether a call is of code of the project, and if it is known, the parameter that gets the value.
-fn parameter_of(facts: &Facts<'_>, file: FileId, call: CallId, value: ValueId) -> Option<Option<(FileId, TextRange)>> {
+fn parameter_of(
+    facts: &Facts<'_>,
+    file: FileId,
+    call: CallId,
+    value: ValueId,
+) -> Option<Option<(FileId, TextRange)>> {
     let objects = facts.solution.values(file, value);
     let mut is_own = false;
     for edge in facts.callees(file, call) {
@@ -243,4 +260,3 @@ fn parameter_of(facts: &Facts<'_>, file: FileId, call: CallId, value: ValueId) -
     }
     is_own.then_some(None)
 }
-

@@ -24,7 +24,8 @@ impl Top {
     /// Looks at the statements of a module's own scope.
     #[must_use]
     pub fn new(facts: &Facts<'_>, file: FileId) -> Self {
-        let reader = Reader { facts, file, module: facts.module(file), initialised: initialised(facts, file) };
+        let reader =
+            Reader { facts, file, module: facts.module(file), initialised: initialised(facts, file) };
         let transparent = reader.transparent();
         let prelude = reader.prelude(&transparent);
         Self { transparent, prelude }
@@ -140,7 +141,9 @@ impl Reader<'_, '_> {
         for (index, statement) in module.statements.iter().enumerate().rev() {
             let id = StatementId::new(index);
             let stays = match statement.kind {
-                StatementKind::Import { .. } => statement.parent.is_none_or(|parent| transparent.contains(&parent)),
+                StatementKind::Import { .. } => {
+                    statement.parent.is_none_or(|parent| transparent.contains(&parent))
+                }
                 StatementKind::Expression { docstring } => docstring || good.contains(&id),
                 StatementKind::Assign { .. }
                 | StatementKind::AugmentedAssign
