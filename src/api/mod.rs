@@ -294,17 +294,26 @@ impl Library {
             }
     }
 
-    /// Whether a qualified name is TensorFlow's or Keras' (also where the tables have no row for it), but none of
-    /// the modules under whose imported name the rules look for members.
+    /// Whether a qualified name is a member of TensorFlow or Keras: a class, a function, a module or a constant,
+    /// but none of the modules under whose imported name the rules look for members, and no attribute of an
+    /// object (`tf.float32.name`). Unknown where the tables have no row for the name nor for what it is in.
     #[must_use]
-    pub fn is_member_of_root(&self, qualified: &str) -> bool {
+    pub fn is_member_of_root(&self, qualified: &str) -> Option<bool> {
         let name = self.canonical(qualified);
-        self.symbol(first_part(&name)).is_some_and(Symbol::is_root) && !self.symbol(&name).is_some_and(Symbol::is_root)
+        if !self.symbol(first_part(&name)).is_some_and(Symbol::is_root) {
+            return Some(false);
+        }
+        let around = name.rsplit_once('.').and_then(|(around, _)| self.lookup(around));
+        match (self.resolve(&name), around) {
+            (Some(symbol), _) if symbol.is_root() || self.holds_plain_value(symbol) => Some(false),
+            (_, Some(around)) => Some(around.is_module() || around.is_class()),
+            (Some(_), None) => Some(true),
+            (None, None) => None,
+        }
     }
 
     /// Whether the symbol is an attribute that holds a value of one of Python's own types: `tf.__version__`.
-    #[must_use]
-    pub fn holds_plain_value(&self, symbol: &Symbol) -> bool {
+    fn holds_plain_value(&self, symbol: &Symbol) -> bool {
         symbol.role == Role::Attribute
             && self.returned_class(symbol).is_some_and(|class| first_part(&class.name) == "builtins")
     }

@@ -1,6 +1,6 @@
 //! What gives a value another name than an import does: variables, attributes, elements, defaults.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::semantic::{
     Container, DefinitionKind, Element, FunctionId, Module, Operator, ScopeId, StoreKey, Value, ValueId,
@@ -97,6 +97,7 @@ fn elements(module: &Module, mut work: Vec<ValueId>) -> Vec<Binding> {
             }
             Value::Iteration(base) | Value::Unpack { base, .. } => work.push(*base),
             Value::Display(kind, elements) => {
+                let readings = readings(&uses, evaluation.range);
                 for element in elements {
                     let (Element::At(_, value) | Element::Key(_, value) | Element::Any(value)) = *element
                     else {
@@ -104,7 +105,12 @@ fn elements(module: &Module, mut work: Vec<ValueId>) -> Vec<Binding> {
                     };
                     work.push(value);
                     let binder = Binder::Element(id, *kind);
-                    let range = place(module, &uses, evaluation.range, value);
+                    let own = module.value(value).range;
+                    let range = match readings.get(&value) {
+                        Some(&range) => range,
+                        None if evaluation.range.contains_range(own) => own,
+                        None => evaluation.range,
+                    };
                     found.push(Binding { binder, value, range, scope: evaluation.scope });
                 }
             }
@@ -114,13 +120,13 @@ fn elements(module: &Module, mut work: Vec<ValueId>) -> Vec<Binding> {
     found
 }
 
-/// Where an element stands in its display: a variable's value is that of its definition, somewhere else.
-fn place(module: &Module, uses: &[(TextRange, ValueId)], display: TextRange, value: ValueId) -> TextRange {
-    let own = module.value(value).range;
-    if display.contains_range(own) {
-        return own;
-    }
+/// Where each variable among the elements of a display is read: its value is that of its definition, elsewhere.
+fn readings(uses: &[(TextRange, ValueId)], display: TextRange) -> FxHashMap<ValueId, TextRange> {
     let first = uses.partition_point(|(range, _)| range.start() < display.start());
     let inside = uses[first..].iter().take_while(|(range, _)| range.end() <= display.end());
-    inside.filter(|(_, used)| *used == value).map(|(range, _)| *range).next().unwrap_or(display)
+    let mut found = FxHashMap::default();
+    for &(range, value) in inside {
+        found.entry(value).or_insert(range);
+    }
+    found
 }

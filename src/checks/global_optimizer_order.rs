@@ -4,10 +4,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Context, check};
 use crate::api::{Effect, Kind};
-use crate::finding::{Finding, Level, Location};
+use crate::finding::{Finding, Label, Level, Location};
 use crate::program::{Caller, Facts, Object};
 use crate::project::FileId;
-use crate::semantic::{BlockId, DefinitionKind, Module, ScopeId, StoreKey, Value, ValueId, Variable};
+use crate::semantic::{
+    BlockId, DefinitionKind, Module, ScopeId, ScopeKind, StoreKey, Value, ValueId, Variable,
+};
 use crate::syntax::{TextRange, TextSize};
 
 check!("HVD009", "global-optimizer-order", Restriction, Error, run);
@@ -101,9 +103,9 @@ fn bindings(facts: &Facts<'_>, file: FileId, elsewhere: &Elsewhere<'_>) -> FxHas
             found.entry(variable).or_default().extend(stores);
         }
     }
-    found.values_mut().for_each(|bindings| {
-        bindings.sort_by_key(|binding| (binding.caller.file != file, binding.location()))
-    });
+    for bindings in found.values_mut() {
+        bindings.sort_by_key(|binding| (binding.caller.file != file, binding.location()));
+    }
     found
 }
 
@@ -158,16 +160,13 @@ fn late_binding(
     }
     let earlier = all.iter().find(|other| is_changed_by(module, file, other, binding));
     // Its initialisation is one offence, with all its branches and the distributed form of what it makes.
-    let is_part = match earlier {
-        Some(_) => {
-            let is_first = |other: &Binding| other.is_of_module(file) && other.range.start() < first.begins;
-            !all.iter().any(is_first) && makes_distributed_form(facts, binding)
-        }
-        None => {
-            let is_first = |other: &&Binding| other.caller == binding.caller;
-            is_here && binding.range.start() < first.begins
-                || all.iter().find(is_first).is_some_and(|other| other.location() != binding.location())
-        }
+    let is_part = if earlier.is_some() {
+        let is_in_order = |other: &Binding| other.is_of_module(file) && other.range.start() < first.begins;
+        !all.iter().any(is_in_order) && makes_distributed_form(facts, binding)
+    } else {
+        let mut branches = all.iter().filter(|other| other.caller == binding.caller);
+        is_here && binding.range.start() < first.begins
+            || branches.next().is_some_and(|other| other.location() != binding.location())
     };
     if is_part {
         return None;
@@ -196,14 +195,36 @@ fn late_binding(
         finding = finding
             .help(format!("move the binding of `{name}` above `{function}`, or pass the optimizer to it"));
     }
-    let defined = module.scope(first.function).range;
-    let header = module.statements.iter().find(|statement| statement.range == defined);
-    let header = header.map_or(defined, |statement| statement.header);
+    finding.flow = flow(facts, file, first, binding, all);
+    let header = match module.scope(first.function).kind {
+        ScopeKind::Function(function) => {
+            module.function(function).statement.map(|id| module.statement(id).header)
+        }
+        _ => None,
+    };
+    let header = header.unwrap_or(module.scope(first.function).range);
     Some(
         finding
             .label(Location::new(file, header), "a function that uses it")
             .label(Location::new(file, first.range), "used here"),
     )
+}
+
+/// From the training loop that steps with one of the optimizers to its use and its binding.
+fn flow(facts: &Facts<'_>, file: FileId, first: &Reading, binding: &Binding, all: &[Binding]) -> Vec<Label> {
+    let optimizers: Vec<_> =
+        all.iter().flat_map(|other| facts.of_kind(other.caller.file, other.value, Kind::Optimizer)).collect();
+    let mut loops = facts.programs.iter().flat_map(|program| &program.loops);
+    let Some(training) = loops.find(|own| own.optimizers.iter().any(|object| optimizers.contains(object)))
+    else {
+        return Vec::new();
+    };
+    let step = |location: Location, message: &str| Label { location, message: message.to_owned() };
+    vec![
+        step(Location::new(training.caller.file, training.range), "the training loop"),
+        step(Location::new(file, first.range), "the optimizer is used"),
+        step(binding.location(), "the optimizer is bound"),
+    ]
 }
 
 /// Whether the variable may hold `first`'s optimizer when `second` binds it.

@@ -1,11 +1,11 @@
 //! Imports in functions, classes, loops and conditions, and behind other statements.
 
-use super::top_of_module::Top;
+use super::top_of_module::{Top, reached};
 use super::{Context, check};
 use crate::finding::{Finding, Level, Location};
 use crate::program::{Caller, Facts, Meaning};
 use crate::project::FileId;
-use crate::semantic::{Import, ImportId, Module, Statement, StatementId, StatementKind};
+use crate::semantic::{Import, ImportId, Statement, StatementKind};
 
 check!("HVD001", "import-not-at-top", Restriction, Error, run);
 
@@ -28,13 +28,12 @@ fn misplaced(context: Context<'_>, file: FileId) -> Vec<Finding> {
         if statement.kind == (StatementKind::Import { future: true }) {
             continue;
         }
-        let around = ancestor_ids(module, import.statement).find(|&id| !top.is_transparent(id));
-        let late = end.filter(|end| end.range.start() < statement.range.start());
+        let around = module.ancestor_ids(import.statement).find(|&id| !top.is_transparent(id));
+        let late = end.filter(|end| end.range.start() < reached(module, import.statement));
         let why = match (around, late) {
             (Some(around), _) => Misplaced::Inside(module.statement(around)),
-            // What only a type checker imports comes at no time.
-            (None, Some(end)) => Misplaced::Behind(end),
-            (None, None) => continue,
+            (None, Some(end)) if !top.is_for_types(module, import.statement) => Misplaced::Behind(end),
+            (None, _) => continue,
         };
         findings.push(finding(context, file, imports, &why));
     }
@@ -45,10 +44,6 @@ fn misplaced(context: Context<'_>, file: FileId) -> Vec<Finding> {
 enum Misplaced<'m> {
     Inside(&'m Statement),
     Behind(&'m Statement),
-}
-
-fn ancestor_ids(module: &Module, statement: StatementId) -> impl Iterator<Item = StatementId> {
-    std::iter::successors(module.statement(statement).parent, |&id| module.statement(id).parent)
 }
 
 /// One finding for the imports of one statement; the worst of them decides.

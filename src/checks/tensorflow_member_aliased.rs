@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::bindings::{Binder, Binding, bindings};
 use super::{Context, check};
-use crate::finding::{Finding, Level, Location};
+use crate::finding::{Confidence, Finding, Level, Location};
 use crate::program::{Caller, Facts, FunctionRef, Object, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{Container, Module, Value, ValueId};
@@ -37,6 +37,7 @@ fn aliases(context: Context<'_>, file: FileId) -> Vec<Finding> {
             Finding::new(&CHECK.rule, level, location, message(facts.module(file), &binding, member.path))
                 .here("bound here")
                 .help(help(&binding, member.path))
+                .confidence(member.confidence)
                 .in_scope(facts.scope_name(Caller { file, scope: binding.scope }));
         if let Value::Parameter(function, position) = facts.module(file).value(binding.value).value {
             for location in passed(facts, FunctionRef { file, function }, position, member.object) {
@@ -59,6 +60,7 @@ struct BareMember<'f> {
     object: ObjectId,
     path: &'f str,
     acted_on: bool,
+    confidence: Confidence,
 }
 
 /// The member that a binding makes an alias of; of several the one that a rule acts on.
@@ -84,14 +86,13 @@ fn bound_member<'f>(facts: &'f Facts<'_>, file: FileId, binding: &Binding) -> Op
 fn member<'f>(facts: &'f Facts<'_>, id: ObjectId, object: Object) -> Option<BareMember<'f>> {
     let Object::External(external) = object else { return None };
     let path = &*facts.solution.externals.get(external).path;
-    let symbol = facts.symbol(object);
-    if !facts.library.is_member_of_root(path)
-        || symbol.is_some_and(|symbol| facts.library.holds_plain_value(symbol))
-    {
-        return None;
-    }
-    let acted_on = symbol.is_some_and(|symbol| facts.library.acted_on_by_rules(symbol));
-    Some(BareMember { object: id, path, acted_on })
+    let confidence = match facts.library.is_member_of_root(path) {
+        Some(true) => Confidence::Certain,
+        Some(false) => return None,
+        None => Confidence::Possible,
+    };
+    let acted_on = facts.symbol(object).is_some_and(|symbol| facts.library.acted_on_by_rules(symbol));
+    Some(BareMember { object: id, path, acted_on, confidence })
 }
 
 /// How many variables may lead to variables.

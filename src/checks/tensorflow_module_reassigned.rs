@@ -8,7 +8,6 @@ use crate::finding::{Confidence, Finding, Level, Location};
 use crate::program::{Caller, Facts, Object, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{CallId, CallKind, Container, Definition, DefinitionKind, Value, ValueId, Variable};
-use crate::syntax::TextRange;
 
 check!("HVD002", "tensorflow-module-reassigned", Restriction, Error, run);
 
@@ -210,8 +209,8 @@ fn arguments(context: Context<'_>, file: FileId) -> Vec<Finding> {
     {
         for argument in &call.arguments {
             let Some(path) = root(facts, file, argument.value) else { continue };
-            let parameter = parameter_of(facts, file, CallId::new(index), argument.value);
-            if parameter.is_none() && !context.strict {
+            let parameters = parameters_of(facts, file, CallId::new(index), argument.value);
+            if parameters.is_none() && !context.strict {
                 continue;
             }
             let mut finding = Finding::new(
@@ -223,8 +222,8 @@ fn arguments(context: Context<'_>, file: FileId) -> Vec<Finding> {
             .here("passed here")
             .help(use_import(path))
             .in_scope(facts.scope_name(Caller { file, scope: call.scope }));
-            if let Some(Some((callee, range))) = parameter {
-                finding = finding.label(Location::new(callee, range), "another name for it");
+            for parameter in parameters.into_iter().flatten() {
+                finding = finding.label(parameter, "another name for it");
             }
             findings.push(finding);
         }
@@ -232,31 +231,24 @@ fn arguments(context: Context<'_>, file: FileId) -> Vec<Finding> {
     findings
 }
 
-/// Whether a call is of code of the project, and if it is known, the parameter that gets the value.
-fn parameter_of(
-    facts: &Facts<'_>,
-    file: FileId,
-    call: CallId,
-    value: ValueId,
-) -> Option<Option<(FileId, TextRange)>> {
+/// The parameters that get the value, as far as they are known; `None` for a call of a library.
+fn parameters_of(facts: &Facts<'_>, file: FileId, call: CallId, value: ValueId) -> Option<Vec<Location>> {
     let objects = facts.solution.values(file, value);
-    let mut is_own = false;
+    let mut found = None;
     for edge in facts.callees(file, call) {
         match facts.solution.object(edge.callee) {
-            Object::Class(_) => is_own = true,
+            Object::Class(_) => _ = found.get_or_insert_with(Vec::new),
             Object::Function(function) => {
-                is_own = true;
                 let parameters = &facts.module(function.file).function(function.function).parameters;
                 let gets = parameters.iter().find(|parameter| {
                     let own = facts.solution.values(function.file, parameter.value);
                     objects.iter().any(|object| own.contains(object))
                 });
-                if let Some(parameter) = gets {
-                    return Some(Some((function.file, parameter.range)));
-                }
+                let places = gets.map(|parameter| Location::new(function.file, parameter.range));
+                found.get_or_insert_with(Vec::new).extend(places);
             }
             _ => {}
         }
     }
-    is_own.then_some(None)
+    found
 }

@@ -37,6 +37,14 @@ impl Top {
         self.transparent.contains(&statement)
     }
 
+    /// Whether an import is for type checkers only and never runs.
+    #[must_use]
+    pub fn is_for_types(&self, module: &Module, import: StatementId) -> bool {
+        module
+            .ancestor_ids(import)
+            .any(|id| self.is_transparent(id) && module.statement(id).kind == StatementKind::If)
+    }
+
     /// The first statement that ends the top.
     #[must_use]
     pub fn end<'m>(&self, module: &'m Module) -> Option<&'m Statement> {
@@ -50,6 +58,20 @@ impl Top {
             (!stays).then_some(statement)
         })
     }
+}
+
+/// Where control comes to an import: to one in an `except` clause from the beginning of its `try`.
+#[must_use]
+pub fn reached(module: &Module, import: StatementId) -> TextSize {
+    let mut reached = module.statement(import).range.start();
+    let mut suite = module.statement(import).suite;
+    for around in module.ancestors(import) {
+        if suite == Suite::Handler {
+            reached = around.range.start();
+        }
+        suite = around.suite;
+    }
+    reached
 }
 
 /// Where the module's own code has initialised Horovod.
@@ -122,30 +144,45 @@ impl Reader<'_, '_> {
         let mut judge = |statement: StatementId, is_prelude: bool| {
             let _ = if is_prelude { good.insert(statement) } else { bad.insert(statement) };
         };
+        // What a prelude statement is given is computed before it: `root = os.path.dirname(__file__)`.
+        let mut needed = Vec::new();
         for (index, call) in module.calls.iter().enumerate() {
             if call.scope == Module::TOP && call.role == Role::Statement {
-                judge(call.statement, self.is_prelude_call(CallId::new(index), call));
+                let is_prelude = self.is_prelude_call(CallId::new(index), call);
+                judge(call.statement, is_prelude);
+                if is_prelude {
+                    needed.extend(call.arguments.iter().map(|argument| (self.file, argument.value)));
+                }
             }
         }
         for store in module.stores.iter().filter(|store| store.scope == Module::TOP) {
-            judge(store.statement, self.is_prelude_store(store));
+            let is_prelude = self.is_prelude_store(store);
+            judge(store.statement, is_prelude);
+            if is_prelude {
+                needed.push((self.file, store.value));
+            }
         }
+        let needed = self.facts.influence.backwards(&needed, |_| false);
         for definition in module.definitions.iter().filter(|definition| definition.scope == Module::TOP) {
             if let Some(statement) = definition.statement
                 && !matches!(definition.kind, DefinitionKind::Import | DefinitionKind::Loop)
             {
-                judge(statement, self.is_prelude_definition(definition));
+                let is_needed = needed.contains(&(self.file, definition.value));
+                // `available = True` tells that an import succeeded.
+                let around = module.statement(statement).parent;
+                let is_flag = around.is_some_and(|around| transparent.contains(&around))
+                    && matches!(module.value(definition.value).value, Value::Constant(_));
+                judge(statement, is_needed || is_flag || self.is_prelude_definition(definition));
             }
         }
         // Backwards: what is in a compound statement decides about it.
         for (index, statement) in module.statements.iter().enumerate().rev() {
             let id = StatementId::new(index);
             let stays = match statement.kind {
-                StatementKind::Import { .. } => {
-                    statement.parent.is_none_or(|parent| transparent.contains(&parent))
-                }
                 StatementKind::Expression { docstring } => docstring || good.contains(&id),
-                StatementKind::Assign { .. }
+                // A conditional import is reported; without it what follows would be at the top.
+                StatementKind::Import { .. }
+                | StatementKind::Assign { .. }
                 | StatementKind::AugmentedAssign
                 | StatementKind::Delete
                 | StatementKind::If
