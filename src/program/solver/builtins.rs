@@ -95,6 +95,13 @@ impl Solver<'_> {
                     self.on(first, Use::ClassInto(result));
                 }
             }
+            "__import__" => {
+                let file = self.site_caller(site).file;
+                match first {
+                    Some(module) => self.on(module, Use::ImportInto(file, result)),
+                    None => self.unknown(result),
+                }
+            }
             "property" => {
                 self.add_new(result, Object::Property(first.unwrap_or(result)));
                 if let (Some(getter), Some(&setter)) = (first, arguments.positional.get(1)) {

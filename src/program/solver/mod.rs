@@ -120,6 +120,8 @@ enum Use {
     ClassInto(NodeId),
     /// It is the key of the container under which the node is put.
     PartOf(ObjectId, NodeId),
+    /// It names a module that the file imports while it runs; the module goes to the node.
+    ImportInto(FileId, NodeId),
     /// A distributed or decorated stand-in for it, made at the call whose result the node is.
     WrapInto(NodeId),
 }
@@ -549,6 +551,7 @@ impl<'a> Solver<'a> {
             Use::KeyInto(container, node) => self.key_into(container, object, node),
             Use::Hook(name, caller) => self.hook(object, name, caller),
             Use::WrapInto(node) => self.wrap(object, node),
+            Use::ImportInto(file, node) => self.import_into(object, file, node),
             Use::CallOwn(site) => self.call_own(site, object),
             Use::IteratorInto(node, caller) => self.iterator(object, node, caller),
             Use::OthersInto(node, caller) => {
