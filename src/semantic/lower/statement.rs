@@ -218,7 +218,7 @@ impl Lowering<'_> {
                 self.load_item(base, key, subscript.range)
             }
             (Some((base, _)), _) => {
-                self.push(Value::Slice { base, lower: None, upper: None }, assign.target.range())
+                self.push(Value::Slice { base, bounds: None }, assign.target.range())
             }
             (None, target) => self.expression(target, Role::Operand),
         };
