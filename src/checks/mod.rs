@@ -17,6 +17,7 @@ mod objects;
 mod print_with_side_effects;
 mod reused_attributes;
 mod second_names;
+mod sources;
 pub mod tool;
 mod trained_on;
 mod training;
