@@ -7,7 +7,9 @@ use super::modules::FunctionRef;
 use super::object::{Literal, Object};
 use super::solver::{CallEdge, Caller};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, Element, ScopeKind, StatementId, StatementKind, Suite, Value, ValueId};
+use crate::semantic::{
+    BlockId, BranchKind, Element, ScopeKind, StatementId, StatementKind, Suite, Value, ValueId,
+};
 
 /// A reason why a scope's code runs more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +69,11 @@ impl Repetition {
     }
 }
 
-fn own_reason(facts: &Facts<'_>, function: FunctionRef, is_run: impl Fn(&CallEdge) -> bool) -> Option<Repeated> {
+fn own_reason(
+    facts: &Facts<'_>,
+    function: FunctionRef,
+    is_run: impl Fn(&CallEdge) -> bool,
+) -> Option<Repeated> {
     let mut first = None;
     for edge in facts.incoming(function) {
         if !is_run(edge) {
@@ -119,7 +125,8 @@ pub fn loop_around(
         if matches!(parent.kind, StatementKind::Function | StatementKind::Class) {
             break;
         }
-        let repeats = matches!(parent.kind, StatementKind::For | StatementKind::While) && child.suite == Suite::Body;
+        let repeats =
+            matches!(parent.kind, StatementKind::For | StatementKind::While) && child.suite == Suite::Body;
         if repeats && parent.scope == scope {
             return Some(id);
         }
