@@ -110,6 +110,9 @@ impl Facts<'_> {
     fn exits_before(&self, caller: Caller, statement: StatementId, block: BlockId) -> Vec<Decision> {
         let module = self.module(caller.file);
         let mut found: Vec<Decision> = Vec::new();
+        if !self.effects().of_scope(caller).effects.contains(Effect::Exits) {
+            return found;
+        }
         for edge in self.outgoing(caller) {
             let Some(id) = edge.call else { continue };
             let call = module.call(id);
