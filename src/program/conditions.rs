@@ -246,7 +246,9 @@ impl Facts<'_> {
         true
     }
 
-    fn is_run(&self, program: &Program, edge: &CallEdge) -> bool {
+    /// Whether a program makes a call: not under the guard of a main module that it imports.
+    #[must_use]
+    pub fn is_run(&self, program: &Program, edge: &CallEdge) -> bool {
         let is_foreign_module = edge.caller.file != program.entry && edge.caller.scope == Module::TOP;
         let guarded =
             |call| self.in_main_guard(edge.caller.file, self.module(edge.caller.file).call(call).statement);
