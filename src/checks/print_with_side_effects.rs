@@ -18,7 +18,7 @@ fn run(context: Context<'_>) -> Vec<Finding> {
         for index in (0..calls.len()).filter(|&index| is_print(facts, file, CallId::new(index))) {
             let print = &calls[index];
             let worst = side_effects(context, file, index).into_iter().max_by_key(|effect| effect.level);
-            findings.extend(worst.map(|effect| finding(facts, file, print, effect)));
+            findings.extend(worst.map(|effect| finding(facts, file, print, &effect)));
         }
     }
     findings
@@ -124,7 +124,7 @@ fn is_named(facts: &Facts<'_>, doing: &Doing) -> bool {
     }
 }
 
-fn finding(facts: &Facts<'_>, file: FileId, print: &Call, effect: Found) -> Finding {
+fn finding(facts: &Facts<'_>, file: FileId, print: &Call, effect: &Found) -> Finding {
     let location = facts.location(file, effect.range);
     let message = format!("{} of `print` {}", effect.who, effect.what);
     let mut finding = Finding::new(&CHECK.rule, effect.level, location, message)
