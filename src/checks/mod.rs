@@ -1,6 +1,7 @@
 //! The checks: each a question to the facts, in a file of its own.
 
 mod bindings;
+mod global_bindings;
 pub mod global_optimizer_order;
 pub mod import_not_at_top;
 pub mod tensorflow_member_aliased;

@@ -1,6 +1,7 @@
 //! All modules together: classes, value flow, calls, effects, training loops and programs.
 
 mod call_graph;
+mod containers;
 mod effects;
 mod facts;
 mod hierarchy;
