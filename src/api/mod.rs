@@ -46,7 +46,9 @@ use std::sync::LazyLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use row::RowError;
-pub use symbol::{Calls, Effect, EffectSet, Kind, Parameter, Passing, Prelude, Returns, Role, Scaling, Symbol};
+pub use symbol::{
+    Calls, Effect, EffectSet, Kind, Parameter, Passing, Prelude, Returns, Role, Scaling, Symbol,
+};
 
 use symbol::Text;
 
@@ -282,6 +284,7 @@ impl Library {
                     | Kind::Schedule
                     | Kind::Dataset
                     | Kind::Checkpoint
+                    | Kind::Saver
                     | Kind::CheckpointManager
                     | Kind::Tape
             )

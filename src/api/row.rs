@@ -326,6 +326,7 @@ pub(super) fn kind_named(name: &str) -> Read<Kind> {
         "dataset-iterator" => Kind::DatasetIterator,
         "batch-source" => Kind::BatchSource,
         "checkpoint" => Kind::Checkpoint,
+        "saver" => Kind::Saver,
         "checkpoint-manager" => Kind::CheckpointManager,
         "callback" => Kind::Callback,
         "metric" => Kind::Metric,

@@ -23,8 +23,10 @@ pub enum Kind {
     DatasetIterator,
     /// Another source of batches: `keras.utils.Sequence`, what `ImageDataGenerator.flow` returns.
     BatchSource,
-    /// `tf.train.Checkpoint`, and the `Saver` of TensorFlow 1.
+    /// `tf.train.Checkpoint`.
     Checkpoint,
+    /// The `Saver` of TensorFlow 1.
+    Saver,
     /// `tf.train.CheckpointManager`.
     CheckpointManager,
     /// A Keras callback.
@@ -187,6 +189,12 @@ impl EffectSet {
     #[must_use]
     pub const fn with(self, effect: Effect) -> Self {
         Self(self.0 | 1 << effect as u32)
+    }
+
+    /// The set without `effect`.
+    #[must_use]
+    pub const fn without(self, effect: Effect) -> Self {
+        Self(self.0 & !(1 << effect as u32))
     }
 
     /// The effects of either set.

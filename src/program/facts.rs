@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::Effects;
-use super::influence::Influence;
 use super::hierarchy::{Ancestor, Hierarchy, Resolver};
+use super::influence::Influence;
 use super::modules::{ClassRef, FunctionRef, Modules};
 use super::object::{ExternalId, NodeId, Object, ObjectId};
 use super::programs::Program;
@@ -16,8 +16,8 @@ use crate::api::{Kind, Library, Role, Symbol};
 use crate::finding::Location;
 use crate::project::{FileId, Target};
 use crate::semantic::{
-    BlockId, Branch, BranchKind, Call, CallId, ControlDependence, Import, Imported, Module, Operator, ScopeId, ScopeKind, StatementId,
-    StatementKind, Value, ValueId,
+    BlockId, Branch, BranchKind, Call, CallId, ControlDependence, Import, Imported, Method, Module, Operator,
+    ScopeId, ScopeKind, StatementId, StatementKind, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -76,7 +76,12 @@ impl<'a> Facts<'a> {
     /// Derives the facts from the modules and what flows between them. `entries` names the modules that own
     /// training loops, by dotted name or path, where the analysis should not guess.
     #[must_use]
-    pub fn new(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library, entries: &[String]) -> Self {
+    pub fn new(
+        modules: &'a Modules,
+        hierarchy: &'a Hierarchy,
+        library: &'a Library,
+        entries: &[String],
+    ) -> Self {
         let solution = super::solver::solve(modules, hierarchy, library);
         let mut callees: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();
         let mut outgoing: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();
@@ -173,7 +178,9 @@ impl<'a> Facts<'a> {
                 self.external_symbol(external)
             }
             Object::Instance(class, _) | Object::Class(class) => self.library_base(class),
-            Object::Builtin(name) => self.library.lookup(&format!("builtins.{}", self.solution.names.text(name))),
+            Object::Builtin(name) => {
+                self.library.lookup(&format!("builtins.{}", self.solution.names.text(name)))
+            }
             _ => None,
         }
     }
@@ -229,6 +236,15 @@ impl<'a> Facts<'a> {
         let (file, value) = self.solution.origin(node)?;
         match self.module(file).value(value).value {
             Value::Call(call) => Some((file, call)),
+            _ => None,
+        }
+    }
+
+    /// The call that made an object.
+    #[must_use]
+    pub fn made_at(&self, object: ObjectId) -> Option<(FileId, CallId)> {
+        match self.solution.object(object) {
+            Object::Created(_, node) | Object::Instance(_, Some(node)) => self.call_at(node),
             _ => None,
         }
     }
@@ -294,7 +310,8 @@ impl<'a> Facts<'a> {
         );
         keyword.or_else(|| {
             let position = symbol.position_of(parameter)?;
-            let positional = call.arguments.iter().take_while(|argument| argument.passing == Passing::Positional);
+            let positional =
+                call.arguments.iter().take_while(|argument| argument.passing == Passing::Positional);
             positional.clone().nth(position)
         })
     }
@@ -357,7 +374,8 @@ impl<'a> Facts<'a> {
 
     fn asks_for_main(&self, file: FileId, condition: ValueId) -> bool {
         let module = self.module(file);
-        let Value::Operator { operator: Operator::Compare("__eq__"), left, right } = module.value(condition).value
+        let Value::Operator { operator: Operator::Compare(Method::EQ), left, right } =
+            module.value(condition).value
         else {
             return false;
         };
@@ -391,7 +409,8 @@ impl<'a> Facts<'a> {
     // ---- collection ----
 
     fn find_concerned(&self) -> FxHashSet<FileId> {
-        let mut work: Vec<FileId> = self.modules.files().filter(|&file| self.uses_training_library(file)).collect();
+        let mut work: Vec<FileId> =
+            self.modules.files().filter(|&file| self.uses_training_library(file)).collect();
         let mut concerned = FxHashSet::default();
         while let Some(file) = work.pop() {
             if concerned.insert(file) {
@@ -412,7 +431,8 @@ impl<'a> Facts<'a> {
                 Object::External(external) => {
                     let external = self.solution.externals.get(external);
                     let package = external.path.split('.').next().unwrap_or_default();
-                    external.symbol.is_some_and(Symbol::is_module) && self.library.is_training_library(package)
+                    external.symbol.is_some_and(Symbol::is_module)
+                        && self.library.is_training_library(package)
                 }
                 _ => false,
             })

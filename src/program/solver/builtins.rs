@@ -4,6 +4,7 @@ use super::super::hierarchy::Entity;
 use super::{
     Arguments, ClassRef, ExternalId, Field, Literal, Name, NodeId, Object, ObjectId, SiteId, Solver, Use, Via,
 };
+use crate::api::{Returns, Symbol};
 use crate::semantic::{BuiltinType, Container};
 
 impl Solver<'_> {
@@ -110,8 +111,8 @@ impl Solver<'_> {
             "staticmethod" => self.add_new(result, Object::StaticMethod(first.unwrap_or(result))),
             "classmethod" => self.add_new(result, Object::ClassMethod(first.unwrap_or(result))),
             "open" | "file" => self.add_new(result, Object::Type(BuiltinType::File)),
-            "str" | "repr" | "input" | "raw_input" | "chr" | "hex" | "oct" | "bin" | "format" | "ascii" | "unicode"
-            | "unichr" => self.add_new(result, Object::Type(BuiltinType::Str)),
+            "str" | "repr" | "input" | "raw_input" | "chr" | "hex" | "oct" | "bin" | "format" | "ascii"
+            | "unicode" | "unichr" => self.add_new(result, Object::Type(BuiltinType::Str)),
             "bytes" | "bytearray" => self.add_new(result, Object::Type(BuiltinType::Bytes)),
             "int" | "len" | "hash" | "ord" | "id" | "round" | "abs" | "sum" | "pow" | "divmod" | "long" => {
                 self.add_new(result, Object::Type(BuiltinType::Int));
@@ -265,6 +266,21 @@ impl Solver<'_> {
                 let any = self.field(iterator, Field::Any);
                 self.iterate(object, any, caller);
             }
+            Object::Created(class, _) => self.library_iterator(object, class, node),
+            _ => self.unknown(node),
+        }
+    }
+
+    /// What the table says of the class's `__iter__`: a dataset's iterator is no dataset.
+    fn library_iterator(&mut self, object: ObjectId, class: ExternalId, node: NodeId) {
+        let class = self.externals.get(class).symbol.filter(|symbol| symbol.is_class());
+        let method = class.and_then(|class| self.externals.library().member(class, "__iter__"));
+        match method.map(Symbol::returns) {
+            Some(Returns::Instance(iterator)) => {
+                let iterator = self.externals.id(iterator);
+                self.add_new(node, Object::Created(iterator, node));
+            }
+            Some(Returns::Receiver) => self.add(node, object),
             _ => self.unknown(node),
         }
     }
@@ -288,7 +304,9 @@ impl Solver<'_> {
     pub(super) fn class_of(&mut self, object: ObjectId, node: NodeId) {
         match self.objects.get(object) {
             Object::Instance(class, _) => self.add_new(node, Object::Class(class)),
-            Object::Created(class, _) if class != ExternalId::NAMELESS => self.add_new(node, Object::External(class)),
+            Object::Created(class, _) if class != ExternalId::NAMELESS => {
+                self.add_new(node, Object::External(class))
+            }
             _ => self.unknown(node),
         }
     }
@@ -309,7 +327,9 @@ impl Solver<'_> {
                         self.add_new(any, Object::Type(BuiltinType::Str));
                     }
                     "encode" => self.add_new(result, Object::Type(BuiltinType::Bytes)),
-                    "find" | "index" | "rfind" | "count" => self.add_new(result, Object::Type(BuiltinType::Int)),
+                    "find" | "index" | "rfind" | "count" => {
+                        self.add_new(result, Object::Type(BuiltinType::Int))
+                    }
                     _ if text.starts_with("is") || text.ends_with("with") => {
                         self.add_new(result, Object::Type(BuiltinType::Bool));
                     }
@@ -373,7 +393,8 @@ impl Solver<'_> {
             "values" | "itervalues" | "keys" | "iterkeys" => {
                 let list = self.new_container(Container::List, result);
                 let any = self.field(list, Field::Any);
-                let from = if method.contains("values") { self.all(dict) } else { self.field(dict, Field::Keys) };
+                let from =
+                    if method.contains("values") { self.all(dict) } else { self.field(dict, Field::Keys) };
                 self.flow(from, any);
             }
             "update" => {

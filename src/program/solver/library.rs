@@ -1,8 +1,8 @@
 //! Calls into libraries: what they give back and whom they call, as the table of known API says.
 
 use super::{
-    Arguments, Caller, ExternalId, Field, FileId, Literal, Meaning, Name, NodeId, Object, ObjectId, SiteId, Solver,
-    Target, Use, Via,
+    Arguments, Caller, ExternalId, Field, FileId, Literal, Meaning, Name, NodeId, Object, ObjectId, SiteId,
+    Solver, Target, Use, Via,
 };
 use crate::api::{Calls, Effect, Passing, Returns, Symbol};
 
@@ -65,7 +65,9 @@ impl Solver<'_> {
             },
             Returns::Partial(name) => self.partial(site, symbol, &arguments, name),
             Returns::Module(name) => {
-                if let (Some(value), Some(result)) = (argument(self, symbol, &arguments, name), self.result(site)) {
+                if let (Some(value), Some(result)) =
+                    (argument(self, symbol, &arguments, name), self.result(site))
+                {
                     self.on(value, Use::ImportInto(self.site_caller(site).file, result));
                 }
             }
