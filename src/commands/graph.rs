@@ -66,7 +66,7 @@ fn imports(facts: &Facts<'_>) -> Adjacency {
     facts
         .modules
         .files()
-        .map(|file| (name(file), facts.imported_files(file).into_iter().map(name).collect()))
+        .map(|file| (name(file), facts.imported_files(file).iter().copied().map(name).collect()))
         .collect()
 }
 

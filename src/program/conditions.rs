@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::{Condition, Facts};
 use super::influence::Place;
@@ -18,7 +18,7 @@ use crate::api::{Effect, EffectSet, Role};
 use crate::finding::Location;
 use crate::semantic::{
     Block, BlockId, Branch, BranchKind, Call, CallKind, Constant, Flow, Module, ScopeId, StatementId,
-    StatementKind, Suite, Value,
+    StatementKind, Suite, Value, ValueId,
 };
 
 /// How a condition decides whether code runs.
@@ -160,11 +160,25 @@ impl Facts<'_> {
             let differs = decision.manner != Manner::Within;
             return differs.then(|| self.location(caller.file, branch.range));
         }
-        let seeds: Vec<Place> = branch.condition.map(|value| (caller.file, value)).into_iter().collect();
-        let behind = self.influence.backwards(&seeds, |place| self.gives(place, &EQUAL));
-        let differs = |place: Place| self.gives(place, &DIFFERENT) && !self.gives(place, &EQUAL);
-        let places = behind.into_iter().filter(|&place| differs(place));
-        places.map(|(file, value)| self.location(file, self.module(file).value(value).range)).min()
+        let &(file, value) = self.varying().get(&(caller.file, branch.condition?))?;
+        Some(self.location(file, self.module(file).value(value).range))
+    }
+
+    /// All values that rest on something that may be something else on another rank, with the nearest such.
+    #[must_use]
+    pub fn varying(&self) -> &FxHashMap<Place, Place> {
+        self.varying.get_or_init(|| {
+            let mut sources = Vec::new();
+            for file in self.files() {
+                let places = (0..self.module(file).values.len()).map(|index| (file, ValueId::new(index)));
+                sources.extend(places.filter(|&place| self.differs(place)));
+            }
+            self.influence.nearest_sources(&sources, |place| self.gives(place, &EQUAL))
+        })
+    }
+
+    fn differs(&self, place: Place) -> bool {
+        self.gives(place, &DIFFERENT) && !self.gives(place, &EQUAL)
     }
 
     /// Whether a value is the result of a library's call, or a library's attribute, with one of the effects.
