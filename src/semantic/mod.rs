@@ -33,5 +33,5 @@ pub use value::{BuiltinType, Constant, Container, Element, Evaluation, Operator,
 /// result, and what parses is still there.
 #[must_use]
 pub fn analyse(source: &str) -> Module {
-    lower::module(source)
+    crate::syntax::with_stack_for(source, || lower::module(source))
 }
