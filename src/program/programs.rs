@@ -553,15 +553,28 @@ pub fn way(facts: &Facts<'_>, program: &Program, to: Caller) -> Vec<CallEdge> {
         came_from.insert(start, None);
         queue.push_back(start);
     }
-    while let Some(caller) = queue.pop_front() {
+    // Calls in the source explain more than a library's calling back: a decorator is no way to a function's run.
+    let mut callbacks: std::collections::VecDeque<(CallEdge, Caller)> = std::collections::VecDeque::new();
+    loop {
+        let Some(caller) = queue.pop_front() else {
+            let Some((edge, next)) = callbacks.pop_front() else { break };
+            if let std::collections::hash_map::Entry::Vacant(entry) = came_from.entry(next) {
+                entry.insert(Some(edge));
+                queue.push_back(next);
+            }
+            continue;
+        };
         if caller == to {
             break;
         }
         for (edge, function) in facts.reached_functions(caller) {
             let next = facts.code_of(function);
-            if program.reached.contains(&next)
-                && let std::collections::hash_map::Entry::Vacant(entry) = came_from.entry(next)
-            {
+            if !program.reached.contains(&next) {
+                continue;
+            }
+            if Facts::is_call_back(&edge) {
+                callbacks.push_back((edge, next));
+            } else if let std::collections::hash_map::Entry::Vacant(entry) = came_from.entry(next) {
                 entry.insert(Some(edge));
                 queue.push_back(next);
             }
