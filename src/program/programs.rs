@@ -457,6 +457,11 @@ fn tape_loop(
 ) -> Option<TrainingLoop> {
     let mut own = loop_at(facts, LoopKind::GradientTape, file, call);
     place_at_manager(facts, &mut own, tape, file);
+    let is_managed = facts.module(file).managers.iter().any(|&(_, of)| of == own.statement);
+    if let Some(inner) = wrapped_tape(facts, file, call).filter(|_| !is_managed) {
+        own = loop_at(facts, LoopKind::GradientTape, inner.file, inner.call);
+        place_at_manager(facts, &mut own, inner.object, inner.file);
+    }
     let taken: Vec<(FileId, CallId)> = gradients
         .of_tapes
         .iter()
@@ -501,6 +506,17 @@ fn tape_loop(
         .unwrap_or_default();
     sort(&mut own.optimizers);
     Some(own)
+}
+
+/// The tape that a call gives its distributed form.
+fn wrapped_tape<'f>(facts: &'f Facts<'_>, file: FileId, call: CallId) -> Option<&'f Creation> {
+    if !facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes)) {
+        return None;
+    }
+    let mut arguments = facts.module(file).call(call).arguments.iter();
+    arguments
+        .find_map(|argument| facts.of_kind(file, argument.value, Kind::Tape).first().copied())
+        .and_then(|tape| facts.creation(tape))
 }
 
 /// The objects of a kind, models or layers, whose variables the places are.
