@@ -38,7 +38,11 @@ impl QualifiedNames<'_> {
     pub fn caller(&self, caller: Caller) -> String {
         let scope = self.modules.get(caller.file).scope(caller.scope);
         let name = &self.modules.names[caller.file.index()];
-        if scope.qualified_name.is_empty() { name.clone() } else { format!("{name}.{}", scope.qualified_name) }
+        if scope.qualified_name.is_empty() {
+            name.clone()
+        } else {
+            format!("{name}.{}", scope.qualified_name)
+        }
     }
 }
 

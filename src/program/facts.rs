@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::Effects;
-use super::influence::Influence;
 use super::hierarchy::{Ancestor, Hierarchy, Resolver};
+use super::influence::Influence;
 use super::modules::{ClassRef, FunctionRef, Modules};
 use super::object::{ExternalId, NodeId, Object, ObjectId};
 use super::programs::Program;
@@ -16,8 +16,8 @@ use crate::api::{Kind, Library, Role, Symbol};
 use crate::finding::Location;
 use crate::project::{FileId, Target};
 use crate::semantic::{
-    BlockId, Branch, BranchKind, Call, CallId, ControlDependence, Module, Operator, ScopeId, ScopeKind, StatementId,
-    StatementKind, Value, ValueId,
+    BlockId, Branch, BranchKind, Call, CallId, ControlDependence, Method, Module, Operator, ScopeId,
+    ScopeKind, StatementId, StatementKind, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -76,7 +76,12 @@ impl<'a> Facts<'a> {
     /// Derives the facts from the modules and what flows between them. `entries` names the modules that own
     /// training loops, by dotted name or path, where the analysis should not guess.
     #[must_use]
-    pub fn new(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library, entries: &[String]) -> Self {
+    pub fn new(
+        modules: &'a Modules,
+        hierarchy: &'a Hierarchy,
+        library: &'a Library,
+        entries: &[String],
+    ) -> Self {
         let solution = super::solver::solve(modules, hierarchy, library);
         let mut callees: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();
         let mut outgoing: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();
@@ -293,7 +298,8 @@ impl<'a> Facts<'a> {
         );
         keyword.or_else(|| {
             let position = symbol.position_of(parameter)?;
-            let positional = call.arguments.iter().take_while(|argument| argument.passing == Passing::Positional);
+            let positional =
+                call.arguments.iter().take_while(|argument| argument.passing == Passing::Positional);
             positional.clone().nth(position)
         })
     }
@@ -356,7 +362,8 @@ impl<'a> Facts<'a> {
 
     fn asks_for_main(&self, file: FileId, condition: ValueId) -> bool {
         let module = self.module(file);
-        let Value::Operator { operator: Operator::Compare("__eq__"), left, right } = module.value(condition).value
+        let Value::Operator { operator: Operator::Compare(Method::EQ), left, right } =
+            module.value(condition).value
         else {
             return false;
         };
@@ -397,7 +404,8 @@ impl<'a> Facts<'a> {
                 importers.entry(imported).or_default().push(file);
             }
         }
-        let mut users: Vec<FileId> = self.modules.files().filter(|&file| self.uses_training_library(file)).collect();
+        let mut users: Vec<FileId> =
+            self.modules.files().filter(|&file| self.uses_training_library(file)).collect();
         let mut work = Vec::new();
         let mut known: FxHashSet<FileId> = users.iter().copied().collect();
         while let Some(file) = users.pop() {
@@ -436,7 +444,8 @@ impl<'a> Facts<'a> {
             }));
             if let crate::semantic::Imported::Name(name) = import.what {
                 let name = module.names.text(name);
-                let (parent, submodule) = self.modules.imports.resolve_from(file, import.level, &import.module, name);
+                let (parent, submodule) =
+                    self.modules.imports.resolve_from(file, import.level, &import.module, name);
                 found.extend([parent, submodule].into_iter().filter_map(|target| match target {
                     Target::File(file) => Some(file),
                     _ => None,

@@ -112,7 +112,13 @@ impl Influence {
     }
 
     /// Arguments to parameters, returned values to the call.
-    fn add_binding(&mut self, facts: &Facts<'_>, file: FileId, call: &crate::semantic::Call, function: FunctionRef) {
+    fn add_binding(
+        &mut self,
+        facts: &Facts<'_>,
+        file: FileId,
+        call: &crate::semantic::Call,
+        function: FunctionRef,
+    ) {
         let own = facts.module(function.file).function(function.function);
         for &value in own.returns.iter().chain(&own.yields) {
             self.add((function.file, value), (file, call.result));
@@ -122,7 +128,9 @@ impl Influence {
         let places: Vec<_> = own
             .parameters
             .iter()
-            .filter(|parameter| matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary))
+            .filter(|parameter| {
+                matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
+            })
             .collect();
         let mut next = usize::from(is_method);
         let names = &facts.module(function.file).names;
@@ -139,9 +147,9 @@ impl Influence {
                 Passing::Spread | Passing::Merge => None,
             };
             let parameter = parameter.or_else(|| {
-                own.parameters
-                    .iter()
-                    .find(|parameter| matches!(parameter.kind, ParameterKind::Variadic | ParameterKind::Keywords))
+                own.parameters.iter().find(|parameter| {
+                    matches!(parameter.kind, ParameterKind::Variadic | ParameterKind::Keywords)
+                })
             });
             if let Some(parameter) = parameter {
                 self.add((file, argument.value), (function.file, parameter.value));
@@ -179,7 +187,11 @@ impl Influence {
     }
 }
 
-fn slice(edges: &FxHashMap<Place, Vec<Place>>, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
+fn slice(
+    edges: &FxHashMap<Place, Vec<Place>>,
+    from: &[Place],
+    stops: impl Fn(Place) -> bool,
+) -> FxHashSet<Place> {
     let mut work: Vec<Place> = from.to_vec();
     let mut found = FxHashSet::default();
     while let Some(place) = work.pop() {
@@ -197,14 +209,19 @@ fn operands(value: &Value) -> Vec<ValueId> {
         Value::Display(_, elements) => elements
             .iter()
             .flat_map(|element| match *element {
-                Element::At(_, value) | Element::Any(value) | Element::Spread(value) | Element::Merge(value) => {
+                Element::At(_, value)
+                | Element::Any(value)
+                | Element::Spread(value)
+                | Element::Merge(value) => {
                     vec![value]
                 }
                 Element::Key(key, value) => vec![key, value],
             })
             .collect(),
         Value::Attribute { base, narrowed, .. } => [Some(*base), *narrowed].into_iter().flatten().collect(),
-        Value::Item { base, key, narrowed } => [Some(*base), Some(*key), *narrowed].into_iter().flatten().collect(),
+        Value::Item { base, key, narrowed } => {
+            [Some(*base), Some(*key), *narrowed].into_iter().flatten().collect()
+        }
         Value::Slice { base, .. }
         | Value::Iteration(base)
         | Value::Unpack { base, .. }

@@ -17,7 +17,9 @@ pub use facts::{Condition, Creation, Facts};
 pub use hierarchy::{Ancestor, Entity, Hierarchy, Resolver};
 pub use influence::{Influence, Place};
 pub use modules::{ClassRef, FunctionRef, Meaning, Modules};
-pub use object::{External, ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
+pub use object::{
+    External, ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames,
+};
 pub use programs::{LoopKind, Pattern, Program, TrainingLoop, way};
 pub use repetition::{Repeated, Repetition, loop_around};
 pub use solver::{CallEdge, Caller, Solution, Via, solve};

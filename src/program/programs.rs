@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::facts::Facts;
+use super::facts::{Creation, Facts};
 use super::influence::Place;
 use super::object::{Object, ObjectId};
 use super::solver::{CallEdge, Caller};
@@ -159,12 +159,15 @@ impl Program {
 pub fn find(facts: &Facts<'_>, entries: &[String]) -> Vec<Program> {
     let gradients = Gradients::new(facts);
     let loops = find_loops(facts, &gradients);
-    let mut programs: Vec<Program> =
-        entry_files(facts, entries).into_iter().map(|entry| program(facts, entry, &loops, &gradients)).collect();
+    let mut programs: Vec<Program> = entry_files(facts, entries)
+        .into_iter()
+        .map(|entry| program(facts, entry, &loops, &gradients))
+        .collect();
     // A module that others import is a program of its own if it trains when it is run itself.
     let imported = imported_by_others(facts);
     programs.retain(|program| {
-        program.pattern != Pattern::None || !imported.contains(&program.entry) && !facts.module(program.entry).imports.is_empty()
+        program.pattern != Pattern::None
+            || !imported.contains(&program.entry) && !facts.module(program.entry).imports.is_empty()
     });
     programs
 }
@@ -222,7 +225,9 @@ fn program(facts: &Facts<'_>, entry: FileId, loops: &[TrainingLoop], gradients: 
     let other_gradients = gradients.others.iter().filter(in_program).copied().collect();
     let already_distributed = reached.iter().any(|&caller| {
         facts.outgoing(caller).iter().any(|edge| {
-            facts.symbol(facts.solution.object(edge.callee)).is_some_and(|symbol| symbol.has(Effect::Initializes))
+            facts
+                .symbol(facts.solution.object(edge.callee))
+                .is_some_and(|symbol| symbol.has(Effect::Initializes))
         })
     });
     Program { entry, reached, loops: own, steps_of_fit, other_gradients, pattern, already_distributed }
@@ -329,7 +334,8 @@ impl Gradients {
                 let has = |effect| facts.called_symbols(file, id).any(|symbol| symbol.has(effect));
                 if has(Effect::TakesGradients) {
                     gradients.results.insert((file, call.result));
-                    let tapes = receiver.map_or_else(Vec::new, |receiver| facts.of_kind(file, receiver, Kind::Tape));
+                    let tapes =
+                        receiver.map_or_else(Vec::new, |receiver| facts.of_kind(file, receiver, Kind::Tape));
                     if tapes.is_empty() {
                         gradients.others.push((file, id));
                     } else {
@@ -346,7 +352,8 @@ impl Gradients {
                             .and_then(|variable| facts.library.member(variable, module.names.text(*name)))
                             .is_some_and(|method| method.has(Effect::UpdatesState));
                         method
-                            && (facts.may_be(file, receiver, Kind::Variable) || facts.is_unknown(file, receiver))
+                            && (facts.may_be(file, receiver, Kind::Variable)
+                                || facts.is_unknown(file, receiver))
                     }
                     _ => false,
                 };
@@ -363,9 +370,15 @@ fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<TrainingLoop> {
     let mut loops = Vec::new();
     for creation in &facts.creations {
         match creation.kind {
-            Kind::Tape => loops.extend(tape_loop(facts, gradients, creation.object, creation.file, creation.call)),
+            Kind::Tape => {
+                loops.extend(tape_loop(facts, gradients, creation.object, creation.file, creation.call))
+            }
             Kind::Session | Kind::MonitoredSession => {
-                let kind = if creation.kind == Kind::Session { LoopKind::Session } else { LoopKind::MonitoredSession };
+                let kind = if creation.kind == Kind::Session {
+                    LoopKind::Session
+                } else {
+                    LoopKind::MonitoredSession
+                };
                 let mut session = loop_at(facts, kind, creation.file, creation.call);
                 place_at_manager(facts, &mut session, creation.object, creation.file);
                 loops.push(session);
@@ -433,12 +446,16 @@ fn loop_at(facts: &Facts<'_>, kind: LoopKind, file: FileId, id: CallId) -> Train
 fn place_at_manager(facts: &Facts<'_>, training_loop: &mut TrainingLoop, object: ObjectId, file: FileId) {
     let module = facts.module(file);
     let managed = |statement: StatementId| {
-        module.managers.iter().any(|&(value, of)| of == statement && facts.solution.values(file, value).contains(&object))
+        module
+            .managers
+            .iter()
+            .any(|&(value, of)| of == statement && facts.solution.values(file, value).contains(&object))
     };
     if managed(training_loop.statement) {
         return;
     }
-    let manager = module.managers.iter().find(|&&(value, _)| facts.solution.values(file, value).contains(&object));
+    let manager =
+        module.managers.iter().find(|&&(value, _)| facts.solution.values(file, value).contains(&object));
     if let Some(&(value, statement)) = manager {
         let place = module.statement(statement);
         training_loop.statement = statement;
@@ -472,7 +489,12 @@ fn tape_loop(
         taken.iter().map(|&(file, call)| (file, facts.module(file).call(call).result)).collect();
     let influenced = facts.influence.forwards(&results, |place| gradients.results.contains(&place));
     let takes = |&(file, call): &(FileId, CallId)| {
-        facts.module(file).call(call).arguments.iter().any(|argument| influenced.contains(&(file, argument.value)))
+        facts
+            .module(file)
+            .call(call)
+            .arguments
+            .iter()
+            .any(|argument| influenced.contains(&(file, argument.value)))
     };
     own.steps = gradients.steps.iter().copied().filter(takes).collect();
     own.by_hand = gradients.updates.iter().copied().filter(takes).collect();
@@ -488,7 +510,9 @@ fn tape_loop(
     for &(file, call) in &taken {
         let call_data = facts.module(file).call(call);
         for symbol in facts.called_symbols(file, call) {
-            sources.extend(facts.argument(file, call_data, symbol, "sources").map(|argument| (file, argument.value)));
+            sources.extend(
+                facts.argument(file, call_data, symbol, "sources").map(|argument| (file, argument.value)),
+            );
         }
     }
     let variables: Vec<Place> = own

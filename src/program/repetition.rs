@@ -66,7 +66,11 @@ impl Repetition {
     }
 }
 
-fn own_reason(facts: &Facts<'_>, function: FunctionRef, is_reached: impl Fn(Caller) -> bool) -> Option<Repeated> {
+fn own_reason(
+    facts: &Facts<'_>,
+    function: FunctionRef,
+    is_reached: impl Fn(Caller) -> bool,
+) -> Option<Repeated> {
     let mut first = None;
     for edge in facts.incoming(function) {
         if !is_reached(edge.caller) {
@@ -118,7 +122,8 @@ pub fn loop_around(
         if matches!(parent.kind, StatementKind::Function | StatementKind::Class) {
             break;
         }
-        let repeats = matches!(parent.kind, StatementKind::For | StatementKind::While) && child.suite == Suite::Body;
+        let repeats =
+            matches!(parent.kind, StatementKind::For | StatementKind::While) && child.suite == Suite::Body;
         if repeats && parent.scope == scope {
             return Some(id);
         }

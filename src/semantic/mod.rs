@@ -17,17 +17,17 @@ mod symbols;
 mod value;
 
 pub use flow::{Block, Branch, BranchKind, ControlDependence, Flow};
-pub use id::{
-    BlockId, CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, StatementId, ValueId,
-};
+pub use id::{BlockId, CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, StatementId, ValueId};
 pub use module::{
-    Argument, Call, CallKind, Class, Definition, DefinitionKind, Function, Import, Imported, Module, Parameter,
-    ParameterKind, Passing, Scope, ScopeKind, SideEffect, Statement, StatementKind, Store, StoreKey, Suite, Symbol,
-    SyntaxError, Use,
+    Argument, Call, CallKind, Class, Definition, DefinitionKind, Function, Import, Imported, Module,
+    Parameter, ParameterKind, Passing, Scope, ScopeKind, SideEffect, Statement, StatementKind, Store,
+    StoreKey, Suite, Symbol, SyntaxError, Use,
 };
 pub use names::Names;
 pub use reaching::Reaching;
-pub use value::{BuiltinType, Constant, Container, Element, Evaluation, Operator, Role, Value, Variable};
+pub use value::{
+    Bounds, BuiltinType, Constant, Container, Element, Evaluation, Method, Operator, Role, Value, Variable,
+};
 
 /// The compact form of the module whose decoded text is `source`. Never fails: syntax errors are part of the
 /// result, and what parses is still there.

@@ -57,7 +57,9 @@ impl<'a> Reaching<'a> {
     #[must_use]
     pub fn definitions(&self, reading: usize) -> Vec<usize> {
         let reading = &self.module.uses[reading];
-        let Some(variable) = reading.variable.filter(|_| reading.scope == self.scope) else { return Vec::new() };
+        let Some(variable) = reading.variable.filter(|_| reading.scope == self.scope) else {
+            return Vec::new();
+        };
         let last = |block: BlockId, before: u32| {
             let events = self.events.get(&(variable, block))?;
             events.iter().rev().find_map(|&(order, event)| match event {

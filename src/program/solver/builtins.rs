@@ -103,8 +103,8 @@ impl Solver<'_> {
             "staticmethod" => self.add_new(result, Object::StaticMethod(first.unwrap_or(result))),
             "classmethod" => self.add_new(result, Object::ClassMethod(first.unwrap_or(result))),
             "open" | "file" => self.add_new(result, Object::Type(BuiltinType::File)),
-            "str" | "repr" | "input" | "raw_input" | "chr" | "hex" | "oct" | "bin" | "format" | "ascii" | "unicode"
-            | "unichr" => self.add_new(result, Object::Type(BuiltinType::Str)),
+            "str" | "repr" | "input" | "raw_input" | "chr" | "hex" | "oct" | "bin" | "format" | "ascii"
+            | "unicode" | "unichr" => self.add_new(result, Object::Type(BuiltinType::Str)),
             "bytes" | "bytearray" => self.add_new(result, Object::Type(BuiltinType::Bytes)),
             "int" | "len" | "hash" | "ord" | "id" | "round" | "abs" | "sum" | "pow" | "divmod" | "long" => {
                 self.add_new(result, Object::Type(BuiltinType::Int));
@@ -281,7 +281,9 @@ impl Solver<'_> {
     pub(super) fn class_of(&mut self, object: ObjectId, node: NodeId) {
         match self.objects.get(object) {
             Object::Instance(class, _) => self.add_new(node, Object::Class(class)),
-            Object::Created(class, _) if class != ExternalId::NAMELESS => self.add_new(node, Object::External(class)),
+            Object::Created(class, _) if class != ExternalId::NAMELESS => {
+                self.add_new(node, Object::External(class))
+            }
             _ => self.unknown(node),
         }
     }
@@ -302,7 +304,9 @@ impl Solver<'_> {
                         self.add_new(any, Object::Type(BuiltinType::Str));
                     }
                     "encode" => self.add_new(result, Object::Type(BuiltinType::Bytes)),
-                    "find" | "index" | "rfind" | "count" => self.add_new(result, Object::Type(BuiltinType::Int)),
+                    "find" | "index" | "rfind" | "count" => {
+                        self.add_new(result, Object::Type(BuiltinType::Int))
+                    }
                     _ if text.starts_with("is") || text.ends_with("with") => {
                         self.add_new(result, Object::Type(BuiltinType::Bool));
                     }
@@ -366,7 +370,8 @@ impl Solver<'_> {
             "values" | "itervalues" | "keys" | "iterkeys" => {
                 let list = self.new_container(Container::List, result);
                 let any = self.field(list, Field::Any);
-                let from = if method.contains("values") { self.all(dict) } else { self.field(dict, Field::Keys) };
+                let from =
+                    if method.contains("values") { self.all(dict) } else { self.field(dict, Field::Keys) };
                 self.flow(from, any);
             }
             "update" => {

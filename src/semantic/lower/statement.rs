@@ -3,11 +3,12 @@
 use super::super::flow::BranchKind;
 use super::super::id::{BlockId, ClassId, FunctionId, ImportId, StatementId, ValueId};
 use super::super::module::{
-    CallKind, Class, DefinitionKind, Function, Import, Imported, Module, ScopeKind, Statement, StatementKind, Suite,
+    CallKind, Class, DefinitionKind, Function, Import, Imported, Module, ScopeKind, Statement, StatementKind,
+    Suite,
 };
 use super::super::symbols::Opener;
-use super::super::value::{BuiltinType, Constant, Element, Operator, Role, Value};
-use super::expression::{header_range, method_of};
+use super::super::value::{BuiltinType, Constant, Element, Method, Operator, Role, Value};
+use super::expression::header_range;
 use super::{Loop, Lowering};
 use crate::syntax::ast::{self, Expr, Stmt};
 use crate::syntax::{Ranged, TextRange, with_stack};
@@ -203,7 +204,7 @@ impl Lowering<'_> {
         self.simple(StatementKind::AugmentedAssign, statement);
         let left = self.expression(&assign.target, Role::Operand);
         let right = self.expression(&assign.value, Role::Operand);
-        let operator = Operator::InPlace(method_of(assign.op));
+        let operator = Operator::InPlace(Method::of(assign.op));
         let value = self.push(Value::Operator { operator, left, right }, assign.range);
         if let Expr::Name(name) = &*assign.target
             && name.id == "__all__"
@@ -295,10 +296,8 @@ impl Lowering<'_> {
         let id = self.compound(StatementKind::While, statement, &while_statement.body);
         let (header, from, before) = self.loop_header();
         let test = self.expression(&while_statement.test, Role::Condition);
-        let endless = matches!(
-            self.module.value(test).value,
-            Value::Constant(Constant::Bool(true) | Constant::Int(1))
-        );
+        let endless =
+            matches!(self.module.value(test).value, Value::Constant(Constant::Bool(true) | Constant::Int(1)));
         if !endless {
             self.branch(BranchKind::While, Some(test), while_statement.test.range());
         }
@@ -431,7 +430,8 @@ impl Lowering<'_> {
             self.inner(id, &try_statement.orelse, Suite::Alternative);
             ends.push(self.end());
         }
-        for (ast::ExceptHandler::ExceptHandler(handler), block) in try_statement.handlers.iter().zip(handlers) {
+        for (ast::ExceptHandler::ExceptHandler(handler), block) in try_statement.handlers.iter().zip(handlers)
+        {
             self.resume(block, alive);
             self.handler(id, handler);
             ends.push(self.end());
