@@ -10,7 +10,7 @@ use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::object::ObjectId;
 use crate::project::FileId;
-use crate::semantic::{Element, ParameterKind, Passing, StoreKey, Value, ValueId};
+use crate::semantic::{BuiltinType, Element, ParameterKind, Passing, StoreKey, Value, ValueId};
 
 /// A value with its file.
 pub type Place = (FileId, ValueId);
@@ -49,6 +49,7 @@ impl Influence {
         let reads = attribute_reads(facts);
         for file in facts.files() {
             influence.add_values(facts, file);
+            influence.add_opaque(facts, file);
             influence.add_calls(facts, file);
             influence.add_stores(facts, file, &reads);
         }
@@ -80,6 +81,34 @@ impl Influence {
                     facts.modules.imported(file, module.import(import), facts.library)
             {
                 self.add((from, value), to);
+            }
+        }
+    }
+
+    /// An expression of which only the type is kept, such as `not a` or an f-string, depends on all that is
+    /// evaluated in it.
+    fn add_opaque(&mut self, facts: &Facts<'_>, file: FileId) {
+        let module = facts.module(file);
+        let read = module.uses.iter().map(|reading| (reading.range, reading.value));
+        let evaluated =
+            module.values.iter().enumerate().map(|(index, value)| (value.range, ValueId::new(index)));
+        let mut parts: Vec<_> = read.chain(evaluated).collect();
+        parts.sort_unstable_by_key(|&(range, value)| (range.start(), range.end(), value));
+        for (index, evaluation) in module.values.iter().enumerate() {
+            let is_opaque = match evaluation.value {
+                Value::Instance(kind) => kind != BuiltinType::Exception,
+                Value::Unknown => true,
+                _ => false,
+            };
+            if is_opaque {
+                let first = parts.partition_point(|(range, _)| range.start() < evaluation.range.start());
+                let inside =
+                    parts[first..].iter().take_while(|(range, _)| range.start() < evaluation.range.end());
+                for &(range, value) in inside {
+                    if range != evaluation.range && evaluation.range.contains_range(range) {
+                        self.add((file, value), (file, ValueId::new(index)));
+                    }
+                }
             }
         }
     }

@@ -1,6 +1,8 @@
 //! All modules together: classes, value flow, calls, effects, training loops and programs.
 
 mod call_graph;
+mod conditions;
+mod doings;
 mod effects;
 mod facts;
 mod hierarchy;
@@ -10,8 +12,11 @@ mod object;
 mod programs;
 mod repetition;
 mod solver;
+mod travel;
 
 pub use call_graph::{Adjacency, QualifiedNames, adjacency};
+pub use conditions::{Approach, ConditionalCall, Decision, Manner};
+pub use doings::Doing;
 pub use effects::{Effects, Summary};
 pub use facts::{Condition, Creation, Facts};
 pub use hierarchy::{Ancestor, Entity, Hierarchy, Resolver};
@@ -23,3 +28,4 @@ pub use object::{
 pub use programs::{LoopKind, Pattern, Program, TrainingLoop, way};
 pub use repetition::{Repeated, Repetition, loop_around};
 pub use solver::{CallEdge, Caller, Solution, Via, solve};
+pub use travel::{Travel, code};

@@ -12,7 +12,7 @@ use super::object::{Object, ObjectId};
 use super::solver::{CallEdge, Caller};
 use crate::api::{Effect, Kind};
 use crate::project::FileId;
-use crate::semantic::{BlockId, CallId, ScopeId, StatementId, Value};
+use crate::semantic::{BlockId, CallId, ScopeId, StatementId, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// How a loop trains.
@@ -334,8 +334,7 @@ impl Gradients {
                 let has = |effect| facts.called_symbols(file, id).any(|symbol| symbol.has(effect));
                 if has(Effect::TakesGradients) {
                     gradients.results.insert((file, call.result));
-                    let tapes =
-                        receiver.map_or_else(Vec::new, |receiver| facts.of_kind(file, receiver, Kind::Tape));
+                    let tapes = receiver.map_or_else(Vec::new, |receiver| tapes_of(facts, file, receiver));
                     if tapes.is_empty() {
                         gradients.others.push((file, id));
                     } else {
@@ -366,6 +365,32 @@ impl Gradients {
     }
 }
 
+/// The tapes that a value may be; a distributed tape is the one that it was made from.
+fn tapes_of(facts: &Facts<'_>, file: FileId, value: ValueId) -> Vec<ObjectId> {
+    let mut found: Vec<ObjectId> = Vec::new();
+    let mut work = facts.of_kind(file, value, Kind::Tape);
+    let mut seen = FxHashSet::default();
+    while let Some(tape) = work.pop() {
+        if !seen.insert(tape) {
+            continue;
+        }
+        let inner = distributed_tapes(facts, tape);
+        if inner.is_empty() { found.push(tape) } else { work.extend(inner) }
+    }
+    sort(&mut found);
+    found
+}
+
+/// The tapes that a distributed tape was made from; none for another.
+fn distributed_tapes(facts: &Facts<'_>, tape: ObjectId) -> Vec<ObjectId> {
+    let Some(creation) = facts.creation(tape) else { return Vec::new() };
+    if !facts.called_symbols(creation.file, creation.call).any(|symbol| symbol.has(Effect::Distributes)) {
+        return Vec::new();
+    }
+    let arguments = &facts.module(creation.file).call(creation.call).arguments;
+    arguments.iter().flat_map(|argument| facts.of_kind(creation.file, argument.value, Kind::Tape)).collect()
+}
+
 fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<TrainingLoop> {
     let mut loops = Vec::new();
     for creation in &facts.creations {
@@ -390,6 +415,16 @@ fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<TrainingLoop> {
         gradients.steps.iter().any(|&(of, _)| of == file)
             || loops_of(facts, file, Effect::Minimizes).next().is_some()
     };
+    // A session that runs nothing, such as the default one given to a saver, is no loop.
+    let running = sessions_that_run(facts);
+    loops.retain(|own| {
+        !matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession)
+            || facts
+                .solution
+                .values(own.caller.file, facts.module(own.caller.file).call(own.call).result)
+                .iter()
+                .any(|session| running.contains(session))
+    });
     // A session that only evaluates trains nothing.
     let trains: FxHashSet<FileId> = facts.files().filter(|&file| is_training_graph(file)).collect();
     loops.retain(|own| {
@@ -412,6 +447,20 @@ fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<TrainingLoop> {
     }
     loops.sort_by_key(|own| (own.caller.file, own.range.start()));
     loops
+}
+
+/// The sessions that a method is called on or that a `with` statement manages.
+fn sessions_that_run(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
+    let mut found = FxHashSet::default();
+    for file in facts.files() {
+        let module = facts.module(file);
+        let receivers = module.calls.iter().filter_map(|call| facts.receiver(file, call));
+        for value in receivers.chain(module.managers.iter().map(|&(value, _)| value)) {
+            found.extend(facts.of_kind(file, value, Kind::Session));
+            found.extend(facts.of_kind(file, value, Kind::MonitoredSession));
+        }
+    }
+    found
 }
 
 /// The calls of methods with an effect, made on objects of the library or of the project's classes.

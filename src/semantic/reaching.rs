@@ -60,6 +60,18 @@ impl<'a> Reaching<'a> {
         let Some(variable) = reading.variable.filter(|_| reading.scope == self.scope) else {
             return Vec::new();
         };
+        self.reaching(variable, reading.block, reading.order)
+    }
+
+    /// The definitions (indices into [`Module::definitions`]) that the definition (another one, of this scope)
+    /// may overwrite, in source order.
+    #[must_use]
+    pub fn overwritten(&self, definition: usize) -> Vec<usize> {
+        let definition = &self.module.definitions[definition];
+        self.reaching(definition.variable, definition.block, definition.order)
+    }
+
+    fn reaching(&self, variable: Variable, at: BlockId, order: u32) -> Vec<usize> {
         let last = |block: BlockId, before: u32| {
             let events = self.events.get(&(variable, block))?;
             events.iter().rev().find_map(|&(order, event)| match event {
@@ -67,12 +79,12 @@ impl<'a> Reaching<'a> {
                 _ => None,
             })
         };
-        if let Some(index) = last(reading.block, reading.order) {
+        if let Some(index) = last(at, order) {
             return vec![index];
         }
         let mut found = Vec::new();
         let mut seen = FxHashSet::default();
-        let mut work = self.predecessors[reading.block.index()].clone();
+        let mut work = self.predecessors[at.index()].clone();
         while let Some(block) = work.pop() {
             if seen.insert(block) {
                 match last(block, u32::MAX) {

@@ -4,6 +4,7 @@ use super::super::hierarchy::Entity;
 use super::{
     Arguments, ClassRef, ExternalId, Field, Literal, Name, NodeId, Object, ObjectId, SiteId, Solver, Use, Via,
 };
+use crate::api::{Returns, Symbol};
 use crate::semantic::{BuiltinType, Container};
 
 impl Solver<'_> {
@@ -92,6 +93,13 @@ impl Solver<'_> {
             "type" if arguments.positional.len() == 1 => {
                 if let Some(first) = first {
                     self.on(first, Use::ClassInto(result));
+                }
+            }
+            "__import__" => {
+                let file = self.site_caller(site).file;
+                match first {
+                    Some(module) => self.on(module, Use::ImportInto(file, result)),
+                    None => self.unknown(result),
                 }
             }
             "property" => {
@@ -258,6 +266,21 @@ impl Solver<'_> {
                 let any = self.field(iterator, Field::Any);
                 self.iterate(object, any, caller);
             }
+            Object::Created(class, _) => self.library_iterator(object, class, node),
+            _ => self.unknown(node),
+        }
+    }
+
+    /// What the table says of the class's `__iter__`: a dataset's iterator is no dataset.
+    fn library_iterator(&mut self, object: ObjectId, class: ExternalId, node: NodeId) {
+        let class = self.externals.get(class).symbol.filter(|symbol| symbol.is_class());
+        let method = class.and_then(|class| self.externals.library().member(class, "__iter__"));
+        match method.map(Symbol::returns) {
+            Some(Returns::Instance(iterator)) => {
+                let iterator = self.externals.id(iterator);
+                self.add_new(node, Object::Created(iterator, node));
+            }
+            Some(Returns::Receiver) => self.add(node, object),
             _ => self.unknown(node),
         }
     }

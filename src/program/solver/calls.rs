@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use super::super::hierarchy::{Ancestor, Entity};
 use super::{
     Arguments, CallEdge, Caller, ClassRef, Field, FunctionRef, Literal, NodeId, Object, ObjectId, Parameter,
@@ -519,8 +521,12 @@ impl Solver<'_> {
     // ---- calls from outside ----
 
     /// What nobody in the project calls may be called by others: with anything, by default with its defaults;
-    /// a method for some instance of its class.
-    pub(super) fn call_from_outside(&mut self, function: FunctionRef) {
+    /// a method for some instance of its class: one of those that the project makes, or another.
+    pub(super) fn call_from_outside(
+        &mut self,
+        function: FunctionRef,
+        instances: &FxHashMap<ClassRef, Vec<ObjectId>>,
+    ) {
         self.called.insert(function);
         let module = self.modules.get(function.file);
         let own = module.function(function.function);
@@ -537,6 +543,9 @@ impl Solver<'_> {
                 let receiver = if is_class_method || module.names.text(own.name) == "__new__" {
                     Object::Class(class)
                 } else {
+                    for &instance in instances.get(&class).into_iter().flatten() {
+                        self.add(node, instance);
+                    }
                     Object::Instance(class, None)
                 };
                 self.add_new(node, receiver);

@@ -120,6 +120,8 @@ enum Use {
     ClassInto(NodeId),
     /// It is the key of the container under which the node is put.
     PartOf(ObjectId, NodeId),
+    /// It names a module that the file imports while it runs; the module goes to the node.
+    ImportInto(FileId, NodeId),
     /// A distributed or decorated stand-in for it, made at the call whose result the node is.
     WrapInto(NodeId),
 }
@@ -286,8 +288,9 @@ pub fn solve<'a>(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Li
         if functions.is_empty() {
             break;
         }
+        let instances = solver.instances();
         for &function in &functions {
-            solver.call_from_outside(function);
+            solver.call_from_outside(function, &instances);
         }
         solver.run();
     }
@@ -447,6 +450,17 @@ impl<'a> Solver<'a> {
         self.add(node, ObjectId::UNKNOWN);
     }
 
+    /// The instances of each class that the project makes.
+    fn instances(&self) -> FxHashMap<ClassRef, Vec<ObjectId>> {
+        let mut instances: FxHashMap<ClassRef, Vec<ObjectId>> = FxHashMap::default();
+        for (id, object) in self.objects.iter() {
+            if let Object::Instance(class, Some(_)) = object {
+                instances.entry(class).or_default().push(id);
+            }
+        }
+        instances
+    }
+
     /// Lets what `from` may be flow to `to`.
     fn flow(&mut self, from: NodeId, to: NodeId) {
         if from == to || !self.edges_seen.insert((from, to)) {
@@ -537,6 +551,7 @@ impl<'a> Solver<'a> {
             Use::KeyInto(container, node) => self.key_into(container, object, node),
             Use::Hook(name, caller) => self.hook(object, name, caller),
             Use::WrapInto(node) => self.wrap(object, node),
+            Use::ImportInto(file, node) => self.import_into(object, file, node),
             Use::CallOwn(site) => self.call_own(site, object),
             Use::IteratorInto(node, caller) => self.iterator(object, node, caller),
             Use::OthersInto(node, caller) => {

@@ -1,0 +1,265 @@
+//! Global optimizers that are bound below the functions that use them, or bound again.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Context, check};
+use crate::api::{Effect, Kind};
+use crate::finding::{Finding, Label, Level, Location};
+use crate::program::{Caller, Facts, Object};
+use crate::project::FileId;
+use crate::semantic::{
+    BlockId, DefinitionKind, Module, ScopeId, ScopeKind, StoreKey, Value, ValueId, Variable,
+};
+use crate::syntax::{TextRange, TextSize};
+
+check!("HVD009", "global-optimizer-order", Restriction, Error, run);
+
+fn run(context: Context<'_>) -> Vec<Finding> {
+    let elsewhere = stores_into_modules(context.facts);
+    context.facts.files().flat_map(|file| late_bindings(context, file, &elsewhere)).collect()
+}
+
+/// A binding of a global variable to an optimizer.
+#[derive(Clone, Copy, Debug)]
+struct Binding {
+    /// Whose code binds; another file's only by `module.name = ...`.
+    caller: Caller,
+    range: TextRange,
+    value: ValueId,
+    block: BlockId,
+    order: u32,
+}
+
+impl Binding {
+    fn location(&self) -> Location {
+        Location::new(self.caller.file, self.range)
+    }
+
+    /// Whether it runs when the module is loaded.
+    fn is_of_module(&self, file: FileId) -> bool {
+        self.caller == Caller { file, scope: Module::TOP }
+    }
+}
+
+/// `module.name = optimizer`, by the module's file and the name.
+type Elsewhere<'a> = FxHashMap<(FileId, &'a str), Vec<Binding>>;
+
+fn stores_into_modules<'a>(facts: &Facts<'a>) -> Elsewhere<'a> {
+    let mut found = Elsewhere::default();
+    for file in facts.files() {
+        let module = facts.module(file);
+        for store in &module.stores {
+            let StoreKey::Attribute(name) = store.key else { continue };
+            for (_, object) in facts.objects(file, store.base) {
+                if let Object::Module(target) = object
+                    && facts.may_be(file, store.value, Kind::Optimizer)
+                {
+                    let caller = Caller { file, scope: store.scope };
+                    let block = module.statement(store.statement).block;
+                    let binding = Binding { caller, range: store.range, value: store.value, block, order: 0 };
+                    found.entry((target, module.names.text(name))).or_default().push(binding);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn late_bindings(context: Context<'_>, file: FileId, elsewhere: &Elsewhere<'_>) -> Vec<Finding> {
+    let module = context.facts.module(file);
+    let bindings = bindings(context.facts, file, elsewhere);
+    let mut variables: Vec<Variable> = bindings.keys().copied().collect();
+    variables.sort_unstable();
+    let mut findings = Vec::new();
+    for variable in variables {
+        let uses = uses_in_functions(module, variable);
+        for binding in &bindings[&variable] {
+            findings.extend(late_binding(context, file, variable, binding, &bindings[&variable], &uses));
+        }
+    }
+    findings
+}
+
+/// The bindings of the module's variables to optimizers, in source order, other files' last.
+fn bindings(facts: &Facts<'_>, file: FileId, elsewhere: &Elsewhere<'_>) -> FxHashMap<Variable, Vec<Binding>> {
+    let module = facts.module(file);
+    let mut found: FxHashMap<Variable, Vec<Binding>> = FxHashMap::default();
+    for definition in &module.definitions {
+        // What another module made is bound by the import, in the order that imports have.
+        if definition.variable.scope != Module::TOP
+            || matches!(definition.kind, DefinitionKind::Import | DefinitionKind::Deletion)
+            || !facts.may_be(file, definition.value, Kind::Optimizer)
+        {
+            continue;
+        }
+        let caller = Caller { file, scope: definition.scope };
+        let (range, value, block) = (definition.range, definition.value, definition.block);
+        let binding = Binding { caller, range, value, block, order: definition.order };
+        found.entry(definition.variable).or_default().push(binding);
+    }
+    for (index, symbol) in (0..).zip(&module.scope(Module::TOP).symbols) {
+        if let Some(stores) = elsewhere.get(&(file, module.names.text(symbol.name))) {
+            let variable = Variable { scope: Module::TOP, symbol: index };
+            found.entry(variable).or_default().extend(stores);
+        }
+    }
+    for bindings in found.values_mut() {
+        bindings.sort_by_key(|binding| (binding.caller.file != file, binding.location()));
+    }
+    found
+}
+
+/// A function's reading of a global variable.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    /// The outermost function: its definition is what the module executes.
+    function: ScopeId,
+    begins: TextSize,
+    range: TextRange,
+}
+
+fn uses_in_functions(module: &Module, variable: Variable) -> Vec<Reading> {
+    let readings = module.uses.iter().filter(|reading| reading.variable == Some(variable));
+    let mut found: Vec<Reading> = readings
+        .filter_map(|reading| {
+            let function = outermost_function(module, reading.scope)?;
+            Some(Reading { function, begins: module.scope(function).range.start(), range: reading.range })
+        })
+        .collect();
+    found.sort_by_key(|reading| (reading.begins, reading.range.start()));
+    found
+}
+
+/// The function or lambda around a scope that stands in no other; `None` for code that runs with the module.
+fn outermost_function(module: &Module, scope: ScopeId) -> Option<ScopeId> {
+    let mut found = None;
+    let mut scope = module.code_scope(scope);
+    while scope != Module::TOP {
+        found = Some(scope);
+        scope = module.code_scope(module.scope(scope).parent?);
+    }
+    found
+}
+
+fn late_binding(
+    context: Context<'_>,
+    file: FileId,
+    variable: Variable,
+    binding: &Binding,
+    all: &[Binding],
+    uses: &[Reading],
+) -> Option<Finding> {
+    let facts = context.facts;
+    let module = facts.module(file);
+    let is_here = binding.caller.file == file;
+    let own = if is_here { outermost_function(module, binding.caller.scope) } else { None };
+    // A function that makes the optimizer and uses it waits for nobody.
+    let first = uses.iter().find(|reading| Some(reading.function) != own)?;
+    if binding.is_of_module(file) && binding.range.start() < first.begins {
+        return None;
+    }
+    let earlier = all.iter().find(|other| is_changed_by(module, file, other, binding));
+    // Its initialisation is one offence, with all its branches and the distributed form of what it makes.
+    let is_part = if earlier.is_some() {
+        let is_in_order = |other: &Binding| other.is_of_module(file) && other.range.start() < first.begins;
+        !all.iter().any(is_in_order) && makes_distributed_form(facts, binding)
+    } else {
+        let mut branches = all.iter().filter(|other| other.caller == binding.caller);
+        is_here && binding.range.start() < first.begins
+            || branches.next().is_some_and(|other| other.location() != binding.location())
+    };
+    if is_part {
+        return None;
+    }
+    let name = module.variable_name(variable);
+    let function = &module.scope(first.function).qualified_name;
+    let message = match earlier {
+        Some(_) => format!("the global optimizer `{name}` is bound again after its initialisation"),
+        None if is_here => {
+            format!("the global optimizer `{name}` is bound below `{function}`, which uses it")
+        }
+        None => format!("the global optimizer `{name}` is bound by another module than that of `{function}`"),
+    };
+    let level = if earlier.is_some() { Level::Error } else { context.warning() };
+    let mut finding = Finding::new(&CHECK.rule, level, binding.location(), message)
+        .here(if earlier.is_some() { "bound again here" } else { "bound here" })
+        .in_scope(facts.scope_name(binding.caller));
+    if let Some(earlier) = earlier {
+        let label =
+            if earlier.location() == binding.location() { "at each turn" } else { "an earlier binding" };
+        finding = finding
+            .label(earlier.location(), label)
+            .note(format!("The fixes for `{name}` are withheld: which optimizer a function uses depends on when it is called."))
+            .help("change the learning rate of the first optimizer, or use a schedule, instead of replacing it");
+    } else {
+        finding = finding
+            .help(format!("move the binding of `{name}` above `{function}`, or pass the optimizer to it"));
+    }
+    finding.flow = flow(facts, file, first, binding, all);
+    let header = match module.scope(first.function).kind {
+        ScopeKind::Function(function) => {
+            module.function(function).statement.map(|id| module.statement(id).header)
+        }
+        _ => None,
+    };
+    let header = header.unwrap_or(module.scope(first.function).range);
+    Some(
+        finding
+            .label(Location::new(file, header), "a function that uses it")
+            .label(Location::new(file, first.range), "used here"),
+    )
+}
+
+/// From the training loop that steps with one of the optimizers to its use and its binding.
+fn flow(facts: &Facts<'_>, file: FileId, first: &Reading, binding: &Binding, all: &[Binding]) -> Vec<Label> {
+    let optimizers: Vec<_> =
+        all.iter().flat_map(|other| facts.of_kind(other.caller.file, other.value, Kind::Optimizer)).collect();
+    let mut loops = facts.programs.iter().flat_map(|program| &program.loops);
+    let Some(training) = loops.find(|own| own.optimizers.iter().any(|object| optimizers.contains(object)))
+    else {
+        return Vec::new();
+    };
+    let step = |location: Location, message: &str| Label { location, message: message.to_owned() };
+    vec![
+        step(Location::new(training.caller.file, training.range), "the training loop"),
+        step(Location::new(file, first.range), "the optimizer is used"),
+        step(binding.location(), "the optimizer is bound"),
+    ]
+}
+
+/// Whether the variable may hold `first`'s optimizer when `second` binds it.
+fn is_changed_by(module: &Module, file: FileId, first: &Binding, second: &Binding) -> bool {
+    match (first.is_of_module(file), second.is_of_module(file)) {
+        (true, true) => is_before(module, first, second),
+        (true, false) => true,
+        (false, true) => false,
+        // Of several functions that bind it the first is its initialisation.
+        (false, false) => first.location() < second.location() && first.caller != second.caller,
+    }
+}
+
+/// Whether control can come from one binding to the other, both of the module's own code.
+fn is_before(module: &Module, first: &Binding, second: &Binding) -> bool {
+    if first.block == second.block && first.order < second.order {
+        return true;
+    }
+    let blocks = &module.scope(Module::TOP).flow.blocks;
+    let mut work = blocks[first.block.index()].successors.clone();
+    let mut seen = FxHashSet::default();
+    while let Some(block) = work.pop() {
+        if block == second.block {
+            return true;
+        }
+        if seen.insert(block) {
+            work.extend(&blocks[block.index()].successors);
+        }
+    }
+    false
+}
+
+/// Whether the binding wraps an optimizer for Horovod.
+fn makes_distributed_form(facts: &Facts<'_>, binding: &Binding) -> bool {
+    let file = binding.caller.file;
+    matches!(facts.module(file).value(binding.value).value, Value::Call(call)
+        if facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes)))
+}
