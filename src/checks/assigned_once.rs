@@ -3,8 +3,9 @@
 use super::Context;
 use super::aliases::aliases;
 use super::containers::{Containers, LOST, is_lost};
-use super::objects::{Family, Source, flow, sources};
+use super::objects::Family;
 use super::second_names::second_name;
+use super::sources::{Source, flow, sources};
 use crate::finding::{Finding, Level, Rule};
 use crate::program::{Facts, Repeated, loop_around};
 use crate::semantic::{DefinitionKind, Role, StoreKey, Value};

@@ -20,6 +20,7 @@ mod objects;
 mod print_with_side_effects;
 mod reused_attributes;
 mod second_names;
+mod sources;
 mod tensorflow_member_aliased;
 mod tensorflow_module_reassigned;
 pub mod tool;

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::objects::{Family, Source, flow, sources};
+use super::objects::Family;
+use super::sources::{Source, flow, sources};
 use super::{Context, check};
 use crate::finding::{Finding, Level};
 use crate::program::{Approach, CallEdge, Caller, Condition, Decision, Facts, Manner};

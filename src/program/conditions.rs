@@ -225,7 +225,7 @@ impl Facts<'_> {
             if blocks.contains(&block) || !seen.insert(block) {
                 continue;
             }
-            let Block { successors, branch } = &flow.blocks[block.index()];
+            let Block { successors, branch, .. } = &flow.blocks[block.index()];
             if successors.is_empty() {
                 return false;
             }

@@ -41,6 +41,32 @@ pub struct Branch {
     pub statement: StatementId,
 }
 
+/// A stretch of code, in the order of evaluation of uses and definitions: the first included, the last not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// Where it begins.
+    pub from: u32,
+    /// Where it ends.
+    pub to: u32,
+}
+
+impl Stretch {
+    /// Whether what has this place in the order of evaluation lies within.
+    #[must_use]
+    pub fn contains(self, order: u32) -> bool {
+        (self.from..self.to).contains(&order)
+    }
+}
+
+/// How values come to a block when the edges alone do not tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detour {
+    /// An exception may have come from anywhere in the stretch, with any value that was defined there.
+    Exception(Stretch),
+    /// A `finally` suite, the stretch, lies between; what it leaves alone is as it was at the end of this block.
+    Finally(BlockId, Stretch),
+}
+
 /// A basic block.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
@@ -48,6 +74,8 @@ pub struct Block {
     pub successors: Vec<BlockId>,
     /// What decides, if there are several.
     pub branch: Option<Branch>,
+    /// How values come here beside the edges.
+    pub detour: Option<Detour>,
 }
 
 /// A scope's control flow graph. Block 0 is where control enters; leaving is a successor of none.

@@ -14,9 +14,11 @@ mod names;
 mod reaching;
 mod ssa;
 mod symbols;
+#[cfg(test)]
+mod tests;
 mod value;
 
-pub use flow::{Block, Branch, BranchKind, ControlDependence, Flow};
+pub use flow::{Block, Branch, BranchKind, ControlDependence, Detour, Flow, Stretch};
 pub use id::{BlockId, CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, StatementId, ValueId};
 pub use module::{
     Argument, Call, CallKind, Class, Definition, DefinitionKind, Function, Import, Imported, Module,

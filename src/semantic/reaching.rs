@@ -3,24 +3,21 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::flow::Detour;
 use super::id::{BlockId, ScopeId};
-use super::module::Module;
+use super::module::{Definition, Module};
 use super::value::Variable;
 
-/// An event of a variable in the order of evaluation within its block.
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    Use(usize),
-    Definition(usize),
-}
-
-/// The uses and definitions of one scope's own variables, by block.
+/// The uses and definitions of one scope's own variables.
 #[derive(Debug)]
 pub struct Reaching<'a> {
     module: &'a Module,
     scope: ScopeId,
     predecessors: Vec<Vec<BlockId>>,
-    events: FxHashMap<(Variable, BlockId), Vec<(u32, Event)>>,
+    /// Indices into [`Module::definitions`], in the order of evaluation.
+    definitions: FxHashMap<Variable, Vec<usize>>,
+    /// Indices into [`Module::uses`].
+    uses: FxHashMap<Variable, Vec<usize>>,
 }
 
 impl<'a> Reaching<'a> {
@@ -29,27 +26,26 @@ impl<'a> Reaching<'a> {
     pub fn new(module: &'a Module, scope: ScopeId) -> Self {
         let flow = &module.scope(scope).flow;
         let mut predecessors = vec![Vec::new(); flow.blocks.len()];
-        for (index, block) in flow.blocks.iter().enumerate() {
+        for (index, block) in flow.blocks.iter().enumerate().filter(|&(index, _)| flow.reachable[index]) {
             for successor in &block.successors {
                 predecessors[successor.index()].push(BlockId::new(index));
             }
         }
-        let mut events: FxHashMap<(Variable, BlockId), Vec<(u32, Event)>> = FxHashMap::default();
+        let mut uses: FxHashMap<Variable, Vec<usize>> = FxHashMap::default();
         for (index, reading) in module.uses.iter().enumerate() {
             if let Some(variable) = reading.variable
                 && reading.scope == scope
             {
-                events.entry((variable, reading.block)).or_default().push((reading.order, Event::Use(index)));
+                uses.entry(variable).or_default().push(index);
             }
         }
+        let mut definitions: FxHashMap<Variable, Vec<usize>> = FxHashMap::default();
         for (index, definition) in module.definitions.iter().enumerate() {
-            if definition.scope == scope {
-                let event = (definition.order, Event::Definition(index));
-                events.entry((definition.variable, definition.block)).or_default().push(event);
+            if definition.scope == scope && flow.is_reachable(definition.block) {
+                definitions.entry(definition.variable).or_default().push(index);
             }
         }
-        events.values_mut().for_each(|events| events.sort_unstable_by_key(|&(order, _)| order));
-        Self { module, scope, predecessors, events }
+        Self { module, scope, predecessors, definitions, uses }
     }
 
     /// The definitions (indices into [`Module::definitions`]) of the variable that `reading` (an index into
@@ -72,26 +68,39 @@ impl<'a> Reaching<'a> {
     }
 
     fn reaching(&self, variable: Variable, at: BlockId, order: u32) -> Vec<usize> {
+        let flow = &self.module.scope(self.scope).flow;
+        let all = self.definitions.get(&variable).map_or(&[][..], Vec::as_slice);
+        let definition = |index: usize| -> &Definition { &self.module.definitions[index] };
         let last = |block: BlockId, before: u32| {
-            let events = self.events.get(&(variable, block))?;
-            events.iter().rev().find_map(|&(order, event)| match event {
-                Event::Definition(index) if order < before => Some(index),
-                _ => None,
-            })
+            let is_in = |&index: &usize| definition(index).block == block && definition(index).order < before;
+            all.iter().copied().rev().find(is_in)
         };
-        if let Some(index) = last(at, order) {
-            return vec![index];
-        }
         let mut found = Vec::new();
         let mut seen = FxHashSet::default();
-        let mut work = self.predecessors[at.index()].clone();
-        while let Some(block) = work.pop() {
-            if seen.insert(block) {
-                match last(block, u32::MAX) {
-                    Some(index) => found.push(index),
-                    None => work.extend(&self.predecessors[block.index()]),
-                }
+        let mut work = vec![(at, order)];
+        while let Some((block, before)) = work.pop() {
+            if let Some(index) = last(block, before) {
+                found.push(index);
+                continue;
             }
+            // It comes from where control came from.
+            let mut from = &self.predecessors[block.index()][..];
+            match &flow.blocks[block.index()].detour {
+                Some(Detour::Exception(stretch)) => {
+                    found.extend(
+                        all.iter().copied().filter(|&index| stretch.contains(definition(index).order)),
+                    );
+                }
+                Some(Detour::Finally(normal, stretch))
+                    if !all.iter().any(|&index| stretch.contains(definition(index).order)) =>
+                {
+                    from = std::slice::from_ref(normal);
+                }
+                _ => {}
+            }
+            work.extend(
+                from.iter().copied().filter(|&block| seen.insert(block)).map(|block| (block, u32::MAX)),
+            );
         }
         found.sort_unstable();
         found.dedup();
@@ -103,35 +112,8 @@ impl<'a> Reaching<'a> {
     /// there is one.
     #[must_use]
     pub fn uses(&self, definition: usize) -> Vec<usize> {
-        let definition = &self.module.definitions[definition];
-        let mut found = Vec::new();
-        let mut seen = FxHashSet::default();
-        let mut work = vec![(definition.block, definition.order)];
-        while let Some((block, after)) = work.pop() {
-            let events = self.events.get(&(definition.variable, block)).map_or(&[][..], Vec::as_slice);
-            let mut overwritten = false;
-            for &(order, event) in events {
-                if order <= after {
-                    continue;
-                }
-                match event {
-                    Event::Use(index) => found.push(index),
-                    Event::Definition(_) => {
-                        overwritten = true;
-                        break;
-                    }
-                }
-            }
-            if !overwritten {
-                for &next in &self.module.scope(self.scope).flow.blocks[block.index()].successors {
-                    if seen.insert(next) {
-                        work.push((next, 0));
-                    }
-                }
-            }
-        }
-        found.sort_unstable();
-        found.dedup();
-        found
+        let variable = self.module.definitions[definition].variable;
+        let readings = self.uses.get(&variable).map_or(&[][..], Vec::as_slice);
+        readings.iter().copied().filter(|&reading| self.definitions(reading).contains(&definition)).collect()
     }
 }

@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::flow::Block;
+use super::flow::{Block, Detour, Stretch};
 use super::id::{BlockId, NameId, ValueId};
 use super::value::Constant;
 
@@ -148,24 +148,29 @@ impl Ssa {
     }
 
     /// Where control arrives by an exception from the stretch since `from`, which began at `fork`.
-    pub fn exception(&mut self, fork: BlockId, from: u32) -> BlockId {
+    pub fn exception(&mut self, fork: BlockId, from: u32, stretch: Stretch) -> BlockId {
         let to = self.clock;
         let block = self.add(Arrival::Exception { fork, from, to });
+        self.blocks[block.index()].detour = Some(Detour::Exception(stretch));
         self.blocks[fork.index()].successors.push(block);
         block
     }
 
     /// Where control goes on after a `finally` suite that began at time `from` and ended in `end`, when it was
     /// entered from `normal`.
-    pub fn after_finally(&mut self, normal: BlockId, end: BlockId, from: u32) -> BlockId {
+    pub fn after_finally(&mut self, normal: BlockId, end: BlockId, from: u32, stretch: Stretch) -> BlockId {
         let to = self.clock;
         let block = self.add(Arrival::Finally { normal, end, from, to });
+        self.blocks[block.index()].detour = Some(Detour::Finally(normal, stretch));
         self.blocks[end.index()].successors.push(block);
         block
     }
 
     pub fn define(&mut self, block: BlockId, place: Place, content: Content) {
         self.contents.insert((block, place), content);
+        if matches!(self.arrivals[block.index()], Arrival::Nowhere) {
+            return;
+        }
         self.log.entry(place).or_default().push((self.clock, content));
         self.clock += 1;
     }

@@ -112,18 +112,18 @@ impl Symbols {
         let mut inside = true;
         while let Some(id) = next {
             let scope = &self.lexical[id.0 as usize];
-            if scope.globals.contains(&name) {
+            let visible = inside || scope.opener != Opener::Class;
+            if visible && scope.globals.contains(&name) {
                 let module = &self.lexical[0];
                 return module.bound.get(&name).map_or(Resolution::Free, |&symbol| found(module, symbol));
             }
-            let visible = inside || scope.opener != Opener::Class;
             if visible
                 && !scope.nonlocals.contains(&name)
                 && let Some(&symbol) = scope.bound.get(&name)
             {
                 return found(scope, symbol);
             }
-            // A class's names are seen by its own code alone; comprehensions in it run inside.
+            // A class's names are seen by its own code alone, not by comprehensions or functions in it.
             inside = inside && matches!(scope.opener, Opener::TypeParameters);
             next = scope.parent;
         }

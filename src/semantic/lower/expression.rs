@@ -148,6 +148,28 @@ impl Lowering<'_> {
 
     fn attribute(&mut self, attribute: &ast::ExprAttribute, role: Role) -> ValueId {
         let base = self.expression(&attribute.value, Role::Receiver);
+        self.load_attribute(base, attribute, role)
+    }
+
+    /// The object and the name that an attribute as a target means.
+    pub(super) fn attribute_place(&mut self, attribute: &ast::ExprAttribute) -> (ValueId, StoreKey) {
+        let base = self.expression(&attribute.value, Role::Receiver);
+        (base, StoreKey::Attribute(self.module.names.intern(&attribute.attr)))
+    }
+
+    /// The object and the key that a subscript as a target means.
+    pub(super) fn item_place(&mut self, subscript: &ast::ExprSubscript) -> (ValueId, StoreKey) {
+        let base = self.expression(&subscript.value, Role::Receiver);
+        let key = self.operand(&subscript.slice);
+        (base, if subscript.slice.is_slice_expr() { StoreKey::Slice } else { StoreKey::Item(key) })
+    }
+
+    pub(super) fn load_attribute(
+        &mut self,
+        base: ValueId,
+        attribute: &ast::ExprAttribute,
+        role: Role,
+    ) -> ValueId {
         let name = self.module.names.intern(&attribute.attr);
         if self.current().own.contains_key(&base) {
             // A method of a container may change it; one that is kept may do so at any time.
@@ -175,10 +197,14 @@ impl Lowering<'_> {
             return self.slice(base, slice, subscript.range);
         }
         let key = self.operand(&subscript.slice);
+        self.load_item(base, key, subscript.range)
+    }
+
+    pub(super) fn load_item(&mut self, base: ValueId, key: ValueId, range: TextRange) -> ValueId {
         let scope = self.current().scope;
         let constant = match self.module.value(key).value {
             Value::Constant(constant) if self.symbols.homes[scope.index()].stores_items => constant,
-            _ => return self.push(Value::Item { base, key, narrowed: None }, subscript.range),
+            _ => return self.push(Value::Item { base, key, narrowed: None }, range),
         };
         let place = Key::Item(constant);
         let narrowed = self.stored(base, place);
@@ -187,7 +213,7 @@ impl Lowering<'_> {
         {
             return load;
         }
-        let value = self.push(Value::Item { base, key, narrowed }, subscript.range);
+        let value = self.push(Value::Item { base, key, narrowed }, range);
         self.remember(base, place, value);
         value
     }
@@ -491,17 +517,11 @@ impl Lowering<'_> {
         match target {
             Expr::Name(name) => self.define(&name.id, value, kind, name.range),
             Expr::Attribute(attribute) => {
-                let base = self.expression(&attribute.value, Role::Receiver);
-                let name = self.module.names.intern(&attribute.attr);
-                self.store(base, StoreKey::Attribute(name), value, attribute.range);
+                let (base, key) = self.attribute_place(attribute);
+                self.store(base, key, value, attribute.range);
             }
             Expr::Subscript(subscript) => {
-                let base = self.expression(&subscript.value, Role::Receiver);
-                let key = self.operand(&subscript.slice);
-                let key = match &*subscript.slice {
-                    Expr::Slice(_) => StoreKey::Slice,
-                    _ => StoreKey::Item(key),
-                };
+                let (base, key) = self.item_place(subscript);
                 self.store(base, key, value, subscript.range);
             }
             Expr::Starred(starred) => self.target(&starred.value, value, kind),

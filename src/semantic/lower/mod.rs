@@ -201,7 +201,11 @@ impl<'a> Lowering<'a> {
                 let symbol = self.module.scopes[scope.index()].symbols[index];
                 let variable =
                     Variable { scope, symbol: u32::try_from(index).expect("fewer symbols than bytes") };
-                let value = self.variable_at(block, variable);
+                let value = if self.current().alive {
+                    self.variable_at(block, variable)
+                } else {
+                    self.any_definition(variable)
+                };
                 if value != self.unbound {
                     self.module.scopes[scope.index()].exports.insert(symbol.name, value);
                 }
@@ -287,6 +291,22 @@ impl<'a> Lowering<'a> {
         self.content_at(block, Place::Name(variable.symbol)).unwrap_or(self.unbound)
     }
 
+    /// What a variable may be in a scope whose end control never reaches, such as a script that ends by `raise`.
+    fn any_definition(&mut self, variable: Variable) -> ValueId {
+        let definitions = self.module.definitions.iter();
+        let mut values: Vec<ValueId> = definitions
+            .filter(|definition| definition.variable == variable && definition.value != self.unbound)
+            .map(|definition| definition.value)
+            .collect();
+        values.sort_unstable();
+        values.dedup();
+        match values[..] {
+            [] => self.unbound,
+            [only] => only,
+            _ => self.push(Value::Phi(values.into()), TextRange::default()),
+        }
+    }
+
     /// What `place` holds at the end of what has been read of `block`; `None` if that is not known.
     fn content_at(&mut self, block: BlockId, place: Place) -> Option<ValueId> {
         match self.current().ssa.lookup(block, place) {
@@ -312,14 +332,11 @@ impl<'a> Lowering<'a> {
         let name = self.module.scopes[scope.index()].symbols[symbol as usize].name;
         match self.module.scopes[scope.index()].kind {
             ScopeKind::Module => self.free(name),
-            ScopeKind::Class(_) => {
-                let around = &self.frames[self.frames.len() - 2];
-                let lexical = *around.lexical.last().expect("a scope has its own lexical scope");
-                match self.symbols.resolve(lexical, name) {
-                    Resolution::Local(variable) | Resolution::Outer(variable) => self.cell(variable),
-                    Resolution::Free => self.free(name),
-                }
-            }
+            // A name that a class body binds is looked for in the module before, not in functions around it.
+            ScopeKind::Class(_) => match self.symbols.resolve(Symbols::MODULE, name) {
+                Resolution::Local(variable) | Resolution::Outer(variable) => self.cell(variable),
+                Resolution::Free => self.free(name),
+            },
             ScopeKind::Function(_) | ScopeKind::Lambda(_) => self.unbound,
         }
     }

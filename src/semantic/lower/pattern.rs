@@ -58,9 +58,17 @@ impl Lowering<'_> {
                 }
             }
             Pattern::MatchOr(alternatives) => {
+                // Each alternative binds the same names; one of them has matched.
+                let (fork, from, alive) =
+                    (self.current().block, self.current().ssa.now(), self.current().alive);
+                let mut ends = Vec::new();
                 for pattern in &alternatives.patterns {
+                    let block = self.frame().ssa.after(fork);
+                    self.resume(block, alive);
                     self.pattern(pattern, subject);
+                    ends.push(self.end());
                 }
+                self.join(fork, from, &ends);
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Statements.
 
-use super::super::flow::BranchKind;
+use super::super::flow::{BranchKind, Stretch};
 use super::super::id::{BlockId, ClassId, FunctionId, ImportId, StatementId, ValueId};
 use super::super::module::{
     CallKind, Class, DefinitionKind, Function, Import, Imported, Module, ScopeKind, Statement, StatementKind,
-    Suite,
+    StoreKey, Suite,
 };
 use super::super::symbols::Opener;
 use super::super::value::{BuiltinType, Constant, Element, Method, Operator, Role, Value};
@@ -60,7 +60,9 @@ impl Lowering<'_> {
                     Some(value) => self.expression(value, Role::Returned),
                     None => self.constant(Constant::None, returned.range),
                 };
-                if let Some(function) = self.current().function {
+                if let Some(function) = self.current().function
+                    && self.current().alive
+                {
                     self.module.functions[function.index()].returns.push(value);
                 }
                 self.stop();
@@ -202,7 +204,24 @@ impl Lowering<'_> {
 
     fn augmented_assign(&mut self, statement: &Stmt, assign: &ast::StmtAugAssign) {
         self.simple(StatementKind::AugmentedAssign, statement);
-        let left = self.expression(&assign.target, Role::Operand);
+        // The target's object and key are evaluated once, for reading and for storing.
+        let place = match &*assign.target {
+            Expr::Attribute(attribute) => Some(self.attribute_place(attribute)),
+            Expr::Subscript(subscript) => Some(self.item_place(subscript)),
+            _ => None,
+        };
+        let left = match (place, &*assign.target) {
+            (Some((base, _)), Expr::Attribute(attribute)) => {
+                self.load_attribute(base, attribute, Role::Operand)
+            }
+            (Some((base, StoreKey::Item(key))), Expr::Subscript(subscript)) => {
+                self.load_item(base, key, subscript.range)
+            }
+            (Some((base, _)), _) => {
+                self.push(Value::Slice { base, bounds: None }, assign.target.range())
+            }
+            (None, target) => self.expression(target, Role::Operand),
+        };
         let right = self.expression(&assign.value, Role::Operand);
         let operator = Operator::InPlace(Method::of(assign.op));
         let value = self.push(Value::Operator { operator, left, right }, assign.range);
@@ -214,7 +233,10 @@ impl Lowering<'_> {
             self.module.all = self.module.all.take().zip(more).map(|(all, more)| [all, more].concat());
         }
         self.escape(left);
-        self.target(&assign.target, value, DefinitionKind::Augmented);
+        match place {
+            Some((base, key)) => self.store(base, key, value, assign.target.range()),
+            None => self.target(&assign.target, value, DefinitionKind::Augmented),
+        }
     }
 
     fn delete(&mut self, target: &Expr) {
@@ -334,13 +356,11 @@ impl Lowering<'_> {
 
     /// Leaves a loop from `condition` through its `else` suite.
     fn loop_end(&mut self, id: StatementId, condition: BlockId, exit: BlockId, ends: bool, orelse: &[Stmt]) {
-        if ends {
-            let after = self.frame().ssa.after(condition);
-            self.resume(after, true);
-            self.inner(id, orelse, Suite::Alternative);
-            if let Some(end) = self.end() {
-                self.frame().ssa.join(exit, end);
-            }
+        let after = if ends { self.frame().ssa.after(condition) } else { condition };
+        self.resume(after, ends);
+        self.inner(id, orelse, Suite::Alternative);
+        if let Some(end) = self.end() {
+            self.frame().ssa.join(exit, end);
         }
         let frame = self.frame();
         frame.ssa.close(exit);
@@ -357,9 +377,9 @@ impl Lowering<'_> {
             let target = target(around);
             if frame.finals.len() > around.finals {
                 frame.finals.last_mut().expect("there is a pending one").push(target);
-            } else {
-                frame.ssa.join(target, frame.block);
             }
+            // Even with a `finally` between: or what the jump skips would not seem to depend on what leads here.
+            frame.ssa.join(target, frame.block);
         }
         self.stop();
     }
@@ -372,7 +392,16 @@ impl Lowering<'_> {
         let mut ends = Vec::new();
         let mut last = Some(fork);
         for (index, case) in match_statement.cases.iter().enumerate() {
-            let Some(before) = last else { break };
+            let Some(before) = last else {
+                // An irrefutable case stands in front: this one is never tried.
+                self.stop();
+                self.pattern(&case.pattern, subject);
+                if let Some(guard) = &case.guard {
+                    self.expression(guard, Role::Condition);
+                }
+                self.inner(id, &case.body, Suite::Alternative);
+                continue;
+            };
             let certain = case.guard.is_none() && case.pattern.is_irrefutable();
             let frame = self.frame();
             frame.block = before;
@@ -420,16 +449,15 @@ impl Lowering<'_> {
         }
         let body = self.frame().ssa.after(fork);
         self.resume(body, alive);
+        let first = self.order + 1;
         self.inner(id, &try_statement.body, Suite::Body);
+        let stretch = Stretch { from: first, to: self.order + 1 };
         let body_end = self.end();
         let handlers: Vec<BlockId> =
-            try_statement.handlers.iter().map(|_| self.frame().ssa.exception(fork, from)).collect();
-        let mut ends = Vec::new();
-        if let Some(end) = body_end {
-            self.resume(end, true);
-            self.inner(id, &try_statement.orelse, Suite::Alternative);
-            ends.push(self.end());
-        }
+            try_statement.handlers.iter().map(|_| self.frame().ssa.exception(fork, from, stretch)).collect();
+        self.resume(body_end.unwrap_or(fork), body_end.is_some());
+        self.inner(id, &try_statement.orelse, Suite::Alternative);
+        let mut ends = vec![self.end()];
         for (ast::ExceptHandler::ExceptHandler(handler), block) in try_statement.handlers.iter().zip(handlers)
         {
             self.resume(block, alive);
@@ -440,7 +468,8 @@ impl Lowering<'_> {
         if finally {
             let targets = self.frame().finals.pop().expect("pushed above");
             let normal = self.end();
-            let entry = self.frame().ssa.exception(fork, from);
+            let begin = self.order + 1;
+            let entry = self.frame().ssa.exception(fork, from, Stretch { from: first, to: begin });
             if let Some(normal) = normal {
                 self.frame().ssa.blocks[normal.index()].successors.push(entry);
             }
@@ -453,7 +482,8 @@ impl Lowering<'_> {
             }
             match (normal, end) {
                 (Some(normal), Some(end)) => {
-                    let after = self.frame().ssa.after_finally(normal, end, begun);
+                    let stretch = Stretch { from: begin, to: self.order + 1 };
+                    let after = self.frame().ssa.after_finally(normal, end, begun, stretch);
                     self.resume(after, true);
                 }
                 _ => self.stop(),
@@ -473,9 +503,8 @@ impl Lowering<'_> {
                 .map_or(0, |around| around.finals);
             if frame.finals.len() > finals {
                 frame.finals.last_mut().expect("there is a pending one").push(target);
-            } else {
-                frame.ssa.join(target, end);
             }
+            frame.ssa.join(target, end);
         }
     }
 
