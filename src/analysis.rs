@@ -5,6 +5,7 @@ use crate::checks::{CHECKS, Context, tool};
 use crate::finding::{Confidence, Finding, Level, Location};
 use crate::program::{Facts, Hierarchy, Modules};
 use crate::project::{ApiKind, ApiRow, Project};
+use crate::syntax::TextRange;
 
 /// Analyses `project` and gives its facts to `work`.
 ///
@@ -34,9 +35,15 @@ pub fn findings(facts: &Facts<'_>, strict: bool) -> Vec<Finding> {
     findings
 }
 
-/// The first syntax error of each file that a training program has or that can't be read as text.
+/// The first syntax error of each file, or the place from which it can't be decoded.
 fn syntax_errors(facts: &Facts<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
+    let undecodable = facts.modules.undecodable.iter().map(|(file, problem)| {
+        let at = problem.offset.and_then(|offset| u32::try_from(offset).ok()).unwrap_or_default();
+        let location = Location::new(*file, TextRange::empty(at.into()));
+        Finding::new(&tool::INVALID_SYNTAX, Level::Error, location, problem.what.clone()).help(problem.help.clone())
+    });
+    found.extend(undecodable);
     for file in facts.modules.files() {
         if let Some(error) = facts.module(file).errors.first() {
             let location = Location::new(file, error.range);
@@ -47,8 +54,27 @@ fn syntax_errors(facts: &Facts<'_>) -> Vec<Finding> {
     found
 }
 
-/// The configuration's rows in the form of the library's tables.
+/// The configuration's rows in the form of the library's tables, a line each.
 fn rows(rows: &[ApiRow]) -> String {
-    let _ = ApiKind::Optimizer;
-    rows.iter().map(|row| format!("{row:?}\n")).collect()
+    rows.iter().map(|row| format!("{}\n", table_row(row))).collect()
+}
+
+fn table_row(row: &ApiRow) -> String {
+    let ApiRow { name, base, returns, parameters, .. } = row;
+    let parameters = if parameters.is_empty() { String::new() } else { format!("({})", parameters.join(", ")) };
+    let (class, kind) = match row.kind {
+        ApiKind::Optimizer => ("tensorflow.keras.optimizers.Optimizer", " : optimizer"),
+        ApiKind::Model => ("tensorflow.keras.Model", " : model"),
+        ApiKind::Dataset => ("tensorflow.data.Dataset", " : dataset"),
+        ApiKind::Callback => ("tensorflow.keras.callbacks.Callback", " : callback"),
+        ApiKind::Collective | ApiKind::FileWriter => ("", ""),
+    };
+    let result = returns.as_ref().map(|class| format!(" -> {class}")).unwrap_or_default();
+    match row.kind {
+        ApiKind::Collective => format!("def {name}{parameters}{result} ! collective"),
+        ApiKind::FileWriter => format!("def {name}{parameters}{result} ! writes-file"),
+        // A function that makes one.
+        _ if returns.is_some() => format!("def {name}{parameters}{result}"),
+        _ => format!("class {name}{parameters} < {}{kind}", base.as_deref().unwrap_or(class)),
+    }
 }

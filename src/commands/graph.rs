@@ -1,11 +1,12 @@
 //! `hvdlint graph`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 
 use crate::analysis;
 use crate::cli::{ConfigArgs, GlobalArgs, GraphArgs, GraphCommand, GraphFormat};
 use crate::program::{Adjacency, Ancestor, Facts, QualifiedNames, adjacency, way};
+use crate::project::{FileId, Project};
 use crate::report::graph::{self, Drawing, Edge, Node};
 
 pub(super) fn run(command: &GraphCommand, global: &GlobalArgs) -> anyhow::Result<u8> {
@@ -21,11 +22,12 @@ pub(super) fn run(command: &GraphCommand, global: &GlobalArgs) -> anyhow::Result
     let project = super::open(&paths, &options, global)?;
     super::warn(project.problems(), global)?;
     let drawing = analysis::with_facts(&project, |facts| {
-        let edges = match command {
+        let mut edges = match command {
             GraphCommand::Calls(_) => adjacency(facts.modules, &facts.solution, false),
             GraphCommand::Classes(_) => classes(facts),
             GraphCommand::Imports(_) => imports(facts),
         };
+        keep_wanted(&mut edges, facts, &project);
         draw(title, arguments, &edges, facts)
     })?;
     graph::write(format(arguments.format), &drawing, &mut io::stdout().lock())?;
@@ -38,6 +40,47 @@ fn format(format: GraphFormat) -> graph::GraphFormat {
         GraphFormat::Dot => graph::GraphFormat::Dot,
         GraphFormat::Mermaid => graph::GraphFormat::Mermaid,
         GraphFormat::Svg => graph::GraphFormat::Svg,
+    }
+}
+
+/// Takes out what belongs to files that are neither given nor imported, directly or not, by given ones.
+fn keep_wanted(edges: &mut Adjacency, facts: &Facts<'_>, project: &Project) {
+    let mut wanted = BTreeSet::new();
+    let mut work: Vec<FileId> = project.reported().map(|file| file.id).collect();
+    while let Some(file) = work.pop() {
+        if wanted.insert(file) {
+            work.extend(facts.imported_files(file));
+        }
+    }
+    let names = &facts.modules.names;
+    let others: HashSet<&str> = facts
+        .modules
+        .files()
+        .filter(|file| !wanted.contains(file))
+        .map(|file| names[file.index()].as_str())
+        .filter(|name| wanted.iter().all(|file| names[file.index()] != *name))
+        .collect();
+    if others.is_empty() {
+        return;
+    }
+    let modules: HashSet<&str> = names.iter().map(String::as_str).collect();
+    let is_wanted = |name: &str| module_of(name, &modules).is_none_or(|module| !others.contains(module));
+    edges.retain(|name, _| is_wanted(name));
+    // What only the others name is gone with them.
+    let named: BTreeSet<String> = edges.values().flatten().cloned().collect();
+    edges.retain(|name, callees| {
+        !callees.is_empty() || named.contains(name) || module_of(name, &modules).is_some()
+    });
+}
+
+/// The module that a qualified name is in.
+fn module_of<'n>(name: &'n str, modules: &HashSet<&str>) -> Option<&'n str> {
+    let mut prefix = name;
+    loop {
+        if modules.contains(prefix) {
+            return Some(prefix);
+        }
+        prefix = prefix.rsplit_once('.')?.0;
     }
 }
 
@@ -73,34 +116,23 @@ fn imports(facts: &Facts<'_>) -> Adjacency {
 /// The picture of a graph: nodes by module, the way from a program's entry to its training loop emphasised.
 fn draw(title: &str, arguments: &GraphArgs, edges: &Adjacency, facts: &Facts<'_>) -> Drawing {
     let names = QualifiedNames { modules: facts.modules };
-    let mut emphasised: Vec<(String, String)> = Vec::new();
-    let mut important: Vec<String> = Vec::new();
+    let mut emphasised: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut important: BTreeSet<String> = BTreeSet::new();
     if title == "calls" {
         for program in &facts.programs {
             for training_loop in &program.loops {
-                important.push(names.caller(training_loop.caller));
+                important.insert(names.caller(training_loop.caller));
                 for edge in way(facts, program, training_loop.caller) {
                     if let crate::program::Object::Function(function) = facts.solution.object(edge.callee) {
-                        emphasised.push((names.caller(edge.caller), names.function(function)));
+                        emphasised.insert((names.caller(edge.caller), names.function(function)));
                     }
                 }
             }
         }
     }
     important.extend(emphasised.iter().flat_map(|(from, to)| [from.clone(), to.clone()]));
-    let modules: BTreeMap<&str, ()> = facts.modules.names.iter().map(|name| (name.as_str(), ())).collect();
-    let group_of = |name: &str| {
-        let mut prefix = name;
-        loop {
-            if modules.contains_key(prefix) {
-                return prefix.to_owned();
-            }
-            match prefix.rsplit_once('.') {
-                Some((shorter, _)) => prefix = shorter,
-                None => return String::new(),
-            }
-        }
-    };
+    let modules: HashSet<&str> = facts.modules.names.iter().map(String::as_str).collect();
+    let group_of = |name: &str| module_of(name, &modules).unwrap_or_default().to_owned();
     // A picture shows the project; the adjacency map has everything.
     let is_shown = |name: &str| arguments.format == GraphFormat::Json || !group_of(name).is_empty();
     let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
@@ -113,7 +145,7 @@ fn draw(title: &str, arguments: &GraphArgs, edges: &Adjacency, facts: &Facts<'_>
             nodes.entry(name.clone()).or_insert_with(|| Node { id: name.clone(), label, group, emphasis });
         }
         for to in targets.iter().filter(|to| is_shown(from) && is_shown(to)) {
-            let emphasis = emphasised.iter().any(|(source, target)| source == from && target == to);
+            let emphasis = emphasised.contains(&(from.clone(), to.clone()));
             drawn.push(Edge { from: from.clone(), to: to.clone(), label: String::new(), emphasis });
         }
     }

@@ -14,7 +14,7 @@ use clap::Parser;
 
 use crate::checks::RULES;
 use crate::cli::{Cli, Command, ConfigArgs, ConfigCommand, GlobalArgs, resolve_color};
-use crate::project::{ConfigSource, FileProblem, OpenOptions, Project, ProjectError};
+use crate::project::{ConfigSource, FileProblem, OpenOptions, Project, ProjectError, UnknownCheck};
 
 /// Long chains of operators make deep trees; dropping one needs the stack.
 const STACK: usize = 16 << 20;
@@ -61,7 +61,9 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 fn help(error: &anyhow::Error) -> Option<String> {
-    error.downcast_ref::<ProjectError>().map(ProjectError::help).filter(|help| !help.is_empty())
+    let project = error.downcast_ref::<ProjectError>().map(ProjectError::help);
+    let choice = error.downcast_ref::<UnknownCheck>().map(|error| error.help.clone());
+    project.or(choice).filter(|help| !help.is_empty())
 }
 
 fn run(cli: Cli) -> anyhow::Result<u8> {

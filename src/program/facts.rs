@@ -414,8 +414,22 @@ impl<'a> Facts<'a> {
     // ---- collection ----
 
     fn find_concerned(&self) -> FxHashSet<FileId> {
-        let mut work: Vec<FileId> =
+        // A program need not name the library itself: it may import modules that do.
+        let mut importers: FxHashMap<FileId, Vec<FileId>> = FxHashMap::default();
+        for file in self.modules.files() {
+            for imported in self.imported_files(file) {
+                importers.entry(imported).or_default().push(file);
+            }
+        }
+        let mut users: Vec<FileId> =
             self.modules.files().filter(|&file| self.uses_training_library(file)).collect();
+        let mut work = Vec::new();
+        let mut known: FxHashSet<FileId> = users.iter().copied().collect();
+        while let Some(file) = users.pop() {
+            work.push(file);
+            let others = importers.get(&file).into_iter().flatten().copied();
+            users.extend(others.filter(|&importer| known.insert(importer)));
+        }
         let mut concerned = FxHashSet::default();
         while let Some(file) = work.pop() {
             if concerned.insert(file) {

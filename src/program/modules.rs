@@ -48,8 +48,10 @@ pub struct Modules {
     pub names: Vec<String>,
     /// Which imports lead where.
     pub imports: Imports,
-    /// Files that could not be read.
+    /// Files and folders that could not be read.
     pub problems: Vec<FileProblem>,
+    /// Files whose bytes are no text; each is a finding.
+    pub undecodable: Vec<(FileId, FileProblem)>,
 }
 
 impl Modules {
@@ -69,12 +71,16 @@ impl Modules {
             .collect();
         let mut problems = project.problems().to_vec();
         let mut list = Vec::with_capacity(results.len());
-        for (module, problem) in results {
+        let mut undecodable = Vec::new();
+        for ((module, problem), file) in results.into_iter().zip(project.files()) {
             list.push(module);
-            problems.extend(problem);
+            match problem {
+                Some(problem) if problem.offset.is_some() => undecodable.push((file.id, problem)),
+                problem => problems.extend(problem),
+            }
         }
         let names = project.files().iter().map(|file| file.name.as_str().to_owned()).collect();
-        Self { list, names, imports: Imports::new(project.files()), problems }
+        Self { list, names, imports: Imports::new(project.files()), problems, undecodable }
     }
 
     /// The module of a file.

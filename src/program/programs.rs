@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::facts::Facts;
+use super::facts::{Creation, Facts};
 use super::influence::Place;
 use super::object::{Object, ObjectId};
 use super::solver::{CallEdge, Caller};
@@ -523,6 +523,11 @@ fn tape_loop(
 ) -> Option<TrainingLoop> {
     let mut own = loop_at(facts, LoopKind::GradientTape, file, call);
     place_at_manager(facts, &mut own, tape, file);
+    let is_managed = facts.module(file).managers.iter().any(|&(_, of)| of == own.statement);
+    if let Some(inner) = wrapped_tape(facts, file, call).filter(|_| !is_managed) {
+        own = loop_at(facts, LoopKind::GradientTape, inner.file, inner.call);
+        place_at_manager(facts, &mut own, inner.object, inner.file);
+    }
     let taken: Vec<(FileId, CallId)> = gradients
         .of_tapes
         .iter()
@@ -576,6 +581,17 @@ fn tape_loop(
     Some(own)
 }
 
+/// The tape that a call gives its distributed form.
+fn wrapped_tape<'f>(facts: &'f Facts<'_>, file: FileId, call: CallId) -> Option<&'f Creation> {
+    if !facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes)) {
+        return None;
+    }
+    let mut arguments = facts.module(file).call(call).arguments.iter();
+    arguments
+        .find_map(|argument| facts.of_kind(file, argument.value, Kind::Tape).first().copied())
+        .and_then(|tape| facts.creation(tape))
+}
+
 /// The objects of a kind, models or layers, whose variables the places are.
 fn owners(facts: &Facts<'_>, places: &[Place], kind: Kind) -> Vec<ObjectId> {
     let is_owner = |(file, value): Place| facts.may_be(file, value, kind);
@@ -626,15 +642,28 @@ pub fn way(facts: &Facts<'_>, program: &Program, to: Caller) -> Vec<CallEdge> {
         came_from.insert(start, None);
         queue.push_back(start);
     }
-    while let Some(caller) = queue.pop_front() {
+    // Calls in the source explain more than a library's calling back: a decorator is no way to a function's run.
+    let mut callbacks: std::collections::VecDeque<(CallEdge, Caller)> = std::collections::VecDeque::new();
+    loop {
+        let Some(caller) = queue.pop_front() else {
+            let Some((edge, next)) = callbacks.pop_front() else { break };
+            if let std::collections::hash_map::Entry::Vacant(entry) = came_from.entry(next) {
+                entry.insert(Some(edge));
+                queue.push_back(next);
+            }
+            continue;
+        };
         if caller == to {
             break;
         }
         for (edge, function) in facts.reached_functions(caller) {
             let next = facts.code_of(function);
-            if program.reached.contains(&next)
-                && let std::collections::hash_map::Entry::Vacant(entry) = came_from.entry(next)
-            {
+            if !program.reached.contains(&next) {
+                continue;
+            }
+            if Facts::is_call_back(&edge) {
+                callbacks.push_back((edge, next));
+            } else if let std::collections::hash_map::Entry::Vacant(entry) = came_from.entry(next) {
                 entry.insert(Some(edge));
                 queue.push_back(next);
             }

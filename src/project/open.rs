@@ -83,7 +83,8 @@ impl Project {
         if options.force_exclude {
             given.retain(|given| !search.is_excluded(&given.path));
         }
-        let mut found = search.run(&given);
+        // Standard input may have the name of a file in a folder that isn't there yet.
+        let mut found = if root.is_dir() { search.run(&given) } else { discover::Found::default() };
         for path in overlay.keys() {
             if path.starts_with(&root) && discover::has_python_name(path) && !search.is_excluded(path) {
                 found.files.insert(path.clone());

@@ -48,7 +48,7 @@ pub struct Described {
     pub pattern: &'static str,
     /// It starts Horovod.
     pub already_distributed: bool,
-    /// Its loops.
+    /// Its loops, then the tapes in a `train_step` that `fit` runs.
     pub loops: Vec<Loop>,
     /// The models that its loops train.
     pub models: Vec<Named>,
@@ -121,6 +121,7 @@ fn described(facts: &Facts<'_>, sources: &Sources<'_>, findings: &[Finding], pro
         loops: program
             .loops
             .iter()
+            .chain(&program.steps_of_fit)
             .map(|training_loop| described_loop(facts, sources, program, training_loop))
             .collect(),
         models: collect(&|training_loop| training_loop.models.clone()),

@@ -35,5 +35,5 @@ pub use value::{
 /// result, and what parses is still there.
 #[must_use]
 pub fn analyse(source: &str) -> Module {
-    lower::module(source)
+    crate::syntax::with_stack_for(source, || lower::module(source))
 }

@@ -16,6 +16,35 @@ pub fn with_stack<R>(work: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, work)
 }
 
+/// Runs `work` with a stack for the deepest syntax tree that `source` can have: parsing and dropping a tree take a
+/// few frames for each level, and a level takes at least a byte of one logical line.
+pub fn with_stack_for<R>(source: &str, work: impl FnOnce() -> R) -> R {
+    /// What a level may cost, in bytes of stack.
+    const LEVEL: usize = 1024;
+    /// Address space only; memory is used as far as the tree is deep.
+    const LARGEST: usize = 1 << 30;
+    let stack = longest_logical_line(source).saturating_mul(LEVEL).clamp(1 << 20, LARGEST);
+    stacker::maybe_grow(stack, stack, work)
+}
+
+/// The length in bytes of the longest line, where brackets join lines. Brackets in strings and comments count too:
+/// the result may be too large.
+fn longest_logical_line(source: &str) -> usize {
+    let (mut longest, mut start, mut depth) = (0, 0, 0_usize);
+    for (at, byte) in source.bytes().enumerate() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'\n' | b'\r' if depth == 0 => {
+                longest = longest.max(at - start);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    longest.max(source.len() - start)
+}
+
 /// Parses a module. Never fails: what does not parse is in the result's errors.
 #[must_use]
 pub fn parse(source: &str) -> Parsed<ast::ModModule> {

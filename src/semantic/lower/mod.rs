@@ -32,9 +32,19 @@ pub(super) fn module(source: &str) -> Module {
     lowering.module.errors = parsed
         .errors()
         .iter()
-        .map(|error| SyntaxError { message: error.error.to_string(), range: error.location })
+        .map(|error| SyntaxError { message: clause(&error.error.to_string()), range: error.location })
         .collect();
     lowering.finish()
+}
+
+/// The parser's sentence as messages are written: it begins with a small letter and has no final period.
+fn clause(sentence: &str) -> String {
+    let sentence = sentence.trim_end_matches('.');
+    let mut letters = sentence.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().chain(letters).collect(),
+        _ => sentence.to_owned(),
+    }
 }
 
 /// A scope whose code is being read.

@@ -1,0 +1,121 @@
+//! The whole programs in `fixtures/` have the findings and the training loops that are written beside them.
+//! All that differ are told at once.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+mod support;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use hvdlint::checks::CHECKS;
+use serde_json::{Value, json};
+use support::{copy_of, fixtures, run};
+
+/// `path:line: level[name]` of each finding, sorted.
+fn findings(folder: &Path) -> String {
+    let copy = copy_of(folder);
+    let arguments = ["check", "--select", "restriction,training-loop", "--output", "concise"];
+    let run = run(copy.path(), &arguments);
+    let mut lines: Vec<String> = run.stdout.lines().map(without_column_and_message).collect();
+    lines.sort();
+    let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    if run.status != i32::from(!lines.is_empty()) || !run.stderr.is_empty() {
+        writeln!(text, "exit status {}, {}", run.status, run.stderr).unwrap();
+    }
+    text
+}
+
+fn without_column_and_message(line: &str) -> String {
+    let (place, finding) = line.split_once(": ").unwrap();
+    let (place, _column) = place.rsplit_once(':').unwrap();
+    let (name, _message) = finding.split_once(' ').unwrap();
+    format!("{place}: {name}")
+}
+
+/// The pattern and the loops of each program that trains.
+fn loops(folder: &Path) -> Vec<Value> {
+    let copy = copy_of(folder);
+    let programs = run(copy.path(), &["loops", "--output", "json"]).json();
+    let described = |program: &Value| {
+        let place = |own: &Value| json!({"path": own["path"], "line": own["line"], "kind": own["kind"]});
+        let mut loops: Vec<Value> = program["loops"].as_array().unwrap().iter().map(place).collect();
+        loops.sort_by_key(Value::to_string);
+        json!({"pattern": program["pattern"], "loops": loops})
+    };
+    let programs = programs["programs"].as_array().unwrap();
+    let mut found: Vec<Value> =
+        programs.iter().filter(|program| program["pattern"] != "none").map(described).collect();
+    found.sort_by_key(Value::to_string);
+    found
+}
+
+fn expected_loops(folder: &Path) -> Vec<Value> {
+    let value: Value = serde_json::from_str(&fs::read_to_string(folder.join("loops.json")).unwrap()).unwrap();
+    let mut programs = if let Value::Array(programs) = value { programs } else { vec![value] };
+    for program in &mut programs {
+        program["loops"].as_array_mut().unwrap().sort_by_key(Value::to_string);
+    }
+    programs.sort_by_key(Value::to_string);
+    programs
+}
+
+/// What differs, as lines with `-` for what is missing and `+` for what is too much.
+fn difference(name: &str, expected: &str, found: &str) -> String {
+    let mut text = format!("{name}:\n");
+    for change in similar::TextDiff::from_lines(expected, found).iter_all_changes() {
+        if change.tag() != similar::ChangeTag::Equal {
+            write!(text, "  {}{change}", change.tag()).unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn programs_have_the_expected_findings() {
+    // Without checks there is nothing to find.
+    if CHECKS.is_empty() {
+        return;
+    }
+    let mut differences = String::new();
+    for (name, folder) in fixtures() {
+        let expected = fs::read_to_string(folder.join("expected.txt")).unwrap();
+        let found = findings(&folder);
+        if expected != found {
+            differences += &difference(&name, &expected, &found);
+        }
+    }
+    assert!(differences.is_empty(), "\n{differences}");
+}
+
+#[test]
+fn programs_have_the_expected_training_loops() {
+    let mut differences = String::new();
+    for (name, folder) in fixtures() {
+        let (expected, found) = (expected_loops(&folder), loops(&folder));
+        if expected != found {
+            let text = |value: &[Value]| serde_json::to_string_pretty(value).unwrap() + "\n";
+            differences += &difference(&name, &text(&expected), &text(&found));
+        }
+    }
+    assert!(differences.is_empty(), "\n{differences}");
+}
+
+#[test]
+fn each_program_says_what_is_expected() {
+    let missing: Vec<String> = fixtures()
+        .into_iter()
+        .flat_map(|(name, folder)| ["expected.txt", "loops.json"].map(|file| (name.clone(), folder.join(file))))
+        .filter(|(_, path)| !path.is_file())
+        .map(|(name, path)| format!("{name} has no {}", path.file_name().unwrap().display()))
+        .collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
+fn each_check_of_a_program_has_a_fixture() {
+    let names: Vec<String> = fixtures().into_iter().map(|(name, _)| name).collect();
+    let missing: Vec<&str> =
+        CHECKS.iter().map(|check| check.rule.name).filter(|name| !names.iter().any(|own| own == name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}

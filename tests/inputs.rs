@@ -1,0 +1,213 @@
+//! No input makes the program panic or hang, and a strange file does not keep the others from being analysed.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+mod support;
+
+use std::fmt::Write;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use support::{Run, folder, run};
+
+/// A program that trains, to be found beside strange files.
+const TRAIN: &str = "import tensorflow as tf\n\
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n\
+    model.compile(optimizer=tf.keras.optimizers.SGD(0.1), loss='mse')\n\
+    model.fit(tf.ones([8, 4]), tf.ones([8, 1]))\n";
+
+/// What each command does with a project that has this file; none may fail.
+fn ask(text: impl AsRef<[u8]>) -> Run {
+    let project = folder(&[("strange.py", text.as_ref()), ("train.py", TRAIN.as_bytes())]);
+    for command in [&["loops", "--output", "json"][..], &["graph", "calls"]] {
+        let answer = run(project.path(), command);
+        assert_eq!(answer.status, 0, "{command:?}: {}", answer.stderr);
+        assert!(answer.stdout.contains("train"), "the rest of the project is there");
+    }
+    let check = run(project.path(), &["check", "--output", "concise"]);
+    assert!(check.status < 2, "{}", check.stderr);
+    check
+}
+
+/// The findings in the strange file.
+fn findings(run: &Run) -> Vec<&str> {
+    run.stdout.lines().filter(|line| line.starts_with("strange.py:")).collect()
+}
+
+fn is_invalid(text: impl AsRef<[u8]>) -> bool {
+    findings(&ask(text)).iter().any(|line| line.contains("invalid-syntax"))
+}
+
+#[test]
+fn python_2_is_a_finding_and_the_rest_is_analysed() {
+    assert!(is_invalid("print \"x\"\n"));
+    assert!(is_invalid("try:\n    pass\nexcept IOError, error:\n    print error\n"));
+}
+
+#[test]
+fn a_byte_order_mark_is_no_text() {
+    let with_fault = ask(b"\xef\xbb\xbfdef f(:\n    pass\n");
+    assert!(findings(&with_fault)[0].starts_with("strange.py:1:7:"), "{with_fault:#?}");
+    assert!(!is_invalid(b"\xef\xbb\xbfx = 1\n"));
+}
+
+#[test]
+fn a_declared_encoding_is_used() {
+    assert!(!is_invalid(b"# -*- coding: latin-1 -*-\nx = '\xe9'\n"));
+    assert!(!is_invalid(b"#!/usr/bin/env python\n# vim: set fileencoding=cp1252 :\nx = '\x80'\n"));
+}
+
+#[test]
+fn bytes_that_are_no_text_are_a_finding() {
+    let answer = ask(b"y = 1\nx = '\xe9'\n");
+    assert!(findings(&answer)[0].starts_with("strange.py:2:6: error[invalid-syntax]"), "{answer:#?}");
+    assert_eq!(answer.stderr, "", "it is said once");
+}
+
+#[test]
+fn every_line_ending_counts_as_one() {
+    for ending in ["\n", "\r\n", "\r"] {
+        let text = ["x = 1", "if x:", "    y = 2", "def f(:", "    pass", ""].join(ending);
+        let answer = ask(&text);
+        assert!(findings(&answer)[0].starts_with("strange.py:4:7:"), "{ending:?}: {answer:#?}");
+        assert!(!is_invalid(text.replace("(:", "():")), "{ending:?}");
+    }
+}
+
+#[test]
+fn small_and_blank_files_have_no_findings() {
+    for text in ["", "\n", "\r", " ", "\t", "#", "\u{c}", "if 1:\n\tx = 1\n\ty = 2\n"] {
+        let answer = ask(text);
+        assert_eq!(findings(&answer), [] as [&str; 0], "{text:?}");
+    }
+}
+
+#[test]
+fn garbage_is_a_finding_at_most() {
+    for text in [
+        "\0",
+        "\\\n",
+        "x = 1\0\ny = 2\n",
+        "\u{feff}\u{feff}",
+        "'''",
+        "f'{",
+        "f'{x!}'",
+        "((((",
+        "))))",
+        "class",
+        "def f(a, a, *, **k, *b): pass",
+        "lambda: (yield)",
+        "return\nbreak\ncontinue\nawait x\n",
+        "match x:\n    case [*a, *b]: pass\n",
+        "@\ndef f(): pass",
+        "x: int = \n",
+        "from . import\nimport\nfrom .......... import x\n",
+        "global x\nnonlocal y\n",
+        "del\ndel (a, [b]), c.d, e[0]\n",
+        "x = *y\n",
+        "a := 1\n",
+        "𝕩 = 1; ℌ = 𝕩\n",
+        "\u{202e}x = 1\n",
+        "try:\n    pass\n",
+        "async with a as b, c as (d, e): pass\n",
+        "type X[T] = list[X]\n",
+        "import a.b.c as d, e; from e import *\n",
+    ] {
+        ask(text);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_a_circle_end() {
+    let project = folder(&[("train.py", TRAIN), ("package/part.py", "x = 1\n")]);
+    std::os::unix::fs::symlink("..", project.path().join("package/up")).unwrap();
+    std::os::unix::fs::symlink("self.py", project.path().join("self.py")).unwrap();
+    std::os::unix::fs::symlink("nowhere.py", project.path().join("gone.py")).unwrap();
+    let answer = run(project.path(), &["check"]);
+    assert!(answer.status < 2, "{answer:#?}");
+    assert!(answer.stdout.contains("2 files"), "{answer:#?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unreadable_file_is_a_warning() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = folder(&[("train.py", TRAIN), ("secret.py", "x = 1\n")]);
+    let secret = project.path().join("secret.py");
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0)).unwrap();
+    if fs::read(&secret).is_ok() {
+        // Nothing is secret to root.
+        return;
+    }
+    let answer = run(project.path(), &["check"]);
+    assert!(answer.status < 2, "{answer:#?}");
+    assert!(answer.stderr.contains("secret.py") && answer.stderr.contains("help: "), "{answer:#?}");
+}
+
+#[test]
+fn a_file_of_ten_megabytes_is_analysed_in_time() {
+    let mut text = String::new();
+    let mut index = 0;
+    while text.len() < 10 << 20 {
+        write!(
+            text,
+            "def function_{index}(first, second=None):\n    \"\"\"A function among many, as generators write them.\"\"\"\n    \
+             total = first + {index}\n    for item in second or []:\n        total += item.value\n    \
+             return [total, {{'key_{index}': first}}, 'a rather long string, as tables of data have them']\n\n",
+        )
+        .unwrap();
+        index += 1;
+    }
+    let project = folder(&[("strange.py", text.as_str()), ("train.py", TRAIN)]);
+    let start = Instant::now();
+    let answer = run(project.path(), &["check"]);
+    assert!(answer.status < 2, "{answer:#?}");
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}
+
+/// Fifty thousand and more levels, in every way in which Python nests.
+#[test]
+fn deep_nesting_does_not_exhaust_the_stack() {
+    let blocks = |header: &str, depth: usize| {
+        let mut text: String = (0..depth).map(|level| format!("{}{header}\n", " ".repeat(level))).collect();
+        writeln!(text, "{}pass", " ".repeat(depth)).unwrap();
+        text
+    };
+    let cases = [
+        ("terms", format!("x = {}\n", ["1"; 50_000].join("+"))),
+        ("attributes", format!("import a\nx = a{}\n", ".b".repeat(60_000))),
+        ("calls", format!("import a\nx = a{}\n", ".b()".repeat(30_000))),
+        ("subscripts", format!("x = a{}\n", "[0]".repeat(30_000))),
+        ("parentheses", format!("x = {}1{}\n", "(".repeat(3_000), ")".repeat(3_000))),
+        ("lists", format!("x = {}{}\n", "[".repeat(3_000), "]".repeat(3_000))),
+        ("dictionaries", format!("x = {}1{}\n", "{1:".repeat(3_000), "}".repeat(3_000))),
+        ("nested calls", format!("x = {}{}\n", "f(".repeat(3_000), ")".repeat(3_000))),
+        ("comprehensions", format!("x = {}c{}\n", "[a for b in ".repeat(500), "]".repeat(500))),
+        ("conditions", format!("x = {}2\n", "1 if a else ".repeat(5_000))),
+        ("lambdas", format!("x = {}1\n", "lambda: ".repeat(1_000))),
+        ("negations", format!("x = {}1\n", "not ".repeat(20_000))),
+        ("signs", format!("x = {}1\n", "-".repeat(100_000))),
+        ("powers", format!("x = {}\n", ["1"; 5_000].join("**"))),
+        ("choices", format!("x = {}\n", ["a"; 50_000].join(" or "))),
+        ("assignments", format!("{}1\n", "a = ".repeat(20_000))),
+        ("strings", format!("x = {}\n", ["'a'"; 50_000].join(" "))),
+        ("lines in brackets", format!("x = (\n{}\n)\n", ["1"; 50_000].join("\n+"))),
+        ("open brackets", "x = [".repeat(50_000)),
+        ("patterns", format!("match x:\n case {}{}: pass\n", "[".repeat(3_000), "]".repeat(3_000))),
+        ("elifs", format!("if a:\n pass\n{}", "elif b:\n pass\n".repeat(20_000))),
+        ("ifs", blocks("if a:", 1_000)),
+        ("loops", blocks("for a in b:", 1_000)),
+        ("withs", blocks("with a as b:", 1_000)),
+        ("functions", blocks("def f(a):", 1_000)),
+        ("classes", blocks("class A:", 1_000)),
+    ];
+    let files: Vec<(String, &str)> =
+        cases.iter().map(|(name, text)| (format!("{}.py", name.replace(' ', "_")), text.as_str())).collect();
+    for (name, text) in &files {
+        let project = folder(&[(name.as_str(), *text)]);
+        for command in [&["check", "--output", "concise"][..], &["loops"]] {
+            let answer = run(project.path(), command);
+            assert!(answer.status < 2, "{name}: {}", answer.stderr);
+        }
+    }
+}
