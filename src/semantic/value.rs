@@ -94,6 +94,8 @@ pub enum Operator {
     InPlace(&'static str),
     /// A comparison by its method.
     Compare(&'static str),
+    /// A unary operator by its method; both operands are the one that it has.
+    Unary(&'static str),
 }
 
 /// How a value comes about.

@@ -56,6 +56,14 @@ impl Solver<'_> {
         self.on(getter, Use::Call(site));
     }
 
+    /// The first of the methods that the project defines for a class: the plain one, else the asynchronous one.
+    pub(super) fn first_in_class(&mut self, class: ClassRef, methods: &[&'static str]) -> Option<&'static str> {
+        methods.iter().copied().find(|method| {
+            let name = self.names.id(method);
+            self.in_class(class, name)
+        })
+    }
+
     fn in_class(&self, class: ClassRef, name: Name) -> bool {
         let text = self.names.text(name);
         self.hierarchy.order(class).iter().any(|ancestor| match ancestor {
@@ -132,7 +140,7 @@ impl Solver<'_> {
     }
 
     /// What the project has stored in the object.
-    fn own_field(&mut self, object: ObjectId, name: Name, node: NodeId) {
+    pub(super) fn own_field(&mut self, object: ObjectId, name: Name, node: NodeId) {
         let field = self.field(object, Field::Attribute(name));
         self.flow(field, node);
     }
@@ -213,6 +221,9 @@ impl Solver<'_> {
         }
         if let Some(fallback) = fallback {
             self.add_new(node, fallback);
+        } else if text == "__new__" {
+            let new = self.names.id("object.__new__");
+            self.add_new(node, Object::Builtin(new));
         }
     }
 
@@ -270,7 +281,7 @@ impl Solver<'_> {
 
     /// A call that the language makes.
     pub(super) fn implicit(&mut self, caller: Caller, arguments: Arguments, result: Option<NodeId>) -> super::SiteId {
-        self.implicit_via(Via::Protocol, caller, arguments, result)
+        self.implicit_via(Via::Operator, caller, arguments, result)
     }
 
     fn implicit_via(
@@ -301,7 +312,8 @@ impl Solver<'_> {
         result: Option<NodeId>,
     ) {
         let via = match name {
-            "__iter__" | "__next__" => Via::Protocol,
+            "__iter__" | "__next__" | "__aiter__" | "__anext__" | "__enter__" | "__exit__" | "__aenter__"
+            | "__aexit__" => Via::Protocol,
             _ => Via::Operator,
         };
         let name = self.names.id(name);
@@ -580,9 +592,10 @@ impl Solver<'_> {
                 let all = self.all(object);
                 self.flow(all, node);
             }
-            Object::Instance(..) => {
+            Object::Instance(class, _) => {
                 let iterator = self.fresh();
-                self.call_method(object, "__iter__", caller, Vec::new(), Some(iterator));
+                let method = self.first_in_class(class, &["__iter__", "__aiter__"]).unwrap_or("__iter__");
+                self.call_method(object, method, caller, Vec::new(), Some(iterator));
                 self.on(iterator, Use::NextInto(node, caller));
             }
             Object::Literal(Literal::Str(_)) | Object::Type(BuiltinType::Str | BuiltinType::File) => {
@@ -597,7 +610,10 @@ impl Solver<'_> {
     /// What the iterator `object` yields goes to `node`.
     pub(super) fn next(&mut self, object: ObjectId, node: NodeId, caller: Caller) {
         match self.objects.get(object) {
-            Object::Instance(..) => self.call_method(object, "__next__", caller, Vec::new(), Some(node)),
+            Object::Instance(class, _) => {
+                let method = self.first_in_class(class, &["__next__", "__anext__"]).unwrap_or("__next__");
+                self.call_method(object, method, caller, Vec::new(), Some(node));
+            }
             _ => self.iterate(object, node, caller),
         }
     }
@@ -614,6 +630,17 @@ impl Solver<'_> {
                 } else {
                     let literal = index.map(|index| Literal::Int(index.into()));
                     self.container_item(object, literal, result);
+                }
+            }
+            // A named tuple.
+            Object::Instance(class, _) if !starred && self.first_in_class(class, &["__iter__"]).is_none() => {
+                let fields = self.annotated(class);
+                match index.and_then(|index| fields.get(index as usize)) {
+                    Some(&name) => {
+                        let from = self.attribute_node(object, name);
+                        self.flow(from, result);
+                    }
+                    None => self.unknown(result),
                 }
             }
             Object::Unknown | Object::Created(..) if starred => {
@@ -636,11 +663,9 @@ impl Solver<'_> {
         match self.objects.get(object) {
             Object::Instance(class, _) => {
                 let caller = self.caller(file, value);
-                let enter = self.names.id("__enter__");
-                if self.in_class(class, enter) {
-                    self.call_method(object, "__enter__", caller, Vec::new(), Some(result));
-                } else {
-                    self.add(result, object);
+                match self.first_in_class(class, &["__enter__", "__aenter__"]) {
+                    Some(method) => self.call_method(object, method, caller, Vec::new(), Some(result)),
+                    None => self.add(result, object),
                 }
             }
             // A generator function under `contextlib.contextmanager`.
@@ -668,10 +693,11 @@ impl Solver<'_> {
     }
 
     pub(super) fn leave(&mut self, file: FileId, value: ValueId, object: ObjectId) {
-        if let Object::Instance(..) = self.objects.get(object) {
+        if let Object::Instance(class, _) = self.objects.get(object) {
             let caller = self.caller(file, value);
             let unknown = self.singleton(ObjectId::UNKNOWN);
-            self.call_method(object, "__exit__", caller, vec![unknown; 3], None);
+            let method = self.first_in_class(class, &["__exit__", "__aexit__"]).unwrap_or("__exit__");
+            self.call_method(object, method, caller, vec![unknown; 3], None);
         }
     }
 
@@ -700,6 +726,10 @@ impl Solver<'_> {
                 self.call_method(object, method, caller, vec![right], None);
             }
             (Operator::Compare(_), _) => self.add_new(result, Object::Type(BuiltinType::Bool)),
+            (Operator::Unary(method), Object::Instance(..)) => {
+                self.call_method(object, method, caller, Vec::new(), Some(result));
+            }
+            (Operator::Unary(_), Object::Container(..)) => {}
             (Operator::Binary(method), Object::Instance(..)) => {
                 self.call_method(object, method, caller, vec![right], Some(result));
             }

@@ -27,7 +27,7 @@ impl Solver<'_> {
                 }
             }
         }
-        if symbol.is_class() {
+        if symbol.is_class() && !matches!(symbol.returns(), Returns::Partial(_)) {
             self.created(site, external);
             return;
         }
@@ -119,8 +119,8 @@ impl Solver<'_> {
         let caller = self.site_caller(site);
         match calls {
             Calls::Argument(name) => {
-                // What returns its argument's result calls it with that result.
-                if matches!(symbol.returns(), Returns::ResultOf(of) if of == name) {
+                // What returns its argument's result calls it with that result, and a partial when it is called.
+                if matches!(symbol.returns(), Returns::ResultOf(of) | Returns::Partial(of) if of == name) {
                     return;
                 }
                 if let Some(callee) = argument(self, symbol, arguments, name) {

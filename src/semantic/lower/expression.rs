@@ -271,7 +271,14 @@ impl Lowering<'_> {
                 self.constant(Constant::Int(negated), operation.range)
             }
             (_, Value::Constant(Constant::Int(_)) | Value::Instance(_)) => operand,
-            _ => self.push(Value::Unknown, operation.range),
+            (op, _) => {
+                let operator = Operator::Unary(match op {
+                    ast::UnaryOp::Invert => "__invert__",
+                    ast::UnaryOp::UAdd => "__pos__",
+                    _ => "__neg__",
+                });
+                self.push(Value::Operator { operator, left: operand, right: operand }, operation.range)
+            }
         }
     }
 
