@@ -1,7 +1,7 @@
 //! Call graphs of small packages, exactly: what runs of them call, as `callgraph.json` says.
 //!
 //! Each case is a folder `tests/callgraph/<category>/<case>`. The graph has the calls that the source shows; for
-//! operators and properties also those that the language makes where nothing looks like a call. With
+//! operators, properties and contexts also those that the language makes where nothing looks like a call. With
 //! `UPDATE_CALLGRAPHS=1` the files are written anew, to be read with care.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -41,7 +41,7 @@ fn graphs_are_exactly_what_runs_call() {
     let mut count = 0;
     for category in folders(&root) {
         let name = category.file_name().unwrap().to_str().unwrap().to_owned();
-        let via = if matches!(&*name, "operators" | "properties") { Via::Operator } else { Via::Protocol };
+        let via = if matches!(&*name, "async" | "operators" | "properties" | "with") { Via::Operator } else { Via::Protocol };
         for case in folders(&category) {
             count += 1;
             let actual = graph(&case, via);

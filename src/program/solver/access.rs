@@ -312,8 +312,7 @@ impl Solver<'_> {
         result: Option<NodeId>,
     ) {
         let via = match name {
-            "__iter__" | "__next__" | "__aiter__" | "__anext__" | "__enter__" | "__exit__" | "__aenter__"
-            | "__aexit__" => Via::Protocol,
+            "__iter__" | "__next__" | "__aiter__" | "__anext__" => Via::Protocol,
             _ => Via::Operator,
         };
         let name = self.names.id(name);

@@ -137,9 +137,9 @@ struct SiteId(u32);
 pub enum Via {
     /// The source says so.
     Source,
-    /// The language does, for a statement that says so: to iterate, to enter and leave a context.
+    /// The language does, to iterate.
     Protocol,
-    /// The language does where nothing looks like a call: for an operator, a subscript, a property.
+    /// The language does where nothing looks like a call: for an operator, a subscript, a property, a context.
     Operator,
     /// A library calls back what it was given or what a class defines.
     Library,
