@@ -21,8 +21,11 @@ fn folders(path: &Path) -> Vec<PathBuf> {
 }
 
 fn graph(case: &Path, via: Via) -> Adjacency {
-    let options =
-        OpenOptions { config: ConfigSource::Isolated, package: Some(case.to_owned()), ..OpenOptions::default() };
+    let options = OpenOptions {
+        config: ConfigSource::Isolated,
+        package: Some(case.to_owned()),
+        ..OpenOptions::default()
+    };
     let project = Project::open(&[case.to_owned()], &options).unwrap();
     assert!(!project.files().is_empty(), "{} has no files", case.display());
     analysis::with_facts(&project, |facts| adjacency(facts.modules, &facts.solution, via)).unwrap()
@@ -41,7 +44,11 @@ fn graphs_are_exactly_what_runs_call() {
     let mut count = 0;
     for category in folders(&root) {
         let name = category.file_name().unwrap().to_str().unwrap().to_owned();
-        let via = if matches!(&*name, "async" | "operators" | "properties" | "with") { Via::Operator } else { Via::Protocol };
+        let via = if matches!(&*name, "async" | "operators" | "properties" | "with") {
+            Via::Operator
+        } else {
+            Via::Protocol
+        };
         for case in folders(&category) {
             count += 1;
             let actual = graph(&case, via);

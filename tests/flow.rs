@@ -50,7 +50,13 @@ fn reached(facts: &Facts<'_>, file: FileId, text: &str, line: usize) -> BTreeSet
 }
 
 /// Where the receiver of the first method call in a line was made.
-fn made(facts: &Facts<'_>, files: &[(&str, String)], file: FileId, text: &str, line: usize) -> BTreeSet<String> {
+fn made(
+    facts: &Facts<'_>,
+    files: &[(&str, String)],
+    file: FileId,
+    text: &str,
+    line: usize,
+) -> BTreeSet<String> {
     let module = facts.module(file);
     let mut calls = (0..module.calls.len()).map(CallId::new).filter_map(|id| {
         let call = module.call(id);
@@ -107,11 +113,19 @@ fn check(source: &str) {
                 };
                 if let Some(expected) = words("#> ") {
                     checked += 1;
-                    assert_eq!(reached(facts, file, text, number), expected, "{name}:{number} reaches, in\n{source}");
+                    assert_eq!(
+                        reached(facts, file, text, number),
+                        expected,
+                        "{name}:{number} reaches, in\n{source}"
+                    );
                 }
                 if let Some(expected) = words("#< ") {
                     checked += 1;
-                    assert_eq!(made(facts, &files, file, text, number), expected, "{name}:{number} is made, in\n{source}");
+                    assert_eq!(
+                        made(facts, &files, file, text, number),
+                        expected,
+                        "{name}:{number} is made, in\n{source}"
+                    );
                 }
             }
         }
@@ -122,7 +136,8 @@ fn check(source: &str) {
 
 #[test]
 fn calling_a_model_runs_its_call() {
-    check("
+    check(
+        "
 # file: net.py
 import tensorflow as tf
 class Net(tf.keras.Model):
@@ -140,23 +155,27 @@ class Block(tf.keras.layers.Layer):
 from net import Net
 net = Net()  #> net.Net.__init__
 net(1)  #> net.Net.call
-");
+",
+    );
 }
 
 #[test]
 fn a_model_with_its_own_call_operator_keeps_it() {
-    check("
+    check(
+        "
 import tensorflow as tf
 class Net(tf.Module):
     def __call__(self, x):
         return x
 Net()(1)  #> train.Net.__call__
-");
+",
+    );
 }
 
 #[test]
 fn fit_runs_the_train_step_of_the_model() {
-    check("
+    check(
+        "
 import tensorflow as tf
 class Net(tf.keras.Model):
     def call(self, x):
@@ -166,12 +185,14 @@ class Net(tf.keras.Model):
 model = Net()
 model.compile(tf.keras.optimizers.SGD())
 model.fit([1])  #> train.Net.train_step train.Net.call
-");
+",
+    );
 }
 
 #[test]
 fn a_subclass_of_a_subclass_in_another_file_is_a_model() {
-    check("
+    check(
+        "
 # file: base.py
 from tensorflow import keras
 class Base(keras.Model):
@@ -187,12 +208,14 @@ class Net(middle.Middle):
     def call(self, x):
         return x
 Net().fit([1])  #> base.Base.train_step train.Net.call
-");
+",
+    );
 }
 
 #[test]
 fn a_compiled_function_is_called() {
-    check("
+    check(
+        "
 import tensorflow as tf
 @tf.function
 def one(x):
@@ -212,12 +235,14 @@ def main():
     compiled(1)  #> train.three
     again(1)  #> train.four
 main()
-");
+",
+    );
 }
 
 #[test]
 fn a_compiled_method_is_called() {
-    check("
+    check(
+        "
 import tensorflow as tf
 class Trainer:
     def __init__(self, model):
@@ -234,12 +259,14 @@ class Net(tf.keras.Model):
 trainer = Trainer(Net())  #> train.Trainer.__init__
 trainer.step(1)  #> train.Trainer.step
 trainer.fast(1)  #> train.Trainer.slow
-");
+",
+    );
 }
 
 #[test]
 fn a_partial_binds_its_arguments() {
-    check("
+    check(
+        "
 import functools
 import tensorflow as tf
 def train(model, optimizer, data):
@@ -250,12 +277,14 @@ class Net(tf.keras.Model):
         return x
 run = functools.partial(train, Net(), optimizer=tf.keras.optimizers.Adam())
 run(data=1)  #> train.train
-");
+",
+    );
 }
 
 #[test]
 fn callbacks_are_run_by_fit() {
-    check("
+    check(
+        "
 import tensorflow as tf
 class Log(tf.keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
@@ -268,12 +297,14 @@ model = tf.keras.Sequential()
 callbacks = [Log()]
 callbacks.append(tf.keras.callbacks.LearningRateScheduler(rate))  #> train.rate
 model.fit([1], callbacks=callbacks)
-");
+",
+    );
 }
 
 #[test]
 fn an_application_runs_its_main() {
-    check("
+    check(
+        "
 from absl import app, flags
 def main(argv):
     train()  #> train.train
@@ -281,22 +312,26 @@ def train():
     pass
 if __name__ == '__main__':
     app.run(main)  #> train.main
-");
+",
+    );
 }
 
 #[test]
 fn an_old_application_runs_its_main() {
-    check("
+    check(
+        "
 import tensorflow.compat.v1 as tf
 def main(_):
     pass
 tf.app.run(main=main)  #> train.main
-");
+",
+    );
 }
 
 #[test]
 fn a_thread_runs_its_target() {
-    check("
+    check(
+        "
 import threading
 from multiprocessing import Process
 def work(n):
@@ -308,22 +343,26 @@ def main():
     thread.start()
     Process(target=other).start()  #> train.other
 main()
-");
+",
+    );
 }
 
 #[test]
 fn a_dataset_maps_functions_of_the_project() {
-    check("
+    check(
+        "
 import tensorflow as tf
 def parse(x):
     return x
 data = tf.data.Dataset.range(3).map(parse).batch(2)  #> train.parse
-");
+",
+    );
 }
 
 #[test]
 fn a_trainer_holds_model_and_optimizer() {
-    check("
+    check(
+        "
 import tensorflow as tf
 class Trainer:
     def __init__(self, model, optimizer):
@@ -339,12 +378,14 @@ model = tf.keras.Sequential()
 optimizer = tf.keras.optimizers.Adam(1e-3)
 trainer = Trainer(model, optimizer)
 trainer.step(1)  #> train.Trainer.step
-");
+",
+    );
 }
 
 #[test]
 fn an_optimizer_travels_through_two_modules() {
-    check("
+    check(
+        "
 # file: a.py
 import tensorflow as tf
 import b
@@ -360,12 +401,14 @@ def step(opt):
 # file: main.py
 import a
 a.main()  #> a.main
-");
+",
+    );
 }
 
 #[test]
 fn an_optimizer_comes_from_a_factory() {
-    check("
+    check(
+        "
 # file: factory.py
 from tensorflow import keras
 def make(name):
@@ -378,12 +421,14 @@ def make(name):
 from factory import make
 optimizer = make('adam')
 optimizer.apply_gradients([])  #< factory.py:4 factory.py:6
-");
+",
+    );
 }
 
 #[test]
 fn an_optimizer_is_kept_in_containers() {
-    check("
+    check(
+        "
 import tensorflow.keras as K
 table = {'opt': K.optimizers.Adam(), 'model': K.Sequential()}
 items = [K.optimizers.SGD(), K.optimizers.RMSprop()]
@@ -399,12 +444,14 @@ def build():
     opt = K.optimizers.Adam()
     return model, opt
 main()
-");
+",
+    );
 }
 
 #[test]
 fn an_optimizer_is_kept_in_a_closure() {
-    check("
+    check(
+        "
 import tensorflow as tf
 def make_step(model, optimizer):
     @tf.function
@@ -414,7 +461,8 @@ def make_step(model, optimizer):
     return step
 step = make_step(tf.keras.Sequential(), tf.keras.optimizers.Adam())
 step(1)  #> train.make_step.step
-");
+",
+    );
 }
 
 #[test]
@@ -439,7 +487,8 @@ fn spellings_of_tensorflow_mean_the_same() {
 
 #[test]
 fn names_imported_one_by_one_mean_the_same() {
-    check("
+    check(
+        "
 from tensorflow.keras.models import Model as M
 from tensorflow.keras.layers import Layer
 class Inner(Layer):
@@ -454,23 +503,27 @@ class Net(M):
             x = layer(x)  #> train.Inner.call
         return x
 Net()(1)  #> train.Net.__init__ train.Net.call
-");
+",
+    );
 }
 
 #[test]
 fn a_wrapped_optimizer_is_one_of_its_own() {
-    check("
+    check(
+        "
 import tensorflow as tf
 import horovod.tensorflow as hvd
 optimizer = tf.keras.optimizers.SGD()
 optimizer = hvd.DistributedOptimizer(optimizer)
 optimizer.apply_gradients([])  #< train.py:4
-");
+",
+    );
 }
 
 #[test]
 fn a_conditional_import_of_the_project_is_followed() {
-    check("
+    check(
+        "
 # file: train.py
 try:
     from fast import step
@@ -480,12 +533,14 @@ step()  #> slow.step
 # file: slow.py
 def step():
     pass
-");
+",
+    );
 }
 
 #[test]
 fn a_session_hook_is_run() {
-    check("
+    check(
+        "
 import tensorflow.compat.v1 as tf
 class Hook(tf.train.SessionRunHook):
     def after_run(self, context, values):
@@ -495,5 +550,6 @@ class Hook(tf.train.SessionRunHook):
 def model_fn(features, labels, mode):
     pass
 estimator = tf.estimator.Estimator(model_fn=model_fn)
-");
+",
+    );
 }

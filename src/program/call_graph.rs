@@ -38,7 +38,11 @@ impl QualifiedNames<'_> {
     pub fn caller(&self, caller: Caller) -> String {
         let scope = self.modules.get(caller.file).scope(caller.scope);
         let name = &self.modules.names[caller.file.index()];
-        if scope.qualified_name.is_empty() { name.clone() } else { format!("{name}.{}", scope.qualified_name) }
+        if scope.qualified_name.is_empty() {
+            name.clone()
+        } else {
+            format!("{name}.{}", scope.qualified_name)
+        }
     }
 }
 
@@ -66,18 +70,18 @@ pub fn adjacency(modules: &Modules, solution: &Solution<'_>, via: Via) -> Adjace
     }
     let mut candidates: FxHashMap<_, (usize, FxHashSet<&str>)> = FxHashMap::default();
     for edge in solution.edges.iter().filter(|edge| edge.call.is_some()) {
-        let (count, functions) = candidates.entry((edge.caller, edge.call)).or_default();
-        *count += 1;
-        match solution.object(edge.callee) {
+        let function = match solution.object(edge.callee) {
             Object::Function(function) => {
                 let module = modules.get(function.file);
-                functions.insert(module.names.text(module.function(function.function).name));
+                module.names.text(module.function(function.function).name)
             }
-            Object::Class(_) | Object::Unknown => {}
-            _ => {
-                functions.insert("");
-            }
-        }
+            // Its initializer counts.
+            Object::Class(_) | Object::Unknown => continue,
+            _ => "",
+        };
+        let (count, functions) = candidates.entry((edge.caller, edge.call)).or_default();
+        *count += 1;
+        functions.insert(function);
     }
     for edge in &solution.edges {
         let found = candidates.get(&(edge.caller, edge.call));

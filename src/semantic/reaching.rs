@@ -54,7 +54,9 @@ impl<'a> Reaching<'a> {
     pub fn definitions(&self, reading: usize) -> Vec<usize> {
         let reading = &self.module.uses[reading];
         let flow = &self.module.scope(self.scope).flow;
-        let Some(variable) = reading.variable.filter(|_| reading.scope == self.scope) else { return Vec::new() };
+        let Some(variable) = reading.variable.filter(|_| reading.scope == self.scope) else {
+            return Vec::new();
+        };
         let all = self.definitions.get(&variable).map_or(&[][..], Vec::as_slice);
         let definition = |index: usize| -> &Definition { &self.module.definitions[index] };
         let last = |block: BlockId, before: u32| {
@@ -73,7 +75,9 @@ impl<'a> Reaching<'a> {
             let mut from = &self.predecessors[block.index()][..];
             match &flow.blocks[block.index()].detour {
                 Some(Detour::Exception(stretch)) => {
-                    found.extend(all.iter().copied().filter(|&index| stretch.contains(definition(index).order)));
+                    found.extend(
+                        all.iter().copied().filter(|&index| stretch.contains(definition(index).order)),
+                    );
                 }
                 Some(Detour::Finally(normal, stretch))
                     if !all.iter().any(|&index| stretch.contains(definition(index).order)) =>
@@ -82,7 +86,9 @@ impl<'a> Reaching<'a> {
                 }
                 _ => {}
             }
-            work.extend(from.iter().copied().filter(|&block| seen.insert(block)).map(|block| (block, u32::MAX)));
+            work.extend(
+                from.iter().copied().filter(|&block| seen.insert(block)).map(|block| (block, u32::MAX)),
+            );
         }
         found.sort_unstable();
         found.dedup();

@@ -409,4 +409,3 @@ impl<'a> Visitor<'a> for Collector<'_> {
         with_stack(|| visitor::walk_pattern(self, pattern));
     }
 }
-

@@ -105,18 +105,36 @@ impl Solver<'_> {
             Object::External(external) => self.external_attribute(external, name, node),
             Object::Class(class) => {
                 self.own_field(object, name, node);
+                if self.names.text(name) == "__name__" {
+                    let name = self.name(class.file, self.modules.get(class.file).class(class.class).name);
+                    self.add_new(node, Object::Literal(Literal::Str(name)));
+                }
                 self.class_attribute(class, 0, name, object, node);
             }
             Object::Instance(class, _) => {
                 self.own_field(object, name, node);
-                self.class_attribute(class, 0, name, object, node);
+                if self.names.text(name) == "__class__" {
+                    self.add_new(node, Object::Class(class));
+                } else {
+                    self.class_attribute(class, 0, name, object, node);
+                }
             }
             Object::Super(class, receiver) => self.super_attribute(class, receiver, name, node),
             Object::Created(external, _) => {
                 self.own_field(object, name, node);
+                // What every object of the class has.
+                let class = self.objects.id(Object::External(external));
+                self.own_field(class, name, node);
                 self.created_attribute(object, external, name, node);
             }
-            Object::Function(_) => self.own_field(object, name, node),
+            Object::Function(function) => {
+                self.own_field(object, name, node);
+                if self.names.text(name) == "__name__" {
+                    let module = self.modules.get(function.file);
+                    let name = self.name(function.file, module.function(function.function).name);
+                    self.add_new(node, Object::Literal(Literal::Str(name)));
+                }
+            }
             Object::Builtin(builtin) => {
                 let text = format!("{}.{}", self.names.text(builtin), self.names.text(name));
                 let name = self.names.id(&text);
@@ -497,6 +515,14 @@ impl Solver<'_> {
                 let (key, caller) = (self.node(file, key), self.caller(file, value));
                 self.call_method(object, "__getitem__", caller, vec![key], Some(result));
             }
+            // `globals()[name]`
+            Object::Module(_) => match literal {
+                Some(Literal::Str(name)) => {
+                    let from = self.attribute_node(object, name);
+                    self.flow(from, result);
+                }
+                _ => self.unknown(result),
+            },
             // `Generic[T]`, `list[int]`
             Object::Class(_) => self.add(result, object),
             Object::Literal(Literal::Str(_)) | Object::Type(BuiltinType::Str) => {
@@ -593,7 +619,15 @@ impl Solver<'_> {
             }
             Object::Instance(class, _) => {
                 let iterator = self.fresh();
-                let method = self.first_in_class(class, &["__iter__", "__aiter__"]).unwrap_or("__iter__");
+                let method =
+                    self.first_in_class(class, &["__iter__", "__aiter__", "__getitem__"]).unwrap_or("__iter__");
+                if method == "__getitem__" {
+                    // Without an iterator the indices are tried one after the other.
+                    let index = self.objects.id(Object::Type(BuiltinType::Int));
+                    let index = self.singleton(index);
+                    self.call_method(object, method, caller, vec![index], Some(node));
+                    return;
+                }
                 self.call_method(object, method, caller, Vec::new(), Some(iterator));
                 self.on(iterator, Use::NextInto(node, caller));
             }

@@ -126,6 +126,10 @@ impl Solver<'_> {
                 self.add_new(any, Object::Type(BuiltinType::Int));
             }
             "print" | "delattr" | "exit" | "quit" => self.add_new(result, Object::Literal(Literal::None)),
+            "globals" => {
+                self.add_new(result, Object::Module(self.site_caller(site).file));
+                self.unknown(result);
+            }
             "object" => self.add_new(result, Object::Created(ExternalId::NAMELESS, result)),
             _ if text.ends_with("Error") || text.ends_with("Exception") || text.ends_with("Warning") => {
                 self.add_new(result, Object::Type(BuiltinType::Exception));

@@ -5,6 +5,9 @@ use super::{
 };
 use crate::api::{Calls, Effect, Passing, Returns, Symbol};
 
+/// What the arguments of the command line are kept in.
+const NAMESPACE: &str = "argparse.Namespace";
+
 impl Solver<'_> {
     pub(super) fn call_library(&mut self, site: SiteId, external: ExternalId, receiver: Option<ObjectId>) {
         let Some(symbol) = self.externals.get(external).symbol else {
@@ -25,6 +28,14 @@ impl Solver<'_> {
                     let field = self.field(receiver, Field::Attribute(name));
                     self.flow(value, field);
                 }
+            }
+        }
+        if symbol.has(Effect::SetsDefaults) {
+            let namespace = self.externals.id(NAMESPACE);
+            let namespace = self.objects.id(Object::External(namespace));
+            for &(name, value) in &arguments.keywords {
+                let field = self.field(namespace, Field::Attribute(name));
+                self.flow(value, field);
             }
         }
         if symbol.is_class() && !matches!(symbol.returns(), Returns::Partial(_)) {

@@ -2,7 +2,9 @@
 
 use super::super::flow::BranchKind;
 use super::super::id::{FunctionId, ValueId};
-use super::super::module::{Argument, CallKind, DefinitionKind, Function, Passing, ScopeKind, SideEffect, StoreKey};
+use super::super::module::{
+    Argument, CallKind, DefinitionKind, Function, Passing, ScopeKind, SideEffect, StoreKey,
+};
 use super::super::ssa::Key;
 use super::super::symbols::Opener;
 use super::super::value::{BuiltinType, Constant, Container, Element, Operator, Role, Value};
@@ -67,9 +69,13 @@ impl Lowering<'_> {
             Expr::Tuple(tuple) => self.sequence(Container::Tuple, &tuple.elts, range),
             Expr::Set(set) => self.sequence(Container::Set, &set.elts, range),
             Expr::Dict(dict) => self.dict(dict),
-            Expr::ListComp(comprehension) => {
-                self.comprehension(Container::List, &comprehension.generators, &comprehension.elt, None, range)
-            }
+            Expr::ListComp(comprehension) => self.comprehension(
+                Container::List,
+                &comprehension.generators,
+                &comprehension.elt,
+                None,
+                range,
+            ),
             Expr::SetComp(comprehension) => {
                 self.comprehension(Container::Set, &comprehension.generators, &comprehension.elt, None, range)
             }
@@ -158,7 +164,12 @@ impl Lowering<'_> {
         (base, if subscript.slice.is_slice_expr() { StoreKey::Slice } else { StoreKey::Item(key) })
     }
 
-    pub(super) fn load_attribute(&mut self, base: ValueId, attribute: &ast::ExprAttribute, role: Role) -> ValueId {
+    pub(super) fn load_attribute(
+        &mut self,
+        base: ValueId,
+        attribute: &ast::ExprAttribute,
+        role: Role,
+    ) -> ValueId {
         let name = self.module.names.intern(&attribute.attr);
         if self.current().own.contains_key(&base) {
             // A method of a container may change it; one that is kept may do so at any time.
@@ -409,7 +420,11 @@ impl Lowering<'_> {
                 }
                 _ => {
                     let value = self.expression(element, Role::Element);
-                    if index_known && kind != Container::Set { Element::At(index, value) } else { Element::Any(value) }
+                    if index_known && kind != Container::Set {
+                        Element::At(index, value)
+                    } else {
+                        Element::Any(value)
+                    }
                 }
             });
         }

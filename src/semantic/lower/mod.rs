@@ -9,8 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::flow::{Branch, BranchKind, Flow};
 use super::id::{BlockId, CallId, ClassId, FunctionId, NameId, ScopeId, StatementId, ValueId};
 use super::module::{
-    Argument, Call, CallKind, Definition, DefinitionKind, Module, Parameter, ParameterKind, Passing, Scope, ScopeKind,
-    Suite, SyntaxError, Use,
+    Argument, Call, CallKind, Definition, DefinitionKind, Module, Parameter, ParameterKind, Passing, Scope,
+    ScopeKind, Suite, SyntaxError, Use,
 };
 use super::names::Names;
 use super::ssa::{Content, Found, Key, Place, Ssa, Version};
@@ -189,7 +189,8 @@ impl<'a> Lowering<'a> {
         if matches!(self.module.scopes[scope.index()].kind, ScopeKind::Module | ScopeKind::Class(_)) {
             for index in 0..self.module.scopes[scope.index()].symbols.len() {
                 let symbol = self.module.scopes[scope.index()].symbols[index];
-                let variable = Variable { scope, symbol: u32::try_from(index).expect("fewer symbols than bytes") };
+                let variable =
+                    Variable { scope, symbol: u32::try_from(index).expect("fewer symbols than bytes") };
                 let value = if self.current().alive {
                     self.variable_at(block, variable)
                 } else {
@@ -356,7 +357,8 @@ impl<'a> Lowering<'a> {
             DefinitionKind::Walrus => self.current().lexical[0],
             _ => *self.current().lexical.last().expect("a scope has its own lexical scope"),
         };
-        let (Resolution::Local(variable) | Resolution::Outer(variable)) = self.symbols.resolve(lexical, name) else {
+        let (Resolution::Local(variable) | Resolution::Outer(variable)) = self.symbols.resolve(lexical, name)
+        else {
             return;
         };
         let order = self.next_order();
@@ -376,7 +378,17 @@ impl<'a> Lowering<'a> {
         let statement = (kind != DefinitionKind::Parameter).then_some(frame.statement);
         let (scope, block) = (frame.scope, frame.block);
         let hidden = false;
-        self.module.definitions.push(Definition { variable, value, kind, range, statement, scope, block, order, hidden });
+        self.module.definitions.push(Definition {
+            variable,
+            value,
+            kind,
+            range,
+            statement,
+            scope,
+            block,
+            order,
+            hidden,
+        });
         // What a variable of the module or one that a closure captures holds, other code can reach.
         let symbol = self.module.symbol(variable);
         if variable.scope == Module::TOP || symbol.captured || symbol.rebound {
@@ -569,8 +581,10 @@ impl<'a> Lowering<'a> {
         let mut add = |lowering: &mut Self, parameter: &ast::Parameter, default: Option<&ast::Expr>, kind| {
             let name = lowering.module.names.intern(&parameter.name);
             let default = default.map(|default| lowering.expression(default, Role::Default));
-            let annotation =
-                parameter.annotation.as_deref().map(|annotation| lowering.expression(annotation, Role::Operand));
+            let annotation = parameter
+                .annotation
+                .as_deref()
+                .map(|annotation| lowering.expression(annotation, Role::Operand));
             let value = lowering.unbound;
             result.push(Parameter { name, kind, value, default, annotation, range: parameter.name.range });
         };

@@ -59,7 +59,8 @@ impl Lowering<'_> {
             }
             Pattern::MatchOr(alternatives) => {
                 // Each alternative binds the same names; one of them has matched.
-                let (fork, from, alive) = (self.current().block, self.current().ssa.now(), self.current().alive);
+                let (fork, from, alive) =
+                    (self.current().block, self.current().ssa.now(), self.current().alive);
                 let mut ends = Vec::new();
                 for pattern in &alternatives.patterns {
                     let block = self.frame().ssa.after(fork);

@@ -3,8 +3,8 @@
 use super::super::flow::{BranchKind, Stretch};
 use super::super::id::{BlockId, ClassId, FunctionId, ImportId, StatementId, ValueId};
 use super::super::module::{
-    CallKind, Class, DefinitionKind, Function, Import, Imported, Module, ScopeKind, Statement, StatementKind, StoreKey,
-    Suite,
+    CallKind, Class, DefinitionKind, Function, Import, Imported, Module, ScopeKind, Statement, StatementKind,
+    StoreKey, Suite,
 };
 use super::super::symbols::Opener;
 use super::super::value::{BuiltinType, Constant, Element, Operator, Role, Value};
@@ -215,9 +215,15 @@ impl Lowering<'_> {
             _ => None,
         };
         let left = match (place, &*assign.target) {
-            (Some((base, _)), Expr::Attribute(attribute)) => self.load_attribute(base, attribute, Role::Operand),
-            (Some((base, StoreKey::Item(key))), Expr::Subscript(subscript)) => self.load_item(base, key, subscript.range),
-            (Some((base, _)), _) => self.push(Value::Slice { base, lower: None, upper: None }, assign.target.range()),
+            (Some((base, _)), Expr::Attribute(attribute)) => {
+                self.load_attribute(base, attribute, Role::Operand)
+            }
+            (Some((base, StoreKey::Item(key))), Expr::Subscript(subscript)) => {
+                self.load_item(base, key, subscript.range)
+            }
+            (Some((base, _)), _) => {
+                self.push(Value::Slice { base, lower: None, upper: None }, assign.target.range())
+            }
             (None, target) => self.expression(target, Role::Operand),
         };
         let right = self.expression(&assign.value, Role::Operand);
@@ -316,10 +322,8 @@ impl Lowering<'_> {
         let id = self.compound(StatementKind::While, statement, &while_statement.body);
         let (header, from, before) = self.loop_header();
         let test = self.expression(&while_statement.test, Role::Condition);
-        let endless = matches!(
-            self.module.value(test).value,
-            Value::Constant(Constant::Bool(true) | Constant::Int(1))
-        );
+        let endless =
+            matches!(self.module.value(test).value, Value::Constant(Constant::Bool(true) | Constant::Int(1)));
         if !endless {
             self.branch(BranchKind::While, Some(test), while_statement.test.range());
         }
@@ -458,7 +462,8 @@ impl Lowering<'_> {
         self.resume(body_end.unwrap_or(fork), body_end.is_some());
         self.inner(id, &try_statement.orelse, Suite::Alternative);
         let mut ends = vec![self.end()];
-        for (ast::ExceptHandler::ExceptHandler(handler), block) in try_statement.handlers.iter().zip(handlers) {
+        for (ast::ExceptHandler::ExceptHandler(handler), block) in try_statement.handlers.iter().zip(handlers)
+        {
             self.resume(block, alive);
             self.handler(id, handler);
             ends.push(self.end());

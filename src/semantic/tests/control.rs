@@ -4,7 +4,8 @@ use super::{Snippet, check};
 
 #[test]
 fn what_follows_an_exit_is_dead() {
-    check("
+    check(
+        "
 def f(x):
     if x:
         return 1
@@ -20,23 +21,27 @@ def g(items):
         break
         items = 1  #: dead
     items = 2  #: alive
-");
+",
+    );
 }
 
 #[test]
 fn an_early_exit_makes_the_rest_depend_on_its_condition() {
-    check("
+    check(
+        "
 def f(x):
     a = 1  #: alive
     if x:
         return a  #: if 3
     b = 1  #: if 3
-");
+",
+    );
 }
 
 #[test]
 fn both_arms_of_an_if_join() {
-    check("
+    check(
+        "
 def f(x, y):
     if x:
         a = 1  #: if 2
@@ -45,12 +50,14 @@ def f(x, y):
     else:
         a = 3  #: if 2 if 4
     b = 1  #: alive
-");
+",
+    );
 }
 
 #[test]
 fn a_loops_body_depends_on_its_header_and_what_follows_does_not() {
-    check("
+    check(
+        "
 def f(items, n):
     for item in items:
         a = 1  #: for 2
@@ -59,24 +66,28 @@ def f(items, n):
     while n:
         n = 0  #: while 6
     c = 1  #: alive
-");
+",
+    );
 }
 
 #[test]
 fn a_break_decides_on_further_turns() {
-    check("
+    check(
+        "
 def f(items):
     for item in items:
         if item:
             break
         a = 1  #: if 3 for 2
     b = 1  #: alive
-");
+",
+    );
 }
 
 #[test]
 fn else_of_a_loop_runs_without_a_break() {
-    check("
+    check(
+        "
 def f(items):
     for item in items:
         if item:
@@ -92,12 +103,14 @@ def f(items):
     else:
         c = 1  #: for 11
     d = 1  #: for 11
-");
+",
+    );
 }
 
 #[test]
 fn a_loop_without_end_is_left_by_break_only() {
-    check("
+    check(
+        "
 def f(x):
     while True:
         a = 1  #: if 4
@@ -114,12 +127,14 @@ def g(x):
 def h():
     while True:
         e = 1  #: alive
-");
+",
+    );
 }
 
 #[test]
 fn a_try_decides_on_handlers_and_else() {
-    check("
+    check(
+        "
 def f():
     try:
         a = 1  #: try 2
@@ -130,24 +145,28 @@ def f():
     finally:
         d = 1  #: alive
     e = 1  #: alive
-");
+",
+    );
 }
 
 #[test]
 fn handlers_that_return_make_the_rest_depend_on_the_try() {
-    check("
+    check(
+        "
 def f():
     try:
         a = 1  #: try 2
     except ValueError:
         return
     b = 1  #: try 2
-");
+",
+    );
 }
 
 #[test]
 fn else_of_a_try_whose_body_returns_is_dead() {
-    check("
+    check(
+        "
 def f():
     try:
         return 1
@@ -156,12 +175,14 @@ def f():
     else:
         def inner(): pass  #: dead
     b = 1  #: try 2
-");
+",
+    );
 }
 
 #[test]
 fn a_finally_runs_however_the_body_ends() {
-    check("
+    check(
+        "
 def f(x):
     try:
         return x
@@ -176,14 +197,16 @@ def g(items):
             c = 1  #: for 8
         d = 1  #: for 8
     e = 1  #: alive
-");
+",
+    );
 }
 
 /// It always runs, but by one of several ways, which the graph does not keep apart: the dependence on what
 /// decides between them is kept rather than lost for what follows.
 #[test]
 fn a_finally_depends_on_what_leaves_its_try_early() {
-    check("
+    check(
+        "
 def f(items):
     for item in items:
         try:
@@ -193,12 +216,14 @@ def f(items):
             c = 1  #: if 4 for 2 try 3
         d = 1  #: if 4 for 2 try 3
     e = 1  #: alive
-");
+",
+    );
 }
 
 #[test]
 fn a_break_through_finally_leaves_the_loop() {
-    check("
+    check(
+        "
 def f():
     while True:
         try:
@@ -216,24 +241,28 @@ def g():
         finally:
             d = 1  #: try 10
     e = 1  #: alive
-");
+",
+    );
 }
 
 #[test]
 fn a_return_in_finally_wins() {
-    check("
+    check(
+        "
 def f():
     try:
         a = 1
     finally:
         return 1
     b = 1  #: dead
-");
+",
+    );
 }
 
 #[test]
 fn a_break_in_finally_leaves_the_loop() {
-    check("
+    check(
+        "
 def f():
     while True:
         try:
@@ -241,12 +270,14 @@ def f():
         finally:
             break
     a = 1  #: try 3
-");
+",
+    );
 }
 
 #[test]
 fn all_handlers_returning_and_body_returning_end_the_function() {
-    check("
+    check(
+        "
 def f():
     try:
         return 1
@@ -255,12 +286,14 @@ def f():
     except TypeError:
         raise
     a = 1  #: dead
-");
+",
+    );
 }
 
 #[test]
 fn a_with_statement_always_runs_its_body() {
-    check("
+    check(
+        "
 def f(m):
     with m:
         a = 1  #: alive
@@ -271,12 +304,14 @@ async def g(m, items):
     async for item in items:
         b = 1  #: for 8
     return [c async for c in items]  #: alive
-");
+",
+    );
 }
 
 #[test]
 fn cases_are_tried_one_after_the_other() {
-    check("
+    check(
+        "
 def f(x):
     match x:
         case 1:
@@ -284,12 +319,14 @@ def f(x):
         case 2:
             b = 1  #: match 2
     c = 1  #: alive
-");
+",
+    );
 }
 
 #[test]
 fn an_irrefutable_case_is_the_last() {
-    check("
+    check(
+        "
 def f(x):
     match x:
         case 1:
@@ -304,24 +341,29 @@ def g(x):
         case y if y:
             return 2
     a = 1  #: match 9 if 12
-");
+",
+    );
 }
 
 #[test]
 fn a_guard_is_a_condition() {
-    check("
+    check(
+        "
 def f(x):
     match x:
         case [a] if a:
             b = 1  #: match 2 if 3
         case _:
             c = 1  #: match 2 if 3
-");
+",
+    );
 }
 
 #[test]
 fn operands_that_may_be_skipped_depend_on_those_before() {
-    let snippet = Snippet::new("def f(a):\n    a.b and a.c() or a.d()\n    a.e() if a else a.f()\n    [a.g() for x in a if x]\n");
+    let snippet = Snippet::new(
+        "def f(a):\n    a.b and a.c() or a.d()\n    a.e() if a else a.f()\n    [a.g() for x in a if x]\n",
+    );
     let depends: Vec<usize> = snippet
         .module
         .calls
@@ -333,19 +375,22 @@ fn operands_that_may_be_skipped_depend_on_those_before() {
 
 #[test]
 fn a_function_starts_anew() {
-    check("
+    check(
+        "
 def f(x):
     if x:
         def g():
             a = 1  #: alive
         class A:
             b = 1  #: alive
-");
+",
+    );
 }
 
 #[test]
 fn module_code_branches_too() {
-    check("
+    check(
+        "
 import sys
 if sys.argv:
     a = 1  #: if 2
@@ -354,5 +399,6 @@ try:
 except ImportError:
     fast = None  #: try 4
 print(fast)  #: fast = 5 7
-");
+",
+    );
 }

@@ -61,7 +61,10 @@ impl<'s> Snippet<'s> {
                 Value::Unbound => words.insert("unbound".to_owned()),
                 Value::Free(_) => words.insert("free".to_owned()),
                 Value::Cell(variable) => {
-                    let lines = self.module.shared_definitions(*variable).map(|definition| self.line(definition.range));
+                    let lines = self
+                        .module
+                        .shared_definitions(*variable)
+                        .map(|definition| self.line(definition.range));
                     words.extend(lines.map(|line| line.to_string()));
                     words.insert("cell".to_owned())
                 }
@@ -80,7 +83,8 @@ impl<'s> Snippet<'s> {
     /// The branches on which the first statement of a line depends.
     fn depends_on(&self, line: usize) -> BTreeSet<String> {
         let statement = self.module.statements.iter().find(|statement| self.line(statement.range) == line);
-        let statement = statement.unwrap_or_else(|| panic!("no statement in line {line} of\n{}", self.source));
+        let statement =
+            statement.unwrap_or_else(|| panic!("no statement in line {line} of\n{}", self.source));
         let flow = &self.module.scope(statement.scope).flow;
         let branches = flow.control_dependence().of(statement.block);
         // The end of a `finally` suite goes on where its `try` was going.
@@ -89,8 +93,10 @@ impl<'s> Snippet<'s> {
     }
 
     fn is_dead(&self, line: usize) -> bool {
-        let mut statements = self.module.statements.iter().filter(|statement| self.line(statement.range) == line);
-        let statement = statements.next().unwrap_or_else(|| panic!("no statement in line {line} of\n{}", self.source));
+        let mut statements =
+            self.module.statements.iter().filter(|statement| self.line(statement.range) == line);
+        let statement =
+            statements.next().unwrap_or_else(|| panic!("no statement in line {line} of\n{}", self.source));
         !self.module.scope(statement.scope).flow.is_reachable(statement.block)
     }
 }
@@ -132,7 +138,11 @@ fn check(source: &str) {
                 assert!(!snippet.is_dead(number), "line {number} is dead in\n{source}");
                 let words: Vec<&str> = claim.split_whitespace().filter(|word| *word != "alive").collect();
                 let expected: BTreeSet<String> = words.chunks(2).map(|pair| pair.join(" ")).collect();
-                assert_eq!(snippet.depends_on(number), expected, "what line {number} depends on in\n{source}");
+                assert_eq!(
+                    snippet.depends_on(number),
+                    expected,
+                    "what line {number} depends on in\n{source}"
+                );
             }
         }
     }

@@ -34,7 +34,12 @@ enum Node {
     While(bool, Vec<Node>, Vec<Node>),
     /// `for`: binds its variable in the line.
     For(usize, usize, Vec<Node>, Vec<Node>),
-    Try { body: Vec<Node>, handlers: Vec<(Option<(usize, usize)>, Vec<Node>)>, orelse: Vec<Node>, finally: Vec<Node> },
+    Try {
+        body: Vec<Node>,
+        handlers: Vec<(Option<(usize, usize)>, Vec<Node>)>,
+        orelse: Vec<Node>,
+        finally: Vec<Node>,
+    },
     With(usize, usize, Vec<Node>),
     /// Each case captures; `true` for one with a guard.
     Match(Vec<(bool, usize, usize, Vec<Node>)>),
@@ -127,7 +132,10 @@ impl Writer {
                 for _ in 0..=self.dice.roll(2) {
                     let variable = self.dice.roll(3);
                     let guard = self.dice.roll(2) == 0;
-                    let line = self.put(depth + 1, &format!("case [v{variable}]{}:", if guard { " if g()" } else { "" }));
+                    let line = self.put(
+                        depth + 1,
+                        &format!("case [v{variable}]{}:", if guard { " if g()" } else { "" }),
+                    );
                     cases.push((guard, variable, line, self.suite(depth + 2, in_loop)));
                 }
                 Node::Match(cases)
@@ -173,7 +181,8 @@ impl Run {
     fn node(&mut self, node: &Node) -> Result<(), Exit> {
         self.fuel = self.fuel.checked_sub(1).ok_or(Exit::Return)?;
         // Anything that is evaluated may fail.
-        if !matches!(node, Node::Exit(_) | Node::Try { .. } | Node::While(true, ..)) && self.dice.roll(8) == 0 {
+        if !matches!(node, Node::Exit(_) | Node::Try { .. } | Node::While(true, ..)) && self.dice.roll(8) == 0
+        {
             return Err(Exit::Raise);
         }
         match node {
@@ -260,7 +269,9 @@ fn classical(module: &Module, scope: crate::semantic::ScopeId) -> BTreeMap<usize
     for (index, reading) in module.uses.iter().enumerate().filter(|(_, reading)| reading.scope == scope) {
         events[reading.block.index()].push((reading.order, false, index));
     }
-    for (index, definition) in module.definitions.iter().enumerate().filter(|(_, definition)| definition.scope == scope) {
+    for (index, definition) in
+        module.definitions.iter().enumerate().filter(|(_, definition)| definition.scope == scope)
+    {
         events[definition.block.index()].push((definition.order, true, index));
     }
     events.iter_mut().for_each(|events| events.sort_unstable());
@@ -271,19 +282,31 @@ fn classical(module: &Module, scope: crate::semantic::ScopeId) -> BTreeMap<usize
     loop {
         let before = at_end.clone();
         for block in (0..flow.blocks.len()).filter(|&block| flow.reachable[block]) {
-            let predecessors = (0..flow.blocks.len())
-                .filter(|&from| flow.reachable[from] && flow.blocks[from].successors.contains(&BlockId::new(block)));
-            let mut state: BTreeSet<usize> = predecessors.flat_map(|from| at_end[from].iter().copied()).collect();
+            let predecessors = (0..flow.blocks.len()).filter(|&from| {
+                flow.reachable[from] && flow.blocks[from].successors.contains(&BlockId::new(block))
+            });
+            let mut state: BTreeSet<usize> =
+                predecessors.flat_map(|from| at_end[from].iter().copied()).collect();
             let within = |stretch: crate::semantic::Stretch| {
-                let all = events.iter().enumerate().filter(|&(block, _)| flow.reachable[block]).flat_map(|(_, events)| events);
-                all.filter(move |&&(order, defines, _)| defines && stretch.contains(order)).map(|&(_, _, index)| index)
+                let all = events
+                    .iter()
+                    .enumerate()
+                    .filter(|&(block, _)| flow.reachable[block])
+                    .flat_map(|(_, events)| events);
+                all.filter(move |&&(order, defines, _)| defines && stretch.contains(order))
+                    .map(|&(_, _, index)| index)
             };
             match flow.blocks[block].detour {
                 Some(Detour::Exception(stretch)) => state.extend(within(stretch)),
                 Some(Detour::Finally(normal, stretch)) => {
                     let set: BTreeSet<Variable> = within(stretch).map(variable).collect();
                     state.retain(|&index| set.contains(&variable(index)));
-                    state.extend(at_end[normal.index()].iter().copied().filter(|&index| !set.contains(&variable(index))));
+                    state.extend(
+                        at_end[normal.index()]
+                            .iter()
+                            .copied()
+                            .filter(|&index| !set.contains(&variable(index))),
+                    );
                 }
                 None => {}
             }
@@ -293,7 +316,8 @@ fn classical(module: &Module, scope: crate::semantic::ScopeId) -> BTreeMap<usize
                     state.retain(|&other| variable(other) != variable(index));
                     state.insert(index);
                 } else if let Some(read) = module.uses[index].variable {
-                    let reach = state.iter().copied().filter(|&definition| variable(definition) == read).collect();
+                    let reach =
+                        state.iter().copied().filter(|&definition| variable(definition) == read).collect();
                     found.insert(index, reach);
                 }
             }
@@ -306,7 +330,8 @@ fn classical(module: &Module, scope: crate::semantic::ScopeId) -> BTreeMap<usize
 }
 
 fn function(seed: u64) -> (String, Vec<Node>) {
-    let mut writer = Writer { dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1), text: String::new(), line: 0 };
+    let mut writer =
+        Writer { dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1), text: String::new(), line: 0 };
     writer.put(0, "def f():");
     let mut body = writer.suite(1, false);
     body.extend(writer.suite(1, false));
@@ -323,7 +348,8 @@ fn function(seed: u64) -> (String, Vec<Node>) {
 #[track_caller]
 fn check_all(check: impl Fn(u64, &str, &[Node]) -> Result<(), String>) {
     let functions = (1..=FUNCTIONS).map(|seed| (seed, function(seed)));
-    let failures = functions.filter_map(|(seed, (source, body))| Some((check(seed, &source, &body).err()?, source)));
+    let failures =
+        functions.filter_map(|(seed, (source, body))| Some((check(seed, &source, &body).err()?, source)));
     if let Some((why, source)) = failures.min_by_key(|(_, source)| source.len()) {
         panic!("{why} in\n{source}");
     }
@@ -376,9 +402,13 @@ fn the_ssa_form_and_a_classical_iteration_agree_with_what_reaches() {
         let scope_id = crate::semantic::ScopeId::new(index);
         let reaching = Reaching::new(module, scope_id);
         let classical = classical(module, scope_id);
-        let is_bound = |value: &crate::semantic::ValueId| !matches!(module.value(*value).value, Value::Unbound);
+        let is_bound =
+            |value: &crate::semantic::ValueId| !matches!(module.value(*value).value, Value::Unbound);
         for (index, reading) in module.uses.iter().enumerate() {
-            if reading.scope != scope_id || reading.variable.is_none() || !scope.flow.is_reachable(reading.block) {
+            if reading.scope != scope_id
+                || reading.variable.is_none()
+                || !scope.flow.is_reachable(reading.block)
+            {
                 continue;
             }
             let line = snippet.line(reading.range);

@@ -4,17 +4,20 @@ use super::{Reaching, Snippet, check};
 
 #[test]
 fn the_latest_definition_counts() {
-    check("
+    check(
+        "
 def f():
     x = 1
     x = 2
     return x  #: x = 3
-");
+",
+    );
 }
 
 #[test]
 fn both_ways_of_a_branch_reach_its_join() {
-    check("
+    check(
+        "
 def f(c):
     if c:
         x = 1
@@ -30,24 +33,28 @@ def h(c):
     if c:
         x = 1
     return x  #: x = 14 unbound
-");
+",
+    );
 }
 
 #[test]
 fn a_way_that_leaves_does_not_reach_the_join() {
-    check("
+    check(
+        "
 def f(c):
     x = 1
     if c:
         x = 2
         return x  #: x = 4
     return x  #: x = 2
-");
+",
+    );
 }
 
 #[test]
 fn a_loop_carries_definitions_round() {
-    check("
+    check(
+        "
 def f(items):
     x = 1
     for item in items:
@@ -58,23 +65,27 @@ def g(n):
     while n:
         n = n - 1  #: n = 7 9
     return n  #: n = 7 9
-");
+",
+    );
 }
 
 #[test]
 fn a_variable_that_every_turn_sets_first_is_not_carried() {
-    check("
+    check(
+        "
 def f(items):
     for item in items:
         x = item  #: item = 2
         print(x)  #: x = 3
     return x  #: x = 3 unbound
-");
+",
+    );
 }
 
 #[test]
 fn a_loop_without_end_is_left_with_what_holds_at_the_break() {
-    check("
+    check(
+        "
 def f():
     x = 1
     while True:
@@ -84,12 +95,14 @@ def f():
             break
         x = 4
     return x  #: x = 6
-");
+",
+    );
 }
 
 #[test]
 fn an_exception_carries_any_definition_of_the_try() {
-    check("
+    check(
+        "
 def f():
     x = 1
     try:
@@ -99,12 +112,14 @@ def f():
     except ValueError:
         print(x)  #: x = 2 4 6
     return x  #: x = 2 4 6
-");
+",
+    );
 }
 
 #[test]
 fn what_is_defined_in_front_of_a_try_and_not_in_it_is_certain_in_handlers() {
-    check("
+    check(
+        "
 def f():
     x = 1
     try:
@@ -115,12 +130,14 @@ def f():
     else:
         print(y)  #: y = 4
     print(y)  #: y = 4 7
-");
+",
+    );
 }
 
 #[test]
 fn else_of_a_try_is_not_covered_by_its_handlers() {
-    check("
+    check(
+        "
 def f():
     x = 1
     try:
@@ -130,12 +147,14 @@ def f():
     else:
         x = 2
     return x  #: x = 2 8
-");
+",
+    );
 }
 
 #[test]
 fn finally_sees_every_stage_and_what_follows_only_the_normal_end() {
-    check("
+    check(
+        "
 def f():
     x = 1
     try:
@@ -145,12 +164,14 @@ def f():
     finally:
         print(x)  #: x = 2 4 6
     return x  #: x = 4 6
-");
+",
+    );
 }
 
 #[test]
 fn what_finally_sets_holds_behind_it() {
-    check("
+    check(
+        "
 def f(c):
     x = 1
     try:
@@ -158,12 +179,14 @@ def f(c):
     finally:
         x = 3
     return x  #: x = 6
-");
+",
+    );
 }
 
 #[test]
 fn a_break_through_finally_carries_its_definitions() {
-    check("
+    check(
+        "
 def f(items):
     x = 1
     for item in items:
@@ -173,12 +196,14 @@ def f(items):
         finally:
             y = x  #: x = 2 5
     return x  #: x = 2 5
-");
+",
+    );
 }
 
 #[test]
 fn a_return_through_finally_does_not_reach_behind_it() {
-    check("
+    check(
+        "
 def f(c):
     x = 1
     try:
@@ -188,12 +213,14 @@ def f(c):
     finally:
         print(x)  #: x = 2 5
     return x  #: x = 2
-");
+",
+    );
 }
 
 #[test]
 fn definitions_of_inner_handlers_reach_outer_ones() {
-    check("
+    check(
+        "
 def f():
     x = 1
     try:
@@ -205,24 +232,28 @@ def f():
     except Exception:
         return x  #: x = 2 5 7
     return x  #: x = 5
-");
+",
+    );
 }
 
 #[test]
 fn short_circuit_may_skip_a_definition() {
-    check("
+    check(
+        "
 def f(a):
     c = a and (b := a)
     return b  #: b = 2 unbound
 def g(a):
     c = (b := a) and a
     return b  #: b = 5
-");
+",
+    );
 }
 
 #[test]
 fn a_match_merges_its_cases() {
-    check("
+    check(
+        "
 def f(x):
     match x:
         case 1:
@@ -232,12 +263,14 @@ def f(x):
         case _:
             y = 3
     return y  #: y = 4 6 8
-");
+",
+    );
 }
 
 #[test]
 fn a_guard_that_fails_leaves_its_captures() {
-    check("
+    check(
+        "
 def f(x):
     y = 0
     match x:
@@ -245,23 +278,27 @@ def f(x):
             return y  #: y = 4
         case _:
             return y  #: y = 2 4
-");
+",
+    );
 }
 
 #[test]
 fn an_import_that_fails_is_replaced() {
-    check("
+    check(
+        "
 try:
     import a
 except ImportError:
     a = None
 print(a)  #: a = 2 4
-");
+",
+    );
 }
 
 #[test]
 fn dead_code_defines_nothing_for_living() {
-    check("
+    check(
+        "
 def f():
     x = 1
     try:
@@ -270,7 +307,8 @@ def f():
         x = 2
     except ValueError:
         return x  #: x = 2
-");
+",
+    );
 }
 
 fn uses_of(source: &str, name: &str) -> Vec<(usize, Vec<usize>)> {
