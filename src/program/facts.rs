@@ -418,7 +418,7 @@ impl<'a> Facts<'a> {
         let mut importers: FxHashMap<FileId, Vec<FileId>> = FxHashMap::default();
         for file in self.modules.files() {
             for imported in self.imported_files(file) {
-                importers.entry(imported).or_default().push(file);
+                importers.entry(*imported).or_default().push(file);
             }
         }
         let mut users: Vec<FileId> =
