@@ -132,7 +132,8 @@ impl Solver<'_> {
 
     fn edge(&mut self, site: SiteId, callee: ObjectId) {
         let Site { caller, call, via, .. } = self.sites[site.0 as usize];
-        self.edges.push(CallEdge { caller, call, callee, via });
+        let guessed = self.guessing;
+        self.edges.push(CallEdge { caller, call, callee, via, guessed });
     }
 
     /// A site like `site` with other arguments, and another result if one is given.
@@ -556,13 +557,28 @@ impl Solver<'_> {
 
     // ---- calls from outside ----
 
+    /// Methods that only code outside calls may be called on the instances that the project makes.
+    pub(super) fn call_on_own_instances(&mut self, functions: &[FunctionRef]) {
+        let instances = self.instances();
+        for &function in functions {
+            let own = self.modules.get(function.file).function(function.function);
+            if let (Some(class), Some(receiver)) = (own.class, own.parameters.first())
+                && own.statement.is_some()
+                && !self.is_decorated_with(function, "staticmethod")
+                && !self.is_decorated_with(function, "classmethod")
+            {
+                let node = self.node(function.file, receiver.value);
+                let class = ClassRef { file: function.file, class };
+                for &instance in instances.get(&class).into_iter().flatten() {
+                    self.add(node, instance);
+                }
+            }
+        }
+    }
+
     /// What nobody in the project calls may be called by others: with anything, by default with its defaults;
-    /// a method for some instance of its class: one of those that the project makes, or another.
-    pub(super) fn call_from_outside(
-        &mut self,
-        function: FunctionRef,
-        instances: &FxHashMap<ClassRef, Vec<ObjectId>>,
-    ) {
+    /// a method for some instance of its class.
+    pub(super) fn call_from_outside(&mut self, function: FunctionRef) {
         self.called.insert(function);
         let module = self.modules.get(function.file);
         let own = module.function(function.function);
@@ -579,9 +595,6 @@ impl Solver<'_> {
                 let receiver = if is_class_method || module.names.text(own.name) == "__new__" {
                     Object::Class(class)
                 } else {
-                    for &instance in instances.get(&class).into_iter().flatten() {
-                        self.add(node, instance);
-                    }
                     Object::Instance(class, None)
                 };
                 self.add_new(node, receiver);

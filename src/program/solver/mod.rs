@@ -202,6 +202,8 @@ pub struct CallEdge {
     pub callee: ObjectId,
     /// How it comes about.
     pub via: Via,
+    /// It rests on a guess: that code outside of the project calls a method on the project's own objects.
+    pub guessed: bool,
 }
 
 /// What value flow has found.
@@ -287,17 +289,22 @@ pub fn solve<'a>(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Li
         let count = modules.get(file).functions.len();
         functions.extend((0..count).map(|index| FunctionRef { file, function: FunctionId::new(index) }));
     }
+    let mut from_outside = Vec::new();
     loop {
         functions.retain(|function| !solver.called.contains(function));
         if functions.is_empty() {
             break;
         }
-        let instances = solver.instances();
         for &function in &functions {
-            solver.call_from_outside(function, &instances);
+            solver.call_from_outside(function);
         }
         solver.run();
+        from_outside.append(&mut functions.clone());
     }
+    // Code outside of the project most likely calls methods on the objects that the project has given it.
+    solver.guessing = true;
+    solver.call_on_own_instances(&from_outside);
+    solver.run();
     solver.solution()
 }
 
@@ -312,6 +319,8 @@ struct Solver<'a> {
     first: Vec<u32>,
     nodes: Vec<Node>,
     capacity: usize,
+    /// What is found from now on rests on a guess.
+    guessing: bool,
     queue: VecDeque<NodeId>,
     edges_seen: FxHashSet<(NodeId, NodeId)>,
     fields: FxHashMap<(ObjectId, Field), NodeId>,
@@ -360,6 +369,7 @@ impl<'a> Solver<'a> {
             first,
             nodes,
             capacity: capacity(next as usize),
+            guessing: false,
             queue: VecDeque::new(),
             edges_seen: FxHashSet::default(),
             fields: FxHashMap::default(),
@@ -384,7 +394,7 @@ impl<'a> Solver<'a> {
     fn solution(self) -> Solution<'a> {
         let mut edges = self.edges;
         edges.sort_unstable();
-        edges.dedup();
+        edges.dedup_by(|later, kept| CallEdge { guessed: kept.guessed, ..*later } == *kept);
         let fields = self
             .fields
             .iter()
