@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// The analysis makes many small objects; this allocator is made for that.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     hvdlint::commands::main()
 }

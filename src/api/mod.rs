@@ -27,11 +27,11 @@
 //! |---|---|
 //! | `<` | base classes |
 //! | `:` | a [`Kind`]; without it a class has its base's |
-//! | `->` | what a call [`Returns`]: a class, `?class` (perhaps), `None`, `self`, `argument p`, `wrapped p`, `partial p`, `result-of p`, `decorator` |
+//! | `->` | what a call [`Returns`]: a class, `?class` (perhaps), `None`, `self`, `argument p`, `wrapped p`, `partial p`, `module p`, `result-of p`, `decorator` |
 //! | `!` | each [`Effect`] |
 //! | `@` | what the library [`Calls`] back: `p` (that argument), `p.method`, `self.method` |
 //! | `*`, `/` | parameters that are multiplied with, or divided by, the number of ranks |
-//! | `&` | `rules`: the distribution rules act on it; of a module, `closed`: it has no other public members, `training`: a file that imports it concerns training |
+//! | `&` | `rules`: the distribution rules act on it; of a module, `closed`: it has no other public members, `training`: a file that imports it concerns training, `root`: rules look for members under its imported name; `prelude`: may stand between imports, `devices`: may do so once Horovod is initialised |
 //!
 //! `alias` renames a prefix, `fallback` only names that no row has; both take whole names.
 
@@ -46,7 +46,9 @@ use std::sync::LazyLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use row::RowError;
-pub use symbol::{Calls, Effect, EffectSet, Kind, Parameter, Passing, Returns, Role, Scaling, Symbol};
+pub use symbol::{
+    Calls, Effect, EffectSet, Kind, Parameter, Passing, Prelude, Returns, Role, Scaling, Symbol,
+};
 
 use symbol::Text;
 
@@ -282,6 +284,7 @@ impl Library {
                     | Kind::Schedule
                     | Kind::Dataset
                     | Kind::Checkpoint
+                    | Kind::Saver
                     | Kind::CheckpointManager
                     | Kind::Tape
             )
@@ -292,6 +295,46 @@ impl Library {
                 Role::Function => self.returned_class(symbol).is_some_and(acted_on),
                 Role::Module { .. } | Role::Method | Role::Attribute => false,
             }
+    }
+
+    /// Whether a qualified name is a member of TensorFlow or Keras: a class, a function, a module or a constant,
+    /// but none of the modules under whose imported name the rules look for members, and no attribute of an
+    /// object (`tf.float32.name`). Unknown where the tables have no row for the name nor for what it is in.
+    #[must_use]
+    pub fn is_member_of_root(&self, qualified: &str) -> Option<bool> {
+        let name = self.canonical(qualified);
+        if !self.symbol(first_part(&name)).is_some_and(Symbol::is_root) {
+            return Some(false);
+        }
+        let around = name.rsplit_once('.').and_then(|(around, _)| self.lookup(around));
+        match (self.resolve(&name), around) {
+            (Some(symbol), _) if symbol.is_root() || self.holds_plain_value(symbol) => Some(false),
+            (_, Some(around)) => Some(around.is_module() || around.is_class()),
+            (Some(_), None) => Some(true),
+            (None, None) => None,
+        }
+    }
+
+    /// Whether the symbol is an attribute that holds a value of one of Python's own types: `tf.__version__`.
+    fn holds_plain_value(&self, symbol: &Symbol) -> bool {
+        symbol.role == Role::Attribute
+            && self.returned_class(symbol).is_some_and(|class| first_part(&class.name) == "builtins")
+    }
+
+    /// Whether the lines that distribution puts below the imports need the package of a qualified name: a
+    /// training library, or another that they act on.
+    #[must_use]
+    pub fn needed_by_rules(&self, qualified: &str) -> bool {
+        let package = first_part(qualified);
+        self.is_training_library(package)
+            || self.symbol(&self.canonical(package)).is_some_and(|module| module.named_by_rules)
+    }
+
+    /// Whether an `except` clause for this exception class handles a failed import.
+    #[must_use]
+    pub fn handles_import_errors(&self, class: &Symbol) -> bool {
+        self.symbol("builtins.ImportError")
+            .is_some_and(|error| self.is_subclass(error, class) || self.is_subclass(class, error))
     }
 
     /// Whether a file that imports this top-level package concerns training.

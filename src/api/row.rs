@@ -6,7 +6,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use thiserror::Error;
 
 use super::symbol::{
-    Calls, Effect, EffectSet, Kind, Parameter, Passing, Returns, Role, Scaling, Symbol, Text,
+    Calls, Effect, EffectSet, Kind, Parameter, Passing, Prelude, Returns, Role, Scaling, Symbol, Text,
 };
 
 /// A row that can't be read.
@@ -78,7 +78,7 @@ impl Table {
     fn add<'s>(&mut self, row: &'s str, clauses: &Clauses<'s>) -> Read<Option<Symbol>> {
         if let Some(rest) = row.strip_prefix('[') {
             let (name, marks) = rest.split_once(']').ok_or("a section ends with `]`")?;
-            let role = Role::Module { closed: false, training: false };
+            let role = Role::Module { closed: false, training: false, root: false };
             let mut module = Symbol::new((clauses.keep)(name), role);
             clauses.read(&mut module, marks)?;
             return Ok(Some(module));
@@ -117,6 +117,7 @@ impl Symbol {
             calls: Vec::new(),
             scaled: Vec::new(),
             named_by_rules: false,
+            prelude: None,
             members: Vec::new(),
         }
     }
@@ -255,8 +256,11 @@ impl<'s> Clauses<'s> {
                 ("*", name) => symbol.scaled.push((self.known(symbol, name)?, Scaling::Multiply)),
                 ("/", name) => symbol.scaled.push((self.known(symbol, name)?, Scaling::Divide)),
                 ("&", "rules") => symbol.named_by_rules = true,
-                ("&", "closed" | "training") => match &mut symbol.role {
+                ("&", "prelude") => symbol.prelude = Some(Prelude::Always),
+                ("&", "devices") => symbol.prelude = Some(Prelude::Devices),
+                ("&", "closed" | "training" | "root") => match &mut symbol.role {
                     Role::Module { closed, .. } if word == "closed" => *closed = true,
+                    Role::Module { root, .. } if word == "root" => *root = true,
                     Role::Module { training, .. } => *training = true,
                     _ => return Err(format!("only a module is {word}")),
                 },
@@ -283,6 +287,7 @@ impl<'s> Clauses<'s> {
             "argument" => Returns::Argument(argument()?),
             "wrapped" => Returns::Wrapped(argument()?),
             "partial" => Returns::Partial(argument()?),
+            "module" => Returns::Module(argument()?),
             "result-of" => Returns::ResultOf(argument()?),
             class => match class.strip_prefix('?') {
                 Some(class) => Returns::Perhaps(self.qualify(class)),
@@ -321,6 +326,7 @@ pub(super) fn kind_named(name: &str) -> Read<Kind> {
         "dataset-iterator" => Kind::DatasetIterator,
         "batch-source" => Kind::BatchSource,
         "checkpoint" => Kind::Checkpoint,
+        "saver" => Kind::Saver,
         "checkpoint-manager" => Kind::CheckpointManager,
         "callback" => Kind::Callback,
         "metric" => Kind::Metric,

@@ -23,8 +23,10 @@ pub enum Kind {
     DatasetIterator,
     /// Another source of batches: `keras.utils.Sequence`, what `ImageDataGenerator.flow` returns.
     BatchSource,
-    /// `tf.train.Checkpoint`, and the `Saver` of TensorFlow 1.
+    /// `tf.train.Checkpoint`.
     Checkpoint,
+    /// The `Saver` of TensorFlow 1.
+    Saver,
     /// `tf.train.CheckpointManager`.
     CheckpointManager,
     /// A Keras callback.
@@ -192,6 +194,12 @@ impl EffectSet {
         Self(self.0 | 1 << effect as u32)
     }
 
+    /// The set without `effect`.
+    #[must_use]
+    pub const fn without(self, effect: Effect) -> Self {
+        Self(self.0 & !(1 << effect as u32))
+    }
+
     /// The effects of either set.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
@@ -292,6 +300,8 @@ pub enum Returns {
     Wrapped(Text),
     /// This argument with some of its own arguments already given: `functools.partial`.
     Partial(Text),
+    /// The module that this argument names: `importlib.import_module`.
+    Module(Text),
     /// What calling this argument returns: `strategy.run(step)`.
     ResultOf(Text),
     /// A function that returns its argument, perhaps wrapped: `register_keras_serializable()`.
@@ -318,6 +328,15 @@ pub enum Scaling {
     Divide,
 }
 
+/// When something may stand between the imports at the top of a module (restriction 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Prelude {
+    /// At any time: edits of `os.environ` and `sys.path`, filters of warnings.
+    Always,
+    /// Once Horovod is initialised: the choice of this process' devices.
+    Devices,
+}
+
 /// What a symbol is in the language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -327,6 +346,8 @@ pub enum Role {
         closed: bool,
         /// Whether a file that imports it concerns training.
         training: bool,
+        /// Whether it is one of TensorFlow's modules under whose imported name the rules look for members.
+        root: bool,
     },
     /// A class; calling it makes an instance.
     Class {
@@ -354,6 +375,7 @@ pub struct Symbol {
     pub(super) calls: Vec<Calls>,
     pub(super) scaled: Vec<(Text, Scaling)>,
     pub(super) named_by_rules: bool,
+    pub(super) prelude: Option<Prelude>,
     /// A class' members, sorted by their last name.
     pub(super) members: Vec<Self>,
 }
@@ -387,6 +409,18 @@ impl Symbol {
     #[must_use]
     pub fn is_module(&self) -> bool {
         matches!(self.role, Role::Module { .. })
+    }
+
+    /// Whether it is one of TensorFlow's modules under whose imported name the rules look for members.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        matches!(self.role, Role::Module { root: true, .. })
+    }
+
+    /// When its use may stand between imports; for an attribute, when an edit of what it holds may.
+    #[must_use]
+    pub fn prelude(&self) -> Option<Prelude> {
+        self.prelude
     }
 
     /// The parameters of a call in order, without `self`; for a class those of its constructor.

@@ -173,7 +173,7 @@ fn classes_have_the_kind_of_their_bases() {
         ("tensorflow.compat.v1.data.TextLineDataset", Kind::Dataset),
         ("tensorflow.compat.v1.data.Iterator", Kind::DatasetIterator),
         ("tensorflow.train.Checkpoint", Kind::Checkpoint),
-        ("tensorflow.train.Saver", Kind::Checkpoint),
+        ("tensorflow.train.Saver", Kind::Saver),
         ("tensorflow.train.CheckpointManager", Kind::CheckpointManager),
         ("tensorflow.keras.callbacks.EarlyStopping", Kind::Callback),
         ("horovod.keras.callbacks.BestModelCheckpoint", Kind::Callback),

@@ -1,6 +1,34 @@
 //! The checks: each a question to the facts, in a file of its own.
 
+mod aliases;
+mod apply_gradients_nested;
+mod assigned_once;
+mod bindings;
+mod checkpoint_not_assigned_once;
+mod conditional_training_loop;
+mod containers;
+mod global_bindings;
+mod global_optimizer_order;
+mod held;
+mod import_not_at_top;
+mod loop_in_several_files;
+mod loop_not_recognised;
+mod model_with_two_loops;
+mod object_created_conditionally;
+mod object_not_assigned_once;
+mod object_variable_reused;
+mod objects;
+mod print_with_side_effects;
+mod reused_attributes;
+mod second_names;
+mod sources;
+mod tensorflow_member_aliased;
+mod tensorflow_module_reassigned;
 pub mod tool;
+mod top_of_module;
+mod trained_on;
+mod training;
+mod training_function_as_value;
 
 use crate::finding::{Finding, Level, Rule};
 use crate::program::Facts;
@@ -50,7 +78,41 @@ macro_rules! check {
 pub(crate) use check;
 
 /// All checks, in the order of their codes.
-pub static CHECKS: &[&Check] = &[];
+pub static CHECKS: &[&Check] = &[
+    &import_not_at_top::CHECK,
+    &tensorflow_module_reassigned::CHECK,
+    &tensorflow_member_aliased::CHECK,
+    &print_with_side_effects::CHECK,
+    &object_not_assigned_once::CHECK,
+    &object_variable_reused::CHECK,
+    &object_created_conditionally::CHECK,
+    &apply_gradients_nested::CHECK,
+    &global_optimizer_order::CHECK,
+    &checkpoint_not_assigned_once::CHECK,
+    &loop_in_several_files::CHECK,
+    &loop_not_recognised::CHECK,
+    &model_with_two_loops::CHECK,
+    &training_function_as_value::CHECK,
+    &conditional_training_loop::CHECK,
+];
 
 /// The rules of all checks and the tool's own.
-pub static RULES: &[&Rule] = &[&tool::INVALID_SYNTAX, &tool::UNUSED_SUPPRESSION];
+pub static RULES: &[&Rule] = &[
+    &import_not_at_top::CHECK.rule,
+    &tensorflow_module_reassigned::CHECK.rule,
+    &tensorflow_member_aliased::CHECK.rule,
+    &print_with_side_effects::CHECK.rule,
+    &object_not_assigned_once::CHECK.rule,
+    &object_variable_reused::CHECK.rule,
+    &object_created_conditionally::CHECK.rule,
+    &apply_gradients_nested::CHECK.rule,
+    &global_optimizer_order::CHECK.rule,
+    &checkpoint_not_assigned_once::CHECK.rule,
+    &loop_in_several_files::CHECK.rule,
+    &loop_not_recognised::CHECK.rule,
+    &model_with_two_loops::CHECK.rule,
+    &training_function_as_value::CHECK.rule,
+    &conditional_training_loop::CHECK.rule,
+    &tool::INVALID_SYNTAX,
+    &tool::UNUSED_SUPPRESSION,
+];

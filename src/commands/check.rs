@@ -59,7 +59,8 @@ fn standard_input(arguments: &CheckArgs) -> anyhow::Result<StandardInput> {
 
 /// The texts that findings and suppressions point into.
 fn documents(project: &Project, facts: &Facts<'_>, findings: &[Finding]) -> Documents {
-    let mut files: Vec<_> = facts.modules.files().filter(|&file| !facts.module(file).comments.is_empty()).collect();
+    let mut files: Vec<_> =
+        facts.modules.files().filter(|&file| !facts.module(file).comments.is_empty()).collect();
     for finding in findings {
         files.push(finding.primary.location.file);
         files.extend(finding.labels.iter().chain(&finding.flow).map(|label| label.location.file));
@@ -100,7 +101,8 @@ impl Outcome<'_> {
         let relative = |finding: &Finding| &self.project.file(finding.primary.location.file).relative;
         let selected = |finding: &Finding| {
             // What does not parse is always said: nothing else is sure then.
-            finding.rule.code == tool::INVALID_SYNTAX.code || self.selection.applies(finding.rule, relative(finding))
+            finding.rule.code == tool::INVALID_SYNTAX.code
+                || self.selection.applies(finding.rule, relative(finding))
         };
         let chosen: Vec<Finding> = found
             .into_iter()

@@ -95,7 +95,9 @@ fn own(facts: &Facts<'_>, callee: ObjectId) -> Summary {
             Some(symbol) => Some(symbol),
             None => return Summary { effects: EffectSet::NONE, unknown: true },
         },
-        Object::Builtin(name) => facts.library.lookup(&format!("builtins.{}", facts.solution.names.text(name))),
+        Object::Builtin(name) => {
+            facts.library.lookup(&format!("builtins.{}", facts.solution.names.text(name)))
+        }
         Object::BuiltinMethod(receiver, name) => {
             let class = facts.builtin_class(receiver);
             class.and_then(|class| {

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::Effects;
-use super::influence::Influence;
 use super::hierarchy::{Ancestor, Hierarchy, Resolver};
+use super::influence::Influence;
 use super::modules::{ClassRef, FunctionRef, Modules};
 use super::object::{ExternalId, NodeId, Object, ObjectId};
 use super::programs::Program;
@@ -16,8 +16,8 @@ use crate::api::{Kind, Library, Role, Symbol};
 use crate::finding::Location;
 use crate::project::{FileId, Target};
 use crate::semantic::{
-    BlockId, Branch, BranchKind, Call, CallId, ControlDependence, Module, Operator, ScopeId, ScopeKind, StatementId,
-    StatementKind, Value, ValueId,
+    BlockId, Branch, BranchKind, Call, CallId, ControlDependence, Import, Imported, Method, Module, Operator,
+    ScopeId, ScopeKind, StatementId, StatementKind, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -76,7 +76,12 @@ impl<'a> Facts<'a> {
     /// Derives the facts from the modules and what flows between them. `entries` names the modules that own
     /// training loops, by dotted name or path, where the analysis should not guess.
     #[must_use]
-    pub fn new(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library, entries: &[String]) -> Self {
+    pub fn new(
+        modules: &'a Modules,
+        hierarchy: &'a Hierarchy,
+        library: &'a Library,
+        entries: &[String],
+    ) -> Self {
         let solution = super::solver::solve(modules, hierarchy, library);
         let mut callees: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();
         let mut outgoing: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();
@@ -173,6 +178,9 @@ impl<'a> Facts<'a> {
                 self.external_symbol(external)
             }
             Object::Instance(class, _) | Object::Class(class) => self.library_base(class),
+            Object::Builtin(name) => {
+                self.library.lookup(&format!("builtins.{}", self.solution.names.text(name)))
+            }
             _ => None,
         }
     }
@@ -228,6 +236,15 @@ impl<'a> Facts<'a> {
         let (file, value) = self.solution.origin(node)?;
         match self.module(file).value(value).value {
             Value::Call(call) => Some((file, call)),
+            _ => None,
+        }
+    }
+
+    /// The call that made an object.
+    #[must_use]
+    pub fn made_at(&self, object: ObjectId) -> Option<(FileId, CallId)> {
+        match self.solution.object(object) {
+            Object::Created(_, node) | Object::Instance(_, Some(node)) => self.call_at(node),
             _ => None,
         }
     }
@@ -293,7 +310,8 @@ impl<'a> Facts<'a> {
         );
         keyword.or_else(|| {
             let position = symbol.position_of(parameter)?;
-            let positional = call.arguments.iter().take_while(|argument| argument.passing == Passing::Positional);
+            let positional =
+                call.arguments.iter().take_while(|argument| argument.passing == Passing::Positional);
             positional.clone().nth(position)
         })
     }
@@ -356,7 +374,8 @@ impl<'a> Facts<'a> {
 
     fn asks_for_main(&self, file: FileId, condition: ValueId) -> bool {
         let module = self.module(file);
-        let Value::Operator { operator: Operator::Compare("__eq__"), left, right } = module.value(condition).value
+        let Value::Operator { operator: Operator::Compare(Method::EQ), left, right } =
+            module.value(condition).value
         else {
             return false;
         };
@@ -390,7 +409,8 @@ impl<'a> Facts<'a> {
     // ---- collection ----
 
     fn find_concerned(&self) -> FxHashSet<FileId> {
-        let mut work: Vec<FileId> = self.modules.files().filter(|&file| self.uses_training_library(file)).collect();
+        let mut work: Vec<FileId> =
+            self.modules.files().filter(|&file| self.uses_training_library(file)).collect();
         let mut concerned = FxHashSet::default();
         while let Some(file) = work.pop() {
             if concerned.insert(file) {
@@ -401,7 +421,28 @@ impl<'a> Facts<'a> {
     }
 
     fn uses_training_library(&self, file: FileId) -> bool {
-        self.module(file).imports.iter().any(|import| {
+        self.training_import(file).is_some() || self.imports_training_library_late(file)
+    }
+
+    /// Whether a call in the file gives it a module of a training library: `importlib.import_module`.
+    fn imports_training_library_late(&self, file: FileId) -> bool {
+        self.module(file).calls.iter().any(|call| {
+            self.objects(file, call.result).any(|(_, object)| match object {
+                Object::External(external) => {
+                    let external = self.solution.externals.get(external);
+                    let package = external.path.split('.').next().unwrap_or_default();
+                    external.symbol.is_some_and(Symbol::is_module)
+                        && self.library.is_training_library(package)
+                }
+                _ => false,
+            })
+        })
+    }
+
+    /// The first import of a file that is of a training library.
+    #[must_use]
+    pub fn training_import(&self, file: FileId) -> Option<&'a Import> {
+        self.module(file).imports.iter().find(|import| {
             let package = import.module.split('.').next().unwrap_or_default();
             import.level == 0
                 && self.library.is_training_library(package)
@@ -412,27 +453,29 @@ impl<'a> Facts<'a> {
     /// The project's files that importing a file runs.
     #[must_use]
     pub fn imported_files(&self, file: FileId) -> Vec<FileId> {
-        let module = self.module(file);
-        let mut found = Vec::new();
-        for import in &module.imports {
-            let prefixes = self.modules.imports.resolve_prefix(file, import.level, &import.module);
-            found.extend(prefixes.into_iter().filter_map(|target| match target {
-                Target::File(file) => Some(file),
-                _ => None,
-            }));
-            if let crate::semantic::Imported::Name(name) = import.what {
-                let name = module.names.text(name);
-                let (parent, submodule) = self.modules.imports.resolve_from(file, import.level, &import.module, name);
-                found.extend([parent, submodule].into_iter().filter_map(|target| match target {
-                    Target::File(file) => Some(file),
-                    _ => None,
-                }));
-            }
-        }
+        let mut found: Vec<FileId> =
+            self.module(file).imports.iter().flat_map(|import| self.files_of_import(file, import)).collect();
         found.sort_unstable();
         found.dedup();
         found.retain(|&found| found != file);
         found
+    }
+
+    /// The project's files that one import runs: packages, modules and submodules that it names.
+    #[must_use]
+    pub fn files_of_import(&self, file: FileId, import: &Import) -> Vec<FileId> {
+        let imports = &self.modules.imports;
+        let mut targets = imports.resolve_prefix(file, import.level, &import.module);
+        if let Imported::Name(name) = import.what {
+            let name = self.module(file).names.text(name);
+            let (parent, submodule) = imports.resolve_from(file, import.level, &import.module, name);
+            targets.extend([parent, submodule]);
+        }
+        let files = targets.into_iter().filter_map(|target| match target {
+            Target::File(file) => Some(file),
+            _ => None,
+        });
+        files.collect()
     }
 
     fn find_creations(&self) -> Vec<Creation> {

@@ -182,7 +182,9 @@ impl Resolver<'_> {
                 let mut found = operands.iter().filter_map(|&operand| self.resolve(file, operand, depth + 1));
                 let first = found.next()?;
                 if matches!(first, Entity::External(_)) {
-                    return Some(found.find(|entity| !matches!(entity, Entity::External(_))).unwrap_or(first));
+                    return Some(
+                        found.find(|entity| !matches!(entity, Entity::External(_))).unwrap_or(first),
+                    );
                 }
                 Some(first)
             }

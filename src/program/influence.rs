@@ -10,7 +10,7 @@ use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::object::ObjectId;
 use crate::project::FileId;
-use crate::semantic::{Element, ParameterKind, Passing, StoreKey, Value, ValueId};
+use crate::semantic::{BuiltinType, Element, ParameterKind, Passing, StoreKey, Value, ValueId};
 
 /// A value with its file.
 pub type Place = (FileId, ValueId);
@@ -49,6 +49,7 @@ impl Influence {
         let reads = attribute_reads(facts);
         for file in facts.files() {
             influence.add_values(facts, file);
+            influence.add_opaque(facts, file);
             influence.add_calls(facts, file);
             influence.add_stores(facts, file, &reads);
         }
@@ -84,6 +85,34 @@ impl Influence {
         }
     }
 
+    /// An expression of which only the type is kept, such as `not a` or an f-string, depends on all that is
+    /// evaluated in it.
+    fn add_opaque(&mut self, facts: &Facts<'_>, file: FileId) {
+        let module = facts.module(file);
+        let read = module.uses.iter().map(|reading| (reading.range, reading.value));
+        let evaluated =
+            module.values.iter().enumerate().map(|(index, value)| (value.range, ValueId::new(index)));
+        let mut parts: Vec<_> = read.chain(evaluated).collect();
+        parts.sort_unstable_by_key(|&(range, value)| (range.start(), range.end(), value));
+        for (index, evaluation) in module.values.iter().enumerate() {
+            let is_opaque = match evaluation.value {
+                Value::Instance(kind) => kind != BuiltinType::Exception,
+                Value::Unknown => true,
+                _ => false,
+            };
+            if is_opaque {
+                let first = parts.partition_point(|(range, _)| range.start() < evaluation.range.start());
+                let inside =
+                    parts[first..].iter().take_while(|(range, _)| range.start() < evaluation.range.end());
+                for &(range, value) in inside {
+                    if range != evaluation.range && evaluation.range.contains_range(range) {
+                        self.add((file, value), (file, ValueId::new(index)));
+                    }
+                }
+            }
+        }
+    }
+
     fn add_calls(&mut self, facts: &Facts<'_>, file: FileId) {
         let module = facts.module(file);
         for (index, call) in module.calls.iter().enumerate() {
@@ -112,7 +141,13 @@ impl Influence {
     }
 
     /// Arguments to parameters, returned values to the call.
-    fn add_binding(&mut self, facts: &Facts<'_>, file: FileId, call: &crate::semantic::Call, function: FunctionRef) {
+    fn add_binding(
+        &mut self,
+        facts: &Facts<'_>,
+        file: FileId,
+        call: &crate::semantic::Call,
+        function: FunctionRef,
+    ) {
         let own = facts.module(function.file).function(function.function);
         for &value in own.returns.iter().chain(&own.yields) {
             self.add((function.file, value), (file, call.result));
@@ -122,7 +157,9 @@ impl Influence {
         let places: Vec<_> = own
             .parameters
             .iter()
-            .filter(|parameter| matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary))
+            .filter(|parameter| {
+                matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
+            })
             .collect();
         let mut next = usize::from(is_method);
         let names = &facts.module(function.file).names;
@@ -139,9 +176,9 @@ impl Influence {
                 Passing::Spread | Passing::Merge => None,
             };
             let parameter = parameter.or_else(|| {
-                own.parameters
-                    .iter()
-                    .find(|parameter| matches!(parameter.kind, ParameterKind::Variadic | ParameterKind::Keywords))
+                own.parameters.iter().find(|parameter| {
+                    matches!(parameter.kind, ParameterKind::Variadic | ParameterKind::Keywords)
+                })
             });
             if let Some(parameter) = parameter {
                 self.add((file, argument.value), (function.file, parameter.value));
@@ -179,7 +216,11 @@ impl Influence {
     }
 }
 
-fn slice(edges: &FxHashMap<Place, Vec<Place>>, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
+fn slice(
+    edges: &FxHashMap<Place, Vec<Place>>,
+    from: &[Place],
+    stops: impl Fn(Place) -> bool,
+) -> FxHashSet<Place> {
     let mut work: Vec<Place> = from.to_vec();
     let mut found = FxHashSet::default();
     while let Some(place) = work.pop() {
@@ -197,14 +238,19 @@ fn operands(value: &Value) -> Vec<ValueId> {
         Value::Display(_, elements) => elements
             .iter()
             .flat_map(|element| match *element {
-                Element::At(_, value) | Element::Any(value) | Element::Spread(value) | Element::Merge(value) => {
+                Element::At(_, value)
+                | Element::Any(value)
+                | Element::Spread(value)
+                | Element::Merge(value) => {
                     vec![value]
                 }
                 Element::Key(key, value) => vec![key, value],
             })
             .collect(),
         Value::Attribute { base, narrowed, .. } => [Some(*base), *narrowed].into_iter().flatten().collect(),
-        Value::Item { base, key, narrowed } => [Some(*base), Some(*key), *narrowed].into_iter().flatten().collect(),
+        Value::Item { base, key, narrowed } => {
+            [Some(*base), Some(*key), *narrowed].into_iter().flatten().collect()
+        }
         Value::Slice { base, .. }
         | Value::Iteration(base)
         | Value::Unpack { base, .. }

@@ -1,6 +1,9 @@
 //! All modules together: classes, value flow, calls, effects, training loops and programs.
 
 mod call_graph;
+mod conditions;
+mod containers;
+mod doings;
 mod effects;
 mod facts;
 mod hierarchy;
@@ -10,14 +13,20 @@ mod object;
 mod programs;
 mod repetition;
 mod solver;
+mod travel;
 
 pub use call_graph::{Adjacency, QualifiedNames, adjacency};
+pub use conditions::{Approach, ConditionalCall, Decision, Manner};
+pub use doings::Doing;
 pub use effects::{Effects, Summary};
 pub use facts::{Condition, Creation, Facts};
 pub use hierarchy::{Ancestor, Entity, Hierarchy, Resolver};
 pub use influence::{Influence, Place};
 pub use modules::{ClassRef, FunctionRef, Meaning, Modules};
-pub use object::{External, ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
+pub use object::{
+    External, ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames,
+};
 pub use programs::{LoopKind, Pattern, Program, TrainingLoop, way};
 pub use repetition::{Repeated, Repetition, loop_around};
 pub use solver::{CallEdge, Caller, Solution, Via, solve};
+pub use travel::{Travel, code};

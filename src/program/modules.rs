@@ -99,10 +99,12 @@ impl Modules {
                     _ => Meaning::External(first.to_owned()),
                 }
             }
-            Imported::Module | Imported::Star => match self.imports.resolve(file, import.level, &import.module) {
-                Target::External => external(import.level, &import.module, None),
-                target => Meaning::Module(target),
-            },
+            Imported::Module | Imported::Star => {
+                match self.imports.resolve(file, import.level, &import.module) {
+                    Target::External => external(import.level, &import.module, None),
+                    target => Meaning::Module(target),
+                }
+            }
             Imported::Name(name) => {
                 let name = self.get(file).names.text(*name);
                 match self.imports.resolve_from(file, import.level, &import.module, name) {
@@ -137,7 +139,13 @@ impl Modules {
 
     /// What `name` means if one of the star imports of `file` brought it; the last one wins.
     #[must_use]
-    pub fn through_stars(&self, file: FileId, name: &str, library: &Library, depth: usize) -> Option<Meaning> {
+    pub fn through_stars(
+        &self,
+        file: FileId,
+        name: &str,
+        library: &Library,
+        depth: usize,
+    ) -> Option<Meaning> {
         // A module may star-import itself through others.
         if depth > 8 {
             return None;
@@ -177,8 +185,10 @@ impl Modules {
             return Meaning::Builtin;
         }
         match name {
-            "__name__" | "__file__" | "__doc__" | "__path__" | "unicode" | "xrange" | "raw_input" | "basestring"
-            | "unichr" | "reduce" | "execfile" | "long" | "file" | "cmp" | "reload" => Meaning::Builtin,
+            "__name__" | "__file__" | "__doc__" | "__path__" | "unicode" | "xrange" | "raw_input"
+            | "basestring" | "unichr" | "reduce" | "execfile" | "long" | "file" | "cmp" | "reload" => {
+                Meaning::Builtin
+            }
             _ => Meaning::Unknown,
         }
     }

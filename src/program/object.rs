@@ -244,7 +244,9 @@ impl<'l> Externals<'l> {
             None
         } else {
             // An inherited member is the base class's.
-            let inherited = symbol.filter(|symbol| symbol.is_class()).and_then(|symbol| self.library.member(symbol, text));
+            let inherited = symbol
+                .filter(|symbol| symbol.is_class())
+                .and_then(|symbol| self.library.member(symbol, text));
             let path = inherited.map_or_else(|| format!("{path}.{text}"), |member| member.name().to_owned());
             Some(self.id(&path))
         };

@@ -12,7 +12,7 @@ use super::object::{Object, ObjectId};
 use super::solver::{CallEdge, Caller};
 use crate::api::{Effect, Kind};
 use crate::project::FileId;
-use crate::semantic::{BlockId, CallId, ScopeId, StatementId, Value};
+use crate::semantic::{BlockId, CallId, ScopeId, StatementId, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// How a loop trains.
@@ -159,12 +159,15 @@ impl Program {
 pub fn find(facts: &Facts<'_>, entries: &[String]) -> Vec<Program> {
     let gradients = Gradients::new(facts);
     let loops = find_loops(facts, &gradients);
-    let mut programs: Vec<Program> =
-        entry_files(facts, entries).into_iter().map(|entry| program(facts, entry, &loops, &gradients)).collect();
+    let mut programs: Vec<Program> = entry_files(facts, entries)
+        .into_iter()
+        .map(|entry| program(facts, entry, &loops, &gradients))
+        .collect();
     // A module that others import is a program of its own if it trains when it is run itself.
     let imported = imported_by_others(facts);
     programs.retain(|program| {
-        program.pattern != Pattern::None || !imported.contains(&program.entry) && !facts.module(program.entry).imports.is_empty()
+        program.pattern != Pattern::None
+            || !imported.contains(&program.entry) && !facts.module(program.entry).imports.is_empty()
     });
     programs
 }
@@ -222,7 +225,9 @@ fn program(facts: &Facts<'_>, entry: FileId, loops: &[TrainingLoop], gradients: 
     let other_gradients = gradients.others.iter().filter(in_program).copied().collect();
     let already_distributed = reached.iter().any(|&caller| {
         facts.outgoing(caller).iter().any(|edge| {
-            facts.symbol(facts.solution.object(edge.callee)).is_some_and(|symbol| symbol.has(Effect::Initializes))
+            facts
+                .symbol(facts.solution.object(edge.callee))
+                .is_some_and(|symbol| symbol.has(Effect::Initializes))
         })
     });
     Program { entry, reached, loops: own, steps_of_fit, other_gradients, pattern, already_distributed }
@@ -329,7 +334,7 @@ impl Gradients {
                 let has = |effect| facts.called_symbols(file, id).any(|symbol| symbol.has(effect));
                 if has(Effect::TakesGradients) {
                     gradients.results.insert((file, call.result));
-                    let tapes = receiver.map_or_else(Vec::new, |receiver| facts.of_kind(file, receiver, Kind::Tape));
+                    let tapes = receiver.map_or_else(Vec::new, |receiver| tapes_of(facts, file, receiver));
                     if tapes.is_empty() {
                         gradients.others.push((file, id));
                     } else {
@@ -346,7 +351,8 @@ impl Gradients {
                             .and_then(|variable| facts.library.member(variable, module.names.text(*name)))
                             .is_some_and(|method| method.has(Effect::UpdatesState));
                         method
-                            && (facts.may_be(file, receiver, Kind::Variable) || facts.is_unknown(file, receiver))
+                            && (facts.may_be(file, receiver, Kind::Variable)
+                                || facts.is_unknown(file, receiver))
                     }
                     _ => false,
                 };
@@ -359,13 +365,45 @@ impl Gradients {
     }
 }
 
+/// The tapes that a value may be; a distributed tape is the one that it was made from.
+fn tapes_of(facts: &Facts<'_>, file: FileId, value: ValueId) -> Vec<ObjectId> {
+    let mut found: Vec<ObjectId> = Vec::new();
+    let mut work = facts.of_kind(file, value, Kind::Tape);
+    let mut seen = FxHashSet::default();
+    while let Some(tape) = work.pop() {
+        if !seen.insert(tape) {
+            continue;
+        }
+        let inner = distributed_tapes(facts, tape);
+        if inner.is_empty() { found.push(tape) } else { work.extend(inner) }
+    }
+    sort(&mut found);
+    found
+}
+
+/// The tapes that a distributed tape was made from; none for another.
+fn distributed_tapes(facts: &Facts<'_>, tape: ObjectId) -> Vec<ObjectId> {
+    let Some(creation) = facts.creation(tape) else { return Vec::new() };
+    if !facts.called_symbols(creation.file, creation.call).any(|symbol| symbol.has(Effect::Distributes)) {
+        return Vec::new();
+    }
+    let arguments = &facts.module(creation.file).call(creation.call).arguments;
+    arguments.iter().flat_map(|argument| facts.of_kind(creation.file, argument.value, Kind::Tape)).collect()
+}
+
 fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<TrainingLoop> {
     let mut loops = Vec::new();
     for creation in &facts.creations {
         match creation.kind {
-            Kind::Tape => loops.extend(tape_loop(facts, gradients, creation.object, creation.file, creation.call)),
+            Kind::Tape => {
+                loops.extend(tape_loop(facts, gradients, creation.object, creation.file, creation.call))
+            }
             Kind::Session | Kind::MonitoredSession => {
-                let kind = if creation.kind == Kind::Session { LoopKind::Session } else { LoopKind::MonitoredSession };
+                let kind = if creation.kind == Kind::Session {
+                    LoopKind::Session
+                } else {
+                    LoopKind::MonitoredSession
+                };
                 let mut session = loop_at(facts, kind, creation.file, creation.call);
                 place_at_manager(facts, &mut session, creation.object, creation.file);
                 loops.push(session);
@@ -377,6 +415,16 @@ fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<TrainingLoop> {
         gradients.steps.iter().any(|&(of, _)| of == file)
             || loops_of(facts, file, Effect::Minimizes).next().is_some()
     };
+    // A session that runs nothing, such as the default one given to a saver, is no loop.
+    let running = sessions_that_run(facts);
+    loops.retain(|own| {
+        !matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession)
+            || facts
+                .solution
+                .values(own.caller.file, facts.module(own.caller.file).call(own.call).result)
+                .iter()
+                .any(|session| running.contains(session))
+    });
     // A session that only evaluates trains nothing.
     let trains: FxHashSet<FileId> = facts.files().filter(|&file| is_training_graph(file)).collect();
     loops.retain(|own| {
@@ -399,6 +447,20 @@ fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<TrainingLoop> {
     }
     loops.sort_by_key(|own| (own.caller.file, own.range.start()));
     loops
+}
+
+/// The sessions that a method is called on or that a `with` statement manages.
+fn sessions_that_run(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
+    let mut found = FxHashSet::default();
+    for file in facts.files() {
+        let module = facts.module(file);
+        let receivers = module.calls.iter().filter_map(|call| facts.receiver(file, call));
+        for value in receivers.chain(module.managers.iter().map(|&(value, _)| value)) {
+            found.extend(facts.of_kind(file, value, Kind::Session));
+            found.extend(facts.of_kind(file, value, Kind::MonitoredSession));
+        }
+    }
+    found
 }
 
 /// The calls of methods with an effect, made on objects of the library or of the project's classes.
@@ -433,12 +495,16 @@ fn loop_at(facts: &Facts<'_>, kind: LoopKind, file: FileId, id: CallId) -> Train
 fn place_at_manager(facts: &Facts<'_>, training_loop: &mut TrainingLoop, object: ObjectId, file: FileId) {
     let module = facts.module(file);
     let managed = |statement: StatementId| {
-        module.managers.iter().any(|&(value, of)| of == statement && facts.solution.values(file, value).contains(&object))
+        module
+            .managers
+            .iter()
+            .any(|&(value, of)| of == statement && facts.solution.values(file, value).contains(&object))
     };
     if managed(training_loop.statement) {
         return;
     }
-    let manager = module.managers.iter().find(|&&(value, _)| facts.solution.values(file, value).contains(&object));
+    let manager =
+        module.managers.iter().find(|&&(value, _)| facts.solution.values(file, value).contains(&object));
     if let Some(&(value, statement)) = manager {
         let place = module.statement(statement);
         training_loop.statement = statement;
@@ -467,7 +533,12 @@ fn tape_loop(
         taken.iter().map(|&(file, call)| (file, facts.module(file).call(call).result)).collect();
     let influenced = facts.influence.forwards(&results, |place| gradients.results.contains(&place));
     let takes = |&(file, call): &(FileId, CallId)| {
-        facts.module(file).call(call).arguments.iter().any(|argument| influenced.contains(&(file, argument.value)))
+        facts
+            .module(file)
+            .call(call)
+            .arguments
+            .iter()
+            .any(|argument| influenced.contains(&(file, argument.value)))
     };
     own.steps = gradients.steps.iter().copied().filter(takes).collect();
     own.by_hand = gradients.updates.iter().copied().filter(takes).collect();
@@ -483,7 +554,9 @@ fn tape_loop(
     for &(file, call) in &taken {
         let call_data = facts.module(file).call(call);
         for symbol in facts.called_symbols(file, call) {
-            sources.extend(facts.argument(file, call_data, symbol, "sources").map(|argument| (file, argument.value)));
+            sources.extend(
+                facts.argument(file, call_data, symbol, "sources").map(|argument| (file, argument.value)),
+            );
         }
     }
     let variables: Vec<Place> = own

@@ -4,9 +4,12 @@ use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::modules::FunctionRef;
-use super::solver::Caller;
+use super::object::{Literal, Object};
+use super::solver::{CallEdge, Caller};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, ScopeKind, StatementId, StatementKind, Suite};
+use crate::semantic::{
+    BlockId, BranchKind, Element, ScopeKind, StatementId, StatementKind, Suite, Value, ValueId,
+};
 
 /// A reason why a scope's code runs more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +36,7 @@ impl Repetition {
         for program in &facts.programs {
             for &caller in &program.reached {
                 let Some(function) = facts.function_of(caller) else { continue };
-                if let Some(why) = own_reason(facts, function, |caller| program.reached.contains(&caller)) {
+                if let Some(why) = own_reason(facts, function, |edge| facts.is_run(program, edge)) {
                     repeated.entry(caller).or_insert(why);
                 }
             }
@@ -66,10 +69,14 @@ impl Repetition {
     }
 }
 
-fn own_reason(facts: &Facts<'_>, function: FunctionRef, is_reached: impl Fn(Caller) -> bool) -> Option<Repeated> {
+fn own_reason(
+    facts: &Facts<'_>,
+    function: FunctionRef,
+    is_run: impl Fn(&CallEdge) -> bool,
+) -> Option<Repeated> {
     let mut first = None;
     for edge in facts.incoming(function) {
-        if !is_reached(edge.caller) {
+        if !is_run(edge) {
             continue;
         }
         let Some(call) = edge.call else { return Some(Repeated::Otherwise) };
@@ -118,7 +125,8 @@ pub fn loop_around(
         if matches!(parent.kind, StatementKind::Function | StatementKind::Class) {
             break;
         }
-        let repeats = matches!(parent.kind, StatementKind::For | StatementKind::While) && child.suite == Suite::Body;
+        let repeats =
+            matches!(parent.kind, StatementKind::For | StatementKind::While) && child.suite == Suite::Body;
         if repeats && parent.scope == scope {
             return Some(id);
         }
@@ -134,7 +142,59 @@ pub fn loop_around(
     in_comprehension.then_some(statement)
 }
 
+/// Whether a display has an element for sure.
+fn is_filled(elements: &[Element]) -> bool {
+    elements.iter().any(|element| matches!(element, Element::At(..) | Element::Key(..)))
+}
+
 impl Facts<'_> {
+    /// Whether iterating over a value surely yields something: a display or a `range` of known numbers.
+    #[must_use]
+    pub fn surely_iterates(&self, file: FileId, iterable: ValueId) -> bool {
+        let mut objects = self.objects(file, iterable).peekable();
+        objects.peek().is_some()
+            && objects.all(|(_, object)| match object {
+                Object::Container(_, node) => self.solution.origin(node).is_some_and(|(file, value)| {
+                    matches!(&self.module(file).value(value).value, Value::Display(_, elements) if is_filled(elements))
+                }),
+                _ => self.is_counted(file, iterable),
+            })
+    }
+
+    /// Whether a value is a `range` of known numbers that is not empty, or an `enumerate` of what is.
+    fn is_counted(&self, file: FileId, iterable: ValueId) -> bool {
+        let module = self.module(file);
+        let Value::Call(id) = module.value(iterable).value else { return false };
+        let arguments = &module.call(id).arguments;
+        let calls = |name: &str| {
+            self.callees(file, id).iter().any(|edge| match self.solution.object(edge.callee) {
+                Object::Builtin(builtin) => self.solution.names.text(builtin) == name,
+                _ => false,
+            })
+        };
+        if calls("range") {
+            let numbers: Option<Vec<i64>> =
+                arguments.iter().map(|argument| self.least_integer(file, argument.value)).collect();
+            return match numbers.as_deref() {
+                Some([stop]) => *stop > 0,
+                Some([start, stop]) => start < stop,
+                _ => false,
+            };
+        }
+        calls("enumerate") && arguments.first().is_some_and(|of| self.surely_iterates(file, of.value))
+    }
+
+    fn least_integer(&self, file: FileId, value: ValueId) -> Option<i64> {
+        let integers: Option<Vec<i64>> = self
+            .objects(file, value)
+            .map(|(_, object)| match object {
+                Object::Literal(Literal::Int(integer)) => Some(integer),
+                _ => None,
+            })
+            .collect();
+        integers?.into_iter().min()
+    }
+
     /// The scopes that run when a file is imported: its own, its class bodies.
     #[must_use]
     pub fn import_time_scopes(&self, file: FileId) -> Vec<Caller> {

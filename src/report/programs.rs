@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use super::Sources;
 use crate::finding::{Finding, Level, Location};
-use crate::program::{Creation, Facts, FunctionRef, Object, ObjectId, Pattern, Program, QualifiedNames, TrainingLoop, way};
+use crate::program::{
+    Creation, Facts, FunctionRef, Object, ObjectId, Pattern, Program, QualifiedNames, TrainingLoop, way,
+};
 use crate::project::FileId;
 
 /// A place that something is named by.
@@ -71,7 +73,12 @@ pub fn describe(
     let of_interest = |program: &&Program| {
         wanted(program.entry) || program.loops.iter().any(|training_loop| wanted(training_loop.caller.file))
     };
-    facts.programs.iter().filter(of_interest).map(|program| described(facts, sources, findings, program)).collect()
+    facts
+        .programs
+        .iter()
+        .filter(of_interest)
+        .map(|program| described(facts, sources, findings, program))
+        .collect()
 }
 
 fn described(facts: &Facts<'_>, sources: &Sources<'_>, findings: &[Finding], program: &Program) -> Described {
@@ -205,7 +212,8 @@ pub fn write_full(programs: &[Described], color: bool, out: &mut dyn Write) -> i
     for program in &training {
         writeln!(out, "{}: {}", bold(&program.entry), program.pattern)?;
         for own in &program.loops {
-            let function = if own.function.is_empty() { String::new() } else { format!(" in {}", own.function) };
+            let function =
+                if own.function.is_empty() { String::new() } else { format!(" in {}", own.function) };
             writeln!(out, "  loop          {}:{} {}{function}", own.path, own.line, own.kind)?;
             for step in &own.way {
                 writeln!(out, "                  called at {step}")?;
@@ -215,7 +223,11 @@ pub fn write_full(programs: &[Described], color: bool, out: &mut dyn Write) -> i
             [("model", &program.models), ("optimizer", &program.optimizers), ("dataset", &program.datasets)]
         {
             for named in names {
-                writeln!(out, "  {title:<12}  {}:{} {} ({})", named.path, named.line, named.name, named.class)?;
+                writeln!(
+                    out,
+                    "  {title:<12}  {}:{} {} ({})",
+                    named.path, named.line, named.name, named.class
+                )?;
             }
         }
         let distributable = match (program.already_distributed, program.distributable) {

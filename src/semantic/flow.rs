@@ -111,6 +111,19 @@ impl Flow {
         self.reachable[block.index()]
     }
 
+    /// Whether control may go from the end of a block to another, or to its beginning again.
+    #[must_use]
+    pub fn leads(&self, from: BlockId, to: BlockId) -> bool {
+        let mut seen = vec![false; self.blocks.len()];
+        let mut work = self.blocks[from.index()].successors.clone();
+        while let Some(block) = work.pop() {
+            if !std::mem::replace(&mut seen[block.index()], true) {
+                work.extend(&self.blocks[block.index()].successors);
+            }
+        }
+        seen[to.index()]
+    }
+
     /// Who decides whether each block runs (Ferrante, Ottenstein, Warren 1987): the branches on which it is
     /// control dependent, directly or through another branch.
     #[must_use]

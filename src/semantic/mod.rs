@@ -27,7 +27,9 @@ pub use module::{
 };
 pub use names::Names;
 pub use reaching::Reaching;
-pub use value::{BuiltinType, Constant, Container, Element, Evaluation, Operator, Role, Value, Variable};
+pub use value::{
+    Bounds, BuiltinType, Constant, Container, Element, Evaluation, Method, Operator, Role, Value, Variable,
+};
 
 /// The compact form of the module whose decoded text is `source`. Never fails: syntax errors are part of the
 /// result, and what parses is still there.

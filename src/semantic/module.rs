@@ -536,11 +536,11 @@ impl Module {
 
     /// The statements around `statement`, from the inside, itself excluded.
     pub fn ancestors(&self, statement: StatementId) -> impl Iterator<Item = &Statement> {
-        let mut next = self.statement(statement).parent;
-        std::iter::from_fn(move || {
-            let statement = self.statement(next?);
-            next = statement.parent;
-            Some(statement)
-        })
+        self.ancestor_ids(statement).map(|id| self.statement(id))
+    }
+
+    /// The ids of the statements around `statement`, from the inside, itself excluded.
+    pub fn ancestor_ids(&self, statement: StatementId) -> impl Iterator<Item = StatementId> {
+        std::iter::successors(self.statement(statement).parent, |&id| self.statement(id).parent)
     }
 }

@@ -53,10 +53,22 @@ impl<'a> Reaching<'a> {
     #[must_use]
     pub fn definitions(&self, reading: usize) -> Vec<usize> {
         let reading = &self.module.uses[reading];
-        let flow = &self.module.scope(self.scope).flow;
         let Some(variable) = reading.variable.filter(|_| reading.scope == self.scope) else {
             return Vec::new();
         };
+        self.reaching(variable, reading.block, reading.order)
+    }
+
+    /// The definitions (indices into [`Module::definitions`]) that the definition (another one, of this scope)
+    /// may overwrite, in source order.
+    #[must_use]
+    pub fn overwritten(&self, definition: usize) -> Vec<usize> {
+        let definition = &self.module.definitions[definition];
+        self.reaching(definition.variable, definition.block, definition.order)
+    }
+
+    fn reaching(&self, variable: Variable, at: BlockId, order: u32) -> Vec<usize> {
+        let flow = &self.module.scope(self.scope).flow;
         let all = self.definitions.get(&variable).map_or(&[][..], Vec::as_slice);
         let definition = |index: usize| -> &Definition { &self.module.definitions[index] };
         let last = |block: BlockId, before: u32| {
@@ -65,7 +77,7 @@ impl<'a> Reaching<'a> {
         };
         let mut found = Vec::new();
         let mut seen = FxHashSet::default();
-        let mut work = vec![(reading.block, reading.order)];
+        let mut work = vec![(at, order)];
         while let Some((block, before)) = work.pop() {
             if let Some(index) = last(block, before) {
                 found.push(index);

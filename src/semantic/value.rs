@@ -5,6 +5,7 @@
 
 use super::id::{CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, ValueId};
 use crate::syntax::TextRange;
+use crate::syntax::ast::{self, CmpOp};
 
 /// A variable: a name in the scope that owns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,17 +86,113 @@ pub enum Element {
     Merge(ValueId),
 }
 
+/// The method that a class defines an operator by: an index into the table of their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Method(u8);
+
+const METHODS: [&str; 23] = [
+    "__add__",
+    "__sub__",
+    "__mul__",
+    "__matmul__",
+    "__truediv__",
+    "__mod__",
+    "__pow__",
+    "__lshift__",
+    "__rshift__",
+    "__or__",
+    "__xor__",
+    "__and__",
+    "__floordiv__",
+    "__eq__",
+    "__ne__",
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
+    "__contains__",
+    "__neg__",
+    "__pos__",
+    "__invert__",
+];
+
+impl Method {
+    /// The method `==` calls.
+    pub const EQ: Self = Self::of_comparison(CmpOp::Eq).expect("`==` has a method");
+
+    /// A binary operator's method.
+    #[must_use]
+    pub const fn of(operator: ast::Operator) -> Self {
+        Self(match operator {
+            ast::Operator::Add => 0,
+            ast::Operator::Sub => 1,
+            ast::Operator::Mult => 2,
+            ast::Operator::MatMult => 3,
+            ast::Operator::Div => 4,
+            ast::Operator::Mod => 5,
+            ast::Operator::Pow => 6,
+            ast::Operator::LShift => 7,
+            ast::Operator::RShift => 8,
+            ast::Operator::BitOr => 9,
+            ast::Operator::BitXor => 10,
+            ast::Operator::BitAnd => 11,
+            ast::Operator::FloorDiv => 12,
+        })
+    }
+
+    /// A comparison's method; `is` has none. `in` calls its right operand's.
+    #[must_use]
+    pub const fn of_comparison(operator: CmpOp) -> Option<Self> {
+        Some(Self(match operator {
+            CmpOp::Eq => 13,
+            CmpOp::NotEq => 14,
+            CmpOp::Lt => 15,
+            CmpOp::LtE => 16,
+            CmpOp::Gt => 17,
+            CmpOp::GtE => 18,
+            CmpOp::In | CmpOp::NotIn => 19,
+            CmpOp::Is | CmpOp::IsNot => return None,
+        }))
+    }
+
+    /// A unary operator's method; `not` has none.
+    #[must_use]
+    pub const fn of_unary(operator: ast::UnaryOp) -> Option<Self> {
+        Some(Self(match operator {
+            ast::UnaryOp::USub => 20,
+            ast::UnaryOp::UAdd => 21,
+            ast::UnaryOp::Invert => 22,
+            ast::UnaryOp::Not => return None,
+        }))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        METHODS[usize::from(self.0)]
+    }
+}
+
 /// Operators that a class can define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
-    /// A binary operator by its method, `__add__`.
-    Binary(&'static str),
+    /// A binary operator.
+    Binary(Method),
     /// An augmented assignment by the binary operator's method; `__iadd__` is tried first.
-    InPlace(&'static str),
-    /// A comparison by its method.
-    Compare(&'static str),
-    /// A unary operator by its method; both operands are the one that it has.
-    Unary(&'static str),
+    InPlace(Method),
+    /// A comparison.
+    Compare(Method),
+    /// A unary operator; both operands are the one that it has.
+    Unary(Method),
+}
+
+/// The constant bounds of a slice with step one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The first index.
+    pub lower: i64,
+    /// One past the last; `None` for the end.
+    pub upper: Option<i64>,
 }
 
 /// How a value comes about.
@@ -147,10 +244,8 @@ pub enum Value {
     Slice {
         /// Of what.
         base: ValueId,
-        /// The first index, if it is a constant and the step is one.
-        lower: Option<i64>,
-        /// One past the last index, if constant; `None` to the end or unknown when `lower` is `None`.
-        upper: Option<i64>,
+        /// From where to where, if that is constant and the step is one.
+        bounds: Option<Box<Bounds>>,
     },
     /// What iterating over a value yields.
     Iteration(ValueId),

@@ -35,7 +35,9 @@ pub fn text_size(text: &str) -> TextSize {
 pub fn comments_with(parsed: &Parsed<ast::ModModule>, source: &str, needle: &str) -> Vec<TextRange> {
     let tokens = parsed.tokens().iter();
     tokens
-        .filter(|token| token.kind() == ast::token::TokenKind::Comment && source[token.range()].contains(needle))
+        .filter(|token| {
+            token.kind() == ast::token::TokenKind::Comment && source[token.range()].contains(needle)
+        })
         .map(Ranged::range)
         .collect()
 }

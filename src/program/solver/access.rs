@@ -2,17 +2,19 @@
 
 use super::super::hierarchy::Ancestor;
 use super::{
-    Arguments, Caller, ClassRef, ExternalId, Field, FileId, Literal, Name, NodeId, Object, ObjectId, Site, Solver,
-    StoreKey, Target, Use, Value, ValueId, Via,
+    Arguments, Caller, ClassRef, ExternalId, Field, FileId, Literal, Name, NodeId, Object, ObjectId, Site,
+    Solver, StoreKey, Target, Use, Value, ValueId, Via,
 };
 use crate::api::{Returns, Role};
-use crate::semantic::{BuiltinType, Container, Operator};
+use crate::semantic::{Bounds, BuiltinType, Container, Operator};
 
 impl Solver<'_> {
     // ---- attributes ----
 
     pub(super) fn read_attribute(&mut self, file: FileId, value: ValueId, object: ObjectId) {
-        let Value::Attribute { name, narrowed, .. } = self.modules.get(file).value(value).value else { return };
+        let Value::Attribute { name, narrowed, .. } = self.modules.get(file).value(value).value else {
+            return;
+        };
         let name = self.name(file, name);
         let result = self.node(file, value);
         if narrowed.is_some() {
@@ -64,7 +66,7 @@ impl Solver<'_> {
         })
     }
 
-    fn in_class(&self, class: ClassRef, name: Name) -> bool {
+    pub(super) fn in_class(&self, class: ClassRef, name: Name) -> bool {
         let text = self.names.text(name);
         self.hierarchy.order(class).iter().any(|ancestor| match ancestor {
             Ancestor::Project(class) => self.class_export(*class, text).is_some(),
@@ -196,7 +198,14 @@ impl Solver<'_> {
     }
 
     /// Looks `name` up along the method resolution order of `class`, from position `from` on, for `receiver`.
-    fn class_attribute(&mut self, class: ClassRef, from: usize, name: Name, receiver: ObjectId, node: NodeId) {
+    fn class_attribute(
+        &mut self,
+        class: ClassRef,
+        from: usize,
+        name: Name,
+        receiver: ObjectId,
+        node: NodeId,
+    ) {
         let text = self.names.text(name).to_owned();
         let hierarchy = self.hierarchy;
         // A library's class that the table does not know may have anything; but what a class of the project
@@ -220,13 +229,19 @@ impl Solver<'_> {
                     let known = self.externals.get(base).symbol.is_some_and(crate::api::Symbol::is_class);
                     let library = self.externals.library();
                     let missing = known
-                        && self.externals.get(base).symbol.is_some_and(|symbol| library.member(symbol, &text).is_none());
+                        && self
+                            .externals
+                            .get(base)
+                            .symbol
+                            .is_some_and(|symbol| library.member(symbol, &text).is_none());
                     if missing {
                         continue;
                     }
-                    let member = self.externals.child(base, name, &text).map(|member| match self.objects.get(receiver) {
-                        Object::Class(_) => Object::External(member),
-                        _ => Object::Member(receiver, member),
+                    let member = self.externals.child(base, name, &text).map(|member| {
+                        match self.objects.get(receiver) {
+                            Object::Class(_) => Object::External(member),
+                            _ => Object::Member(receiver, member),
+                        }
                     });
                     fallback = fallback.or(member);
                     if known {
@@ -269,7 +284,9 @@ impl Solver<'_> {
     pub(super) fn bind(&mut self, object: ObjectId, receiver: ObjectId, node: NodeId) {
         let through_class = matches!(self.objects.get(receiver), Object::Class(_));
         match self.objects.get(object) {
-            Object::Function(function) if !through_class => self.add_new(node, Object::Bound(receiver, function)),
+            Object::Function(function) if !through_class => {
+                self.add_new(node, Object::Bound(receiver, function))
+            }
             Object::Property(getter) if !through_class => {
                 self.add_new(node, Object::BoundProperty(receiver, getter));
             }
@@ -298,7 +315,12 @@ impl Solver<'_> {
     }
 
     /// A call that the language makes.
-    pub(super) fn implicit(&mut self, caller: Caller, arguments: Arguments, result: Option<NodeId>) -> super::SiteId {
+    pub(super) fn implicit(
+        &mut self,
+        caller: Caller,
+        arguments: Arguments,
+        result: Option<NodeId>,
+    ) -> super::SiteId {
         self.implicit_via(Via::Operator, caller, arguments, result)
     }
 
@@ -552,13 +574,15 @@ impl Solver<'_> {
     }
 
     pub(super) fn slice(&mut self, file: FileId, value: ValueId, object: ObjectId) {
-        let Value::Slice { lower, upper, .. } = self.modules.get(file).value(value).value else { return };
+        let Value::Slice { bounds, .. } = &self.modules.get(file).value(value).value else { return };
         let result = self.node(file, value);
         match self.objects.get(object) {
             Object::Container(kind, _) => {
                 let target = self.objects.id(Object::Container(kind, result));
-                match lower {
-                    Some(lower) if lower >= 0 => self.slice_into(object, lower, upper, target),
+                match bounds.as_deref() {
+                    Some(&Bounds { lower, upper }) if lower >= 0 => {
+                        self.slice_into(object, lower, upper, target)
+                    }
                     _ => {
                         let (from, to) = (self.all(object), self.field(target, Field::Any));
                         self.flow(from, to);
@@ -751,25 +775,28 @@ impl Solver<'_> {
     // ---- operators ----
 
     pub(super) fn operator(&mut self, file: FileId, value: ValueId, object: ObjectId) {
-        let Value::Operator { operator, right, .. } = self.modules.get(file).value(value).value else { return };
-        let (result, right, caller) = (self.node(file, value), self.node(file, right), self.caller(file, value));
+        let Value::Operator { operator, right, .. } = self.modules.get(file).value(value).value else {
+            return;
+        };
+        let (result, right, caller) =
+            (self.node(file, value), self.node(file, right), self.caller(file, value));
         match (operator, self.objects.get(object)) {
             (Operator::Compare(method), Object::Instance(..)) => {
                 self.add_new(result, Object::Type(BuiltinType::Bool));
-                self.call_method(object, method, caller, vec![right], None);
+                self.call_method(object, method.name(), caller, vec![right], None);
             }
             (Operator::Compare(_), _) => self.add_new(result, Object::Type(BuiltinType::Bool)),
             (Operator::Unary(method), Object::Instance(..)) => {
-                self.call_method(object, method, caller, Vec::new(), Some(result));
+                self.call_method(object, method.name(), caller, Vec::new(), Some(result));
             }
             (Operator::Unary(_), Object::Container(..)) => {}
             (Operator::Binary(method), Object::Instance(..)) => {
-                self.call_method(object, method, caller, vec![right], Some(result));
+                self.call_method(object, method.name(), caller, vec![right], Some(result));
             }
             (Operator::InPlace(method), Object::Instance(class, _)) => {
-                let in_place = method.replacen("__", "__i", 1);
+                let in_place = method.name().replacen("__", "__i", 1);
                 let name = self.names.id(&in_place);
-                let method = if self.in_class(class, name) { in_place } else { method.to_owned() };
+                let method = if self.in_class(class, name) { in_place } else { method.name().to_owned() };
                 self.call_method(object, &method, caller, vec![right], Some(result));
             }
             (Operator::InPlace(_), Object::Container(..)) => {
@@ -799,18 +826,23 @@ impl Solver<'_> {
     }
 
     pub(super) fn reflected_operator(&mut self, file: FileId, value: ValueId, object: ObjectId) {
-        let Value::Operator { operator, left, .. } = self.modules.get(file).value(value).value else { return };
-        let (result, left, caller) = (self.node(file, value), self.node(file, left), self.caller(file, value));
+        let Value::Operator { operator, left, .. } = self.modules.get(file).value(value).value else {
+            return;
+        };
+        let (result, left, caller) =
+            (self.node(file, value), self.node(file, left), self.caller(file, value));
         match (operator, self.objects.get(object)) {
             (Operator::Binary(method) | Operator::InPlace(method), Object::Instance(class, _)) => {
-                let reflected = method.replacen("__", "__r", 1);
+                let reflected = method.name().replacen("__", "__r", 1);
                 let name = self.names.id(&reflected);
                 if self.in_class(class, name) {
                     self.call_method(object, &reflected, caller, vec![left], Some(result));
                 }
             }
             // A number and a tensor make a tensor.
-            (Operator::Binary(_) | Operator::InPlace(_), Object::Unknown | Object::Created(..)) => self.unknown(result),
+            (Operator::Binary(_) | Operator::InPlace(_), Object::Unknown | Object::Created(..)) => {
+                self.unknown(result)
+            }
             _ => {}
         }
     }

@@ -4,6 +4,7 @@ use super::super::hierarchy::Entity;
 use super::{
     Arguments, ClassRef, ExternalId, Field, Literal, Name, NodeId, Object, ObjectId, SiteId, Solver, Use, Via,
 };
+use crate::api::{Returns, Symbol};
 use crate::semantic::{BuiltinType, Container};
 
 impl Solver<'_> {
@@ -100,6 +101,13 @@ impl Solver<'_> {
                     self.on(first, Use::ClassInto(result));
                 }
             }
+            "__import__" => {
+                let file = self.site_caller(site).file;
+                match first {
+                    Some(module) => self.on(module, Use::ImportInto(file, result)),
+                    None => self.unknown(result),
+                }
+            }
             "property" => {
                 self.add_new(result, Object::Property(first.unwrap_or(result)));
                 if let (Some(getter), Some(&setter)) = (first, arguments.positional.get(1)) {
@@ -109,8 +117,8 @@ impl Solver<'_> {
             "staticmethod" => self.add_new(result, Object::StaticMethod(first.unwrap_or(result))),
             "classmethod" => self.add_new(result, Object::ClassMethod(first.unwrap_or(result))),
             "open" | "file" => self.add_new(result, Object::Type(BuiltinType::File)),
-            "str" | "repr" | "input" | "raw_input" | "chr" | "hex" | "oct" | "bin" | "format" | "ascii" | "unicode"
-            | "unichr" => self.add_new(result, Object::Type(BuiltinType::Str)),
+            "str" | "repr" | "input" | "raw_input" | "chr" | "hex" | "oct" | "bin" | "format" | "ascii"
+            | "unicode" | "unichr" => self.add_new(result, Object::Type(BuiltinType::Str)),
             "bytes" | "bytearray" => self.add_new(result, Object::Type(BuiltinType::Bytes)),
             "int" | "len" | "hash" | "ord" | "id" | "round" | "abs" | "sum" | "pow" | "divmod" | "long" => {
                 self.add_new(result, Object::Type(BuiltinType::Int));
@@ -151,18 +159,19 @@ impl Solver<'_> {
             "abs" => "__abs__",
             _ => return,
         };
-        let caller = self.site_caller(site);
+        let (method, caller) = (self.names.id(method), self.site_caller(site));
         for &argument in &arguments.positional {
             self.on(argument, Use::Method(method, caller));
         }
     }
 
     /// The language calls the method of `object` if the project defines it.
-    pub(super) fn method(&mut self, object: ObjectId, method: &'static str, caller: super::Caller) {
+    pub(super) fn method(&mut self, object: ObjectId, method: Name, caller: super::Caller) {
         if let Object::Instance(class, _) = self.objects.get(object)
-            && self.first_in_class(class, &[method]).is_some()
+            && self.in_class(class, method)
         {
-            self.call_method(object, method, caller, Vec::new(), None);
+            let method = self.names.text(method).to_owned();
+            self.call_method(object, &method, caller, Vec::new(), None);
         }
     }
 
@@ -306,6 +315,21 @@ impl Solver<'_> {
                 let any = self.field(iterator, Field::Any);
                 self.iterate(object, any, caller);
             }
+            Object::Created(class, _) => self.library_iterator(object, class, node),
+            _ => self.unknown(node),
+        }
+    }
+
+    /// What the table says of the class's `__iter__`: a dataset's iterator is no dataset.
+    fn library_iterator(&mut self, object: ObjectId, class: ExternalId, node: NodeId) {
+        let class = self.externals.get(class).symbol.filter(|symbol| symbol.is_class());
+        let method = class.and_then(|class| self.externals.library().member(class, "__iter__"));
+        match method.map(Symbol::returns) {
+            Some(Returns::Instance(iterator)) => {
+                let iterator = self.externals.id(iterator);
+                self.add_new(node, Object::Created(iterator, node));
+            }
+            Some(Returns::Receiver) => self.add(node, object),
             _ => self.unknown(node),
         }
     }
@@ -329,7 +353,9 @@ impl Solver<'_> {
     pub(super) fn class_of(&mut self, object: ObjectId, node: NodeId) {
         match self.objects.get(object) {
             Object::Instance(class, _) => self.add_new(node, Object::Class(class)),
-            Object::Created(class, _) if class != ExternalId::NAMELESS => self.add_new(node, Object::External(class)),
+            Object::Created(class, _) if class != ExternalId::NAMELESS => {
+                self.add_new(node, Object::External(class))
+            }
             _ => self.unknown(node),
         }
     }
@@ -350,7 +376,9 @@ impl Solver<'_> {
                         self.add_new(any, Object::Type(BuiltinType::Str));
                     }
                     "encode" => self.add_new(result, Object::Type(BuiltinType::Bytes)),
-                    "find" | "index" | "rfind" | "count" => self.add_new(result, Object::Type(BuiltinType::Int)),
+                    "find" | "index" | "rfind" | "count" => {
+                        self.add_new(result, Object::Type(BuiltinType::Int))
+                    }
                     _ if text.starts_with("is") || text.ends_with("with") => {
                         self.add_new(result, Object::Type(BuiltinType::Bool));
                     }
@@ -414,7 +442,8 @@ impl Solver<'_> {
             "values" | "itervalues" | "keys" | "iterkeys" => {
                 let list = self.new_container(Container::List, result);
                 let any = self.field(list, Field::Any);
-                let from = if method.contains("values") { self.all(dict) } else { self.field(dict, Field::Keys) };
+                let from =
+                    if method.contains("values") { self.all(dict) } else { self.field(dict, Field::Keys) };
                 self.flow(from, any);
             }
             "update" => {

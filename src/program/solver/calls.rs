@@ -2,10 +2,12 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use super::super::hierarchy::{Ancestor, Entity};
 use super::{
-    Arguments, CallEdge, Caller, ClassRef, Field, FunctionRef, Literal, NodeId, Object, ObjectId, Parameter, Site,
-    SiteId, Solver, Use, Value, ValueId, Via,
+    Arguments, CallEdge, Caller, ClassRef, Field, FunctionRef, Literal, NodeId, Object, ObjectId, Parameter,
+    Site, SiteId, Solver, Use, Value, ValueId, Via,
 };
 use crate::semantic::{Container, ParameterKind};
 
@@ -130,11 +132,17 @@ impl Solver<'_> {
 
     fn edge(&mut self, site: SiteId, callee: ObjectId) {
         let Site { caller, call, via, .. } = self.sites[site.0 as usize];
-        self.edges.insert(CallEdge { caller, call, callee, via });
+        self.edges.push(CallEdge { caller, call, callee, via });
     }
 
     /// A site like `site` with other arguments, and another result if one is given.
-    pub(super) fn derived(&mut self, site: SiteId, arguments: Arguments, result: Option<NodeId>, via: Via) -> SiteId {
+    pub(super) fn derived(
+        &mut self,
+        site: SiteId,
+        arguments: Arguments,
+        result: Option<NodeId>,
+        via: Via,
+    ) -> SiteId {
         let original = &self.sites[site.0 as usize];
         let derived = Site {
             arguments: arguments.into(),
@@ -298,7 +306,8 @@ impl Solver<'_> {
         while let Some((value, depth)) = work.pop() {
             match &module.value(value).value {
                 Value::Parameter(of, index)
-                    if *of == function.function && plain(&module.function(*of).parameters[*index as usize]) =>
+                    if *of == function.function
+                        && plain(&module.function(*of).parameters[*index as usize]) =>
                 {
                     parameters.push(*index);
                 }
@@ -366,7 +375,9 @@ impl Solver<'_> {
             container
         };
         let places: Vec<usize> = (0..parameters.len())
-            .filter(|&index| matches!(parameters[index].kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary))
+            .filter(|&index| {
+                matches!(parameters[index].kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
+            })
             .collect();
         let mut next = 0;
         let mut extra = 0;
@@ -501,11 +512,16 @@ impl Solver<'_> {
     /// The element of the container `object` under the key goes to `node`; of anything else, whatever it has.
     pub(super) fn element_into(&mut self, object: ObjectId, key: ObjectId, node: NodeId) {
         match (self.objects.get(object), self.objects.get(key)) {
-            (Object::Container(Container::Set | Container::Generator, _), Object::Literal(Literal::Int(_))) => {
+            (
+                Object::Container(Container::Set | Container::Generator, _),
+                Object::Literal(Literal::Int(_)),
+            ) => {
                 let all = self.all(object);
                 self.flow(all, node);
             }
-            (Object::Container(..), Object::Literal(literal)) => self.container_item(object, Some(literal), node),
+            (Object::Container(..), Object::Literal(literal)) => {
+                self.container_item(object, Some(literal), node)
+            }
             (Object::Unknown | Object::Created(..), _) => self.unknown(node),
             _ => {}
         }
@@ -534,8 +550,12 @@ impl Solver<'_> {
     // ---- calls from outside ----
 
     /// What nobody in the project calls may be called by others: with anything, by default with its defaults;
-    /// a method for some instance of its class.
-    pub(super) fn call_from_outside(&mut self, function: FunctionRef) {
+    /// a method for some instance of its class: one of those that the project makes, or another.
+    pub(super) fn call_from_outside(
+        &mut self,
+        function: FunctionRef,
+        instances: &FxHashMap<ClassRef, Vec<ObjectId>>,
+    ) {
         self.called.insert(function);
         let module = self.modules.get(function.file);
         let own = module.function(function.function);
@@ -552,6 +572,9 @@ impl Solver<'_> {
                 let receiver = if is_class_method || module.names.text(own.name) == "__new__" {
                     Object::Class(class)
                 } else {
+                    for &instance in instances.get(&class).into_iter().flatten() {
+                        self.add(node, instance);
+                    }
                     Object::Instance(class, None)
                 };
                 self.add_new(node, receiver);

@@ -74,7 +74,7 @@ impl Solver<'_> {
             Value::Cell(variable) => {
                 for definition in module.shared_definitions(*variable) {
                     let from = self.node(file, definition.value);
-                    self.flow(from, node);
+                    self.on(from, Use::Flow(node));
                 }
                 // Other modules may have stored something else there.
                 if variable.scope == Module::TOP {
@@ -96,7 +96,7 @@ impl Solver<'_> {
             Value::Phi(operands) => {
                 for &operand in operands {
                     let from = self.node(file, operand);
-                    self.flow(from, node);
+                    self.on(from, Use::Flow(node));
                 }
             }
             Value::Function(function) => {
@@ -306,7 +306,14 @@ impl Solver<'_> {
         all
     }
 
-    pub(super) fn slice_part(&mut self, key: Literal, part: NodeId, lower: i64, upper: Option<i64>, target: ObjectId) {
+    pub(super) fn slice_part(
+        &mut self,
+        key: Literal,
+        part: NodeId,
+        lower: i64,
+        upper: Option<i64>,
+        target: ObjectId,
+    ) {
         let Literal::Int(index) = key else { return };
         let inside = index >= lower && upper.is_none_or(|upper| upper < 0 || index < upper);
         if inside {
@@ -330,7 +337,11 @@ impl Solver<'_> {
     }
 
     /// The class that a scope's code stands in, and the function or lambda that it is.
-    pub(super) fn method_around(&self, file: FileId, mut scope: crate::semantic::ScopeId) -> Option<(crate::semantic::ClassId, crate::semantic::FunctionId)> {
+    pub(super) fn method_around(
+        &self,
+        file: FileId,
+        mut scope: crate::semantic::ScopeId,
+    ) -> Option<(crate::semantic::ClassId, crate::semantic::FunctionId)> {
         let module = self.modules.get(file);
         loop {
             if let ScopeKind::Function(function) | ScopeKind::Lambda(function) = module.scope(scope).kind

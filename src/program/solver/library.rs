@@ -1,7 +1,8 @@
 //! Calls into libraries: what they give back and whom they call, as the table of known API says.
 
 use super::{
-    Arguments, Caller, ExternalId, Field, Literal, Name, NodeId, Object, ObjectId, SiteId, Solver, Use, Via,
+    Arguments, Caller, ExternalId, Field, FileId, Literal, Meaning, Name, NodeId, Object, ObjectId, SiteId,
+    Solver, Target, Use, Via,
 };
 use crate::api::{Calls, Effect, Passing, Returns, Symbol};
 
@@ -74,6 +75,13 @@ impl Solver<'_> {
                 _ => {}
             },
             Returns::Partial(name) => self.partial(site, symbol, &arguments, name),
+            Returns::Module(name) => {
+                if let (Some(value), Some(result)) =
+                    (argument(self, symbol, &arguments, name), self.result(site))
+                {
+                    self.on(value, Use::ImportInto(self.site_caller(site).file, result));
+                }
+            }
             Returns::ResultOf(name) => {
                 if let Some(callee) = argument(self, symbol, &arguments, name) {
                     let result = self.result(site);
@@ -197,6 +205,21 @@ impl Solver<'_> {
             }
             _ => {}
         }
+    }
+
+    /// The module that `object` names goes to `node`.
+    pub(super) fn import_into(&mut self, object: ObjectId, file: FileId, node: NodeId) {
+        let Object::Literal(Literal::Str(name)) = self.objects.get(object) else {
+            self.unknown(node);
+            return;
+        };
+        let path = self.names.text(name).to_owned();
+        let meaning = match self.modules.imports.resolve(file, 0, &path) {
+            Target::External if path.starts_with('.') => Meaning::Unknown,
+            Target::External => Meaning::External(path),
+            target => Meaning::Module(target),
+        };
+        self.meaning(meaning, node);
     }
 
     /// A stand-in for `object` goes to `node`: a new object of the library, or the code itself.

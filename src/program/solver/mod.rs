@@ -3,8 +3,8 @@
 //! An inclusion-based points-to analysis (Andersen 1994) over the modules' values, which are in SSA form, so it
 //! is flow-sensitive for variables and insensitive to contexts, but for functions that give a parameter back:
 //! each call gets its own argument. Objects flow along edges; where an object arrives at something that is
-//! called, read or stored to, new edges appear. A node holds at most [`CAPACITY`] objects: beyond that it is
-//! unknown, which bounds the work by the size of the program.
+//! called, read or stored to, new edges appear. A node holds a bounded number of objects
+//! ([`capacity`]): beyond that it is unknown, which bounds the work by the size of the program.
 
 mod access;
 mod builtins;
@@ -15,6 +15,7 @@ mod library;
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::hierarchy::{Hierarchy, Resolver};
 use super::modules::{ClassRef, FunctionRef, Meaning, Modules};
@@ -25,8 +26,14 @@ use crate::semantic::{
     CallId, Constant, FunctionId, Module, NameId, Parameter, ScopeId, ScopeKind, StoreKey, Value, ValueId,
 };
 
-/// How many objects a value may be before it is unknown.
-const CAPACITY: usize = 24;
+/// How many objects a value may be before it is unknown: fewer in a large project, so that the work stays near
+/// linear in its size.
+fn capacity(values: usize) -> usize {
+    (WORK / values.max(1)).clamp(8, 64)
+}
+
+/// How many objects all values together may be, roughly, in a project that is not small.
+const WORK: usize = 6_000_000;
 
 /// How many creation sites of one class or library function are told apart.
 const SITES: u32 = 64;
@@ -47,6 +54,8 @@ enum Field {
 /// What happens when an object arrives at a node.
 #[derive(Clone, Copy, Debug)]
 enum Use {
+    /// It goes to the node.
+    Flow(NodeId),
     /// `base.name` of this value.
     Attribute(FileId, ValueId),
     /// `base[key]` of this value, at its base.
@@ -112,9 +121,11 @@ enum Use {
     /// It is a class: a new instance goes to the node.
     InstanceInto(NodeId),
     /// The language calls this method of it, if its class has one.
-    Method(&'static str, Caller),
+    Method(Name, Caller),
     /// It is the key of the container under which the node is put.
     PartOf(ObjectId, NodeId),
+    /// It names a module that the file imports while it runs; the module goes to the node.
+    ImportInto(FileId, NodeId),
     /// A distributed or decorated stand-in for it, made at the call whose result the node is.
     WrapInto(NodeId),
 }
@@ -168,14 +179,16 @@ struct Site {
     via: Via,
 }
 
+/// What a node may be: mostly one or two objects.
+type ObjectSet = SmallVec<[ObjectId; 4]>;
+
 #[derive(Debug, Default)]
 struct Node {
-    objects: Vec<ObjectId>,
+    objects: ObjectSet,
     /// How many of the objects have been passed on.
     done: u32,
     queued: bool,
-    flows: Vec<NodeId>,
-    uses: Vec<Use>,
+    uses: SmallVec<[Use; 1]>,
 }
 
 /// A call of something, found by value flow.
@@ -200,7 +213,7 @@ pub struct Solution<'a> {
     pub names: ProjectNames,
     /// What the project mentions of libraries.
     pub externals: Externals<'a>,
-    sets: Vec<Vec<ObjectId>>,
+    sets: Vec<ObjectSet>,
     /// Every call, sorted.
     pub edges: Vec<CallEdge>,
     fields: FxHashMap<(ObjectId, Name), NodeId>,
@@ -233,7 +246,7 @@ impl Solution<'_> {
     /// What a node may be.
     #[must_use]
     pub fn at(&self, node: NodeId) -> &[ObjectId] {
-        self.sets.get(node.index()).map_or(&[], Vec::as_slice)
+        self.sets.get(node.index()).map_or(&[], SmallVec::as_slice)
     }
 
     /// The object `id`.
@@ -279,8 +292,9 @@ pub fn solve<'a>(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Li
         if functions.is_empty() {
             break;
         }
+        let instances = solver.instances();
         for &function in &functions {
-            solver.call_from_outside(function);
+            solver.call_from_outside(function, &instances);
         }
         solver.run();
     }
@@ -297,6 +311,7 @@ struct Solver<'a> {
     objects: Objects,
     first: Vec<u32>,
     nodes: Vec<Node>,
+    capacity: usize,
     queue: VecDeque<NodeId>,
     edges_seen: FxHashSet<(NodeId, NodeId)>,
     fields: FxHashMap<(ObjectId, Field), NodeId>,
@@ -316,7 +331,7 @@ struct Solver<'a> {
     lazy: FxHashMap<ObjectId, Vec<(NodeId, std::rc::Rc<Arguments>, Option<NodeId>)>>,
     forced: FxHashSet<(ObjectId, Caller)>,
     partials: FxHashMap<NodeId, (Vec<NodeId>, std::rc::Rc<Arguments>)>,
-    edges: FxHashSet<CallEdge>,
+    edges: Vec<CallEdge>,
     singletons: FxHashMap<ObjectId, NodeId>,
     /// The values that a function returns other than its own parameters, and those parameters.
     returns: FxHashMap<FunctionRef, std::rc::Rc<(Vec<NodeId>, Vec<u32>)>>,
@@ -331,7 +346,8 @@ impl<'a> Solver<'a> {
             next += u32::try_from(module.values.len()).expect("fewer values than 2^32");
         }
         first.push(next);
-        let mut nodes = Vec::new();
+        // Fields and attributes add some; growing would copy all.
+        let mut nodes = Vec::with_capacity(next as usize * 3 / 2 + 1024);
         nodes.resize_with(next as usize, Node::default);
         Self {
             modules,
@@ -343,6 +359,7 @@ impl<'a> Solver<'a> {
             objects: Objects::default(),
             first,
             nodes,
+            capacity: capacity(next as usize),
             queue: VecDeque::new(),
             edges_seen: FxHashSet::default(),
             fields: FxHashMap::default(),
@@ -358,15 +375,16 @@ impl<'a> Solver<'a> {
             lazy: FxHashMap::default(),
             forced: FxHashSet::default(),
             partials: FxHashMap::default(),
-            edges: FxHashSet::default(),
+            edges: Vec::new(),
             singletons: FxHashMap::default(),
             returns: FxHashMap::default(),
         }
     }
 
     fn solution(self) -> Solution<'a> {
-        let mut edges: Vec<CallEdge> = self.edges.into_iter().collect();
+        let mut edges = self.edges;
         edges.sort_unstable();
+        edges.dedup();
         let fields = self
             .fields
             .iter()
@@ -414,18 +432,14 @@ impl<'a> Solver<'a> {
         if entry.objects.contains(&object) {
             return;
         }
-        match entry.objects.len() {
-            CAPACITY.. => return,
-            length if length + 1 == CAPACITY && object != ObjectId::UNKNOWN => {
-                if entry.objects.contains(&ObjectId::UNKNOWN) {
-                    entry.objects.push(object);
-                } else {
-                    entry.objects.push(ObjectId::UNKNOWN);
-                }
-            }
+        let room = self.capacity.saturating_sub(entry.objects.len());
+        match room {
+            0 => return,
+            // The last place is for what nobody knows.
+            1 if !entry.objects.contains(&ObjectId::UNKNOWN) => entry.objects.push(ObjectId::UNKNOWN),
             _ => entry.objects.push(object),
         }
-        if !entry.queued && !(entry.flows.is_empty() && entry.uses.is_empty()) {
+        if !entry.queued && !entry.uses.is_empty() {
             entry.queued = true;
             self.queue.push_back(node);
         }
@@ -440,17 +454,23 @@ impl<'a> Solver<'a> {
         self.add(node, ObjectId::UNKNOWN);
     }
 
+    /// The instances of each class that the project makes.
+    fn instances(&self) -> FxHashMap<ClassRef, Vec<ObjectId>> {
+        let mut instances: FxHashMap<ClassRef, Vec<ObjectId>> = FxHashMap::default();
+        for (id, object) in self.objects.iter() {
+            if let Object::Instance(class, Some(_)) = object {
+                instances.entry(class).or_default().push(id);
+            }
+        }
+        instances
+    }
+
     /// Lets what `from` may be flow to `to`.
     fn flow(&mut self, from: NodeId, to: NodeId) {
         if from == to || !self.edges_seen.insert((from, to)) {
             return;
         }
-        self.nodes[from.index()].flows.push(to);
-        for index in 0..self.nodes[from.index()].done as usize {
-            let object = self.nodes[from.index()].objects[index];
-            self.add(to, object);
-        }
-        self.wake(from);
+        self.on(from, Use::Flow(to));
     }
 
     /// Registers what happens to the objects that `node` may be.
@@ -478,10 +498,6 @@ impl<'a> Solver<'a> {
                 && let Some(&object) = entry.objects.get(entry.done as usize)
             {
                 entry.done += 1;
-                for index in 0..self.nodes[node.index()].flows.len() {
-                    let to = self.nodes[node.index()].flows[index];
-                    self.add(to, object);
-                }
                 for index in 0..self.nodes[node.index()].uses.len() {
                     let reaction = self.nodes[node.index()].uses[index];
                     self.react(reaction, object);
@@ -491,7 +507,19 @@ impl<'a> Solver<'a> {
     }
 
     fn react(&mut self, reaction: Use, object: ObjectId) {
+        if object == ObjectId::UNKNOWN
+            && let Use::Attribute(file, value)
+            | Use::Item(file, value)
+            | Use::Slice(file, value)
+            | Use::Iteration(file, value) = reaction
+        {
+            // The most frequent case by far: nothing is known of a part of what nothing is known of.
+            let node = self.node(file, value);
+            self.unknown(node);
+            return;
+        }
         match reaction {
+            Use::Flow(to) => self.add(to, object),
             Use::Attribute(file, value) => self.read_attribute(file, value, object),
             Use::Item(file, value) => self.read_item(file, value, object),
             Use::ItemKey(file, value) => self.read_item_key(file, value, object),
@@ -527,10 +555,14 @@ impl<'a> Solver<'a> {
             Use::KeyInto(container, node) => self.key_into(container, object, node),
             Use::Hook(name, caller) => self.hook(object, name, caller),
             Use::WrapInto(node) => self.wrap(object, node),
+            Use::ImportInto(file, node) => self.import_into(object, file, node),
             Use::CallOwn(site) => self.call_own(site, object),
             Use::IteratorInto(node, caller) => self.iterator(object, node, caller),
             Use::OthersInto(node, caller) => {
-                if !matches!(self.objects.get(object), Object::Container(..) | Object::Unknown | Object::Created(..)) {
+                if !matches!(
+                    self.objects.get(object),
+                    Object::Container(..) | Object::Unknown | Object::Created(..)
+                ) {
                     self.iterate(object, node, caller);
                 }
                 self.force(object, caller);
@@ -581,16 +613,24 @@ impl<'a> Solver<'a> {
     fn is_told_apart(&self, kind: Object) -> bool {
         let symbol = match kind {
             Object::Created(external, _) => self.externals.get(external).symbol,
-            Object::Instance(class, _) => self.hierarchy.order(class).iter().find_map(|ancestor| match ancestor {
-                super::hierarchy::Ancestor::External(path) => self.externals.library().lookup(path),
-                _ => None,
-            }),
+            Object::Instance(class, _) => {
+                self.hierarchy.order(class).iter().find_map(|ancestor| match ancestor {
+                    super::hierarchy::Ancestor::External(path) => self.externals.library().lookup(path),
+                    _ => None,
+                })
+            }
             _ => None,
         };
         symbol.filter(|symbol| symbol.is_class()).is_some_and(|symbol| {
             !matches!(
                 self.externals.library().kind_of_class(symbol),
-                Kind::Layer | Kind::Loss | Kind::Metric | Kind::Tensor | Kind::Variable | Kind::Random | Kind::Other
+                Kind::Layer
+                    | Kind::Loss
+                    | Kind::Metric
+                    | Kind::Tensor
+                    | Kind::Variable
+                    | Kind::Random
+                    | Kind::Other
             )
         })
     }

@@ -7,7 +7,7 @@ use super::super::module::{
 };
 use super::super::ssa::Key;
 use super::super::symbols::Opener;
-use super::super::value::{BuiltinType, Constant, Container, Element, Operator, Role, Value};
+use super::super::value::{Bounds, BuiltinType, Constant, Container, Element, Method, Operator, Role, Value};
 use super::Lowering;
 use crate::syntax::ast::{self, Expr, Number};
 use crate::syntax::{Ranged, TextRange, TextSize, with_stack};
@@ -229,11 +229,13 @@ impl Lowering<'_> {
         };
         let (lower, upper, step) =
             (bound(slice.lower.as_deref()), bound(slice.upper.as_deref()), bound(slice.step.as_deref()));
-        let (lower, upper) = match (lower, upper, step) {
-            (Some(lower), Some(upper), Some(None | Some(1))) => (Some(lower.unwrap_or(0)), upper),
-            _ => (None, None),
+        let bounds = match (lower, upper, step) {
+            (Some(lower), Some(upper), Some(None | Some(1))) => {
+                Some(Box::new(Bounds { lower: lower.unwrap_or(0), upper }))
+            }
+            _ => None,
         };
-        self.push(Value::Slice { base, lower, upper }, range)
+        self.push(Value::Slice { base, bounds }, range)
     }
 
     fn call_expression(&mut self, call: &ast::ExprCall, role: Role) -> ValueId {
@@ -267,7 +269,7 @@ impl Lowering<'_> {
         let mut left = self.operand(leftmost);
         for operation in spine.into_iter().rev() {
             let right = self.operand(&operation.right);
-            let operator = Operator::Binary(method_of(operation.op));
+            let operator = Operator::Binary(Method::of(operation.op));
             left = self.push(Value::Operator { operator, left, right }, operation.range);
         }
         left
@@ -275,19 +277,17 @@ impl Lowering<'_> {
 
     fn unary(&mut self, operation: &ast::ExprUnaryOp) -> ValueId {
         let operand = self.operand(&operation.operand);
+        let Some(method) = Method::of_unary(operation.op) else {
+            return self.push(Value::Instance(BuiltinType::Bool), operation.range);
+        };
         match (operation.op, &self.module.value(operand).value) {
-            (ast::UnaryOp::Not, _) => self.push(Value::Instance(BuiltinType::Bool), operation.range),
             (ast::UnaryOp::USub, Value::Constant(Constant::Int(int))) => {
                 let negated = int.wrapping_neg();
                 self.constant(Constant::Int(negated), operation.range)
             }
             (_, Value::Constant(Constant::Int(_)) | Value::Instance(_)) => operand,
-            (op, _) => {
-                let operator = Operator::Unary(match op {
-                    ast::UnaryOp::Invert => "__invert__",
-                    ast::UnaryOp::UAdd => "__pos__",
-                    _ => "__neg__",
-                });
+            _ => {
+                let operator = Operator::Unary(method);
                 self.push(Value::Operator { operator, left: operand, right: operand }, operation.range)
             }
         }
@@ -298,18 +298,13 @@ impl Lowering<'_> {
         let mut result = None;
         for (op, right) in comparison.ops.iter().zip(&comparison.comparators) {
             let right = self.operand(right);
-            let (method, left_operand, right_operand) = match op {
-                ast::CmpOp::Eq => ("__eq__", left, right),
-                ast::CmpOp::NotEq => ("__ne__", left, right),
-                ast::CmpOp::Lt => ("__lt__", left, right),
-                ast::CmpOp::LtE => ("__le__", left, right),
-                ast::CmpOp::Gt => ("__gt__", left, right),
-                ast::CmpOp::GtE => ("__ge__", left, right),
-                ast::CmpOp::In | ast::CmpOp::NotIn => ("__contains__", right, left),
-                ast::CmpOp::Is | ast::CmpOp::IsNot => {
-                    left = right;
-                    continue;
-                }
+            let Some(method) = Method::of_comparison(*op) else {
+                left = right;
+                continue;
+            };
+            let (left_operand, right_operand) = match op {
+                ast::CmpOp::In | ast::CmpOp::NotIn => (right, left),
+                _ => (left, right),
             };
             let operator = Operator::Compare(method);
             let value = Value::Operator { operator, left: left_operand, right: right_operand };
@@ -568,25 +563,6 @@ impl Lowering<'_> {
         self.store_part(base, part, value);
         let (statement, scope) = (self.current().statement, self.current().scope);
         self.module.stores.push(super::super::module::Store { base, key, value, range, statement, scope });
-    }
-}
-
-/// The method of a binary operator.
-pub(super) fn method_of(operator: ast::Operator) -> &'static str {
-    match operator {
-        ast::Operator::Add => "__add__",
-        ast::Operator::Sub => "__sub__",
-        ast::Operator::Mult => "__mul__",
-        ast::Operator::MatMult => "__matmul__",
-        ast::Operator::Div => "__truediv__",
-        ast::Operator::Mod => "__mod__",
-        ast::Operator::Pow => "__pow__",
-        ast::Operator::LShift => "__lshift__",
-        ast::Operator::RShift => "__rshift__",
-        ast::Operator::BitOr => "__or__",
-        ast::Operator::BitXor => "__xor__",
-        ast::Operator::BitAnd => "__and__",
-        ast::Operator::FloorDiv => "__floordiv__",
     }
 }
 

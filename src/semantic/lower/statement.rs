@@ -7,8 +7,8 @@ use super::super::module::{
     StoreKey, Suite,
 };
 use super::super::symbols::Opener;
-use super::super::value::{BuiltinType, Constant, Element, Operator, Role, Value};
-use super::expression::{header_range, method_of};
+use super::super::value::{BuiltinType, Constant, Element, Method, Operator, Role, Value};
+use super::expression::header_range;
 use super::{Loop, Lowering};
 use crate::syntax::ast::{self, Expr, Stmt};
 use crate::syntax::{Ranged, TextRange, with_stack};
@@ -222,12 +222,12 @@ impl Lowering<'_> {
                 self.load_item(base, key, subscript.range)
             }
             (Some((base, _)), _) => {
-                self.push(Value::Slice { base, lower: None, upper: None }, assign.target.range())
+                self.push(Value::Slice { base, bounds: None }, assign.target.range())
             }
             (None, target) => self.expression(target, Role::Operand),
         };
         let right = self.expression(&assign.value, Role::Operand);
-        let operator = Operator::InPlace(method_of(assign.op));
+        let operator = Operator::InPlace(Method::of(assign.op));
         let value = self.push(Value::Operator { operator, left, right }, assign.range);
         if let Expr::Name(name) = &*assign.target
             && name.id == "__all__"

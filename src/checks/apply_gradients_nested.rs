@@ -1,0 +1,110 @@
+//! `apply_gradients` within a larger expression leaves no place behind it for the broadcast.
+
+use super::{Context, check, training};
+use crate::api::{Effect, Symbol};
+use crate::finding::{Confidence, Finding, Level};
+use crate::program::{Caller, Facts, Travel};
+use crate::project::FileId;
+use crate::semantic::{
+    BranchKind, Call, CallId, DefinitionKind, Module, Role, ScopeKind, StatementKind, Value, ValueId,
+};
+
+check!("HVD008", "apply-gradients-nested", Restriction, Error, run);
+
+fn run(context: Context<'_>) -> Vec<Finding> {
+    let facts = context.facts;
+    let travel = Travel::new(facts);
+    let mut findings = Vec::new();
+    for file in facts.files() {
+        for (index, call) in facts.module(file).calls.iter().enumerate() {
+            let id = CallId::new(index);
+            let Some(confidence) = applies_gradients(facts, file, id) else { continue };
+            if !is_statement(facts, file, call) {
+                findings.push(finding(context, &travel, file, id).confidence(confidence));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether a call is `apply_gradients` of an optimizer; possibly, if nobody knows whose method it is.
+fn applies_gradients(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Confidence> {
+    let applies =
+        |symbol: &Symbol| symbol.has(Effect::AppliesGradients) && !symbol.has(Effect::TakesGradients);
+    if facts.called_symbols(file, id).any(applies) {
+        return Some(Confidence::Certain);
+    }
+    let module = facts.module(file);
+    let Value::Attribute { base, name, .. } = module.value(module.call(id).callee).value else { return None };
+    let optimizer = facts.library.lookup("tensorflow.keras.optimizers.Optimizer")?;
+    let method = facts.library.member(optimizer, module.names.text(name))?;
+    (facts.is_unknown(file, base) && applies(method)).then_some(Confidence::Possible)
+}
+
+/// Whether the call is a statement or the whole right-hand side of an assignment.
+fn is_statement(facts: &Facts<'_>, file: FileId, call: &Call) -> bool {
+    let module = facts.module(file);
+    let own = || module.definitions.iter().filter(|definition| definition.value == call.result);
+    match call.role {
+        Role::Statement => true,
+        Role::Assigned | Role::Stored => {
+            // `a = b = f()` binds one value, `a, b = f(), g()` several.
+            let bound = module.definitions.iter().filter(|other| other.statement == Some(call.statement));
+            let stored = module.stores.iter().filter(|store| store.statement == call.statement);
+            let mut values = bound.map(|other| other.value).chain(stored.map(|store| store.value));
+            !own().any(|definition| definition.kind == DefinitionKind::Walrus)
+                && values.all(|value| value == call.result || is_part(module, value, call.result))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a value is unpacked from another.
+fn is_part(module: &Module, value: ValueId, whole: ValueId) -> bool {
+    matches!(module.value(value).value, Value::Unpack { base, .. } if base == whole)
+}
+
+fn finding(context: Context<'_>, travel: &Travel, file: FileId, id: CallId) -> Finding {
+    let facts = context.facts;
+    let call = facts.module(file).call(id);
+    let caller = Caller { file, scope: call.scope };
+    let obscurity = obscurity(facts, travel, caller, call);
+    let level = if obscurity.is_some() { Level::Error } else { context.warning() };
+    let name = training::called(facts, file, id).unwrap_or_else(|| "apply_gradients".to_owned());
+    let message = format!("`{name}` is part of a larger expression");
+    let mut finding = Finding::new(&CHECK.rule, level, facts.location(file, call.range), message)
+        .here("gradients applied here")
+        .help("write the call as a statement of its own, or assign its result to a variable first")
+        .in_scope(facts.scope_name(caller));
+    let statement = facts.module(file).statement(call.statement);
+    if statement.header != call.range {
+        finding = finding.label(facts.location(file, statement.header), "within this statement");
+    }
+    if let Some(reason) = obscurity {
+        finding = finding
+            .note(format!("It is not clear whether, or how often, the call runs: it stands {reason}."));
+    }
+    finding
+}
+
+/// Why it is not clear whether, or how often, a call runs within its statement.
+fn obscurity(facts: &Facts<'_>, travel: &Travel, caller: Caller, call: &Call) -> Option<&'static str> {
+    let module = facts.module(caller.file);
+    if let ScopeKind::Lambda(_) = module.scope(caller.scope).kind {
+        return Some("in a lambda");
+    }
+    let statement = module.statement(call.statement).kind;
+    if call.role == Role::Condition || matches!(statement, StatementKind::If | StatementKind::While) {
+        return Some("in a condition");
+    }
+    let conditions = facts.conditions(caller, call.block);
+    let own = conditions.iter().find(|condition| condition.branch.statement == call.statement);
+    match own.map(|condition| condition.branch.kind) {
+        Some(BranchKind::For) => return Some("in a comprehension"),
+        Some(BranchKind::ShortCircuit) => return Some("in a short circuit"),
+        Some(BranchKind::If) => return Some("in a conditional expression"),
+        _ => {}
+    }
+    let function = facts.function_of(caller).filter(|_| statement == StatementKind::Return)?;
+    travel.lost_function(function).map(|_| "in the `return` of a function whose calls are not known")
+}

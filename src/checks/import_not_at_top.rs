@@ -1,0 +1,114 @@
+//! Imports in functions, classes, loops and conditions, and behind other statements.
+
+use super::top_of_module::{Top, reached};
+use super::{Context, check};
+use crate::finding::{Finding, Level, Location};
+use crate::program::{Caller, Facts, Meaning};
+use crate::project::FileId;
+use crate::semantic::{Import, ImportId, Statement, StatementKind};
+
+check!("HVD001", "import-not-at-top", Restriction, Error, run);
+
+fn run(context: Context<'_>) -> Vec<Finding> {
+    context.facts.files().flat_map(|file| misplaced(context, file)).collect()
+}
+
+fn misplaced(context: Context<'_>, file: FileId) -> Vec<Finding> {
+    let module = context.facts.module(file);
+    let top = Top::new(context.facts, file);
+    let end = top.end(module);
+    let mut findings = Vec::new();
+    let mut first = 0;
+    while let Some(import) = module.imports.get(first) {
+        let count =
+            module.imports[first..].iter().take_while(|other| other.statement == import.statement).count();
+        let statement = module.statement(import.statement);
+        let imports = first..first + count;
+        first += count;
+        if statement.kind == (StatementKind::Import { future: true }) {
+            continue;
+        }
+        let around = module.ancestor_ids(import.statement).find(|&id| !top.is_transparent(id));
+        let late = end.filter(|end| end.range.start() < reached(module, import.statement));
+        let why = match (around, late) {
+            (Some(around), _) => Misplaced::Inside(module.statement(around)),
+            (None, Some(end)) if !top.is_for_types(module, import.statement) => Misplaced::Behind(end),
+            (None, _) => continue,
+        };
+        findings.push(finding(context, file, imports, &why));
+    }
+    findings
+}
+
+/// Why an import is not at the top.
+enum Misplaced<'m> {
+    Inside(&'m Statement),
+    Behind(&'m Statement),
+}
+
+/// One finding for the imports of one statement; the worst of them decides.
+fn finding(
+    context: Context<'_>,
+    file: FileId,
+    imports: std::ops::Range<usize>,
+    why: &Misplaced<'_>,
+) -> Finding {
+    let facts = context.facts;
+    let module = facts.module(file);
+    let needs: Vec<(ImportId, Option<Need>)> =
+        imports.map(ImportId::new).map(|id| (id, need(facts, file, module.import(id)))).collect();
+    let (id, need) = needs.iter().find(|(_, need)| need.is_some()).unwrap_or(&needs[0]);
+    let import = module.import(*id);
+    let statement = module.statement(import.statement);
+    let name = format!("{}{}", ".".repeat(import.level as usize), import.module);
+    let (place, reason, label) = match why {
+        Misplaced::Behind(end) => ("below the top of the module", end, "the top ends here"),
+        Misplaced::Inside(around) => match around.kind {
+            StatementKind::Function => ("in a function", around, "inside this function"),
+            StatementKind::Class => ("in a class", around, "inside this class"),
+            StatementKind::For | StatementKind::While => ("in a loop", around, "inside this loop"),
+            StatementKind::If | StatementKind::Match => ("under a condition", around, "under this condition"),
+            StatementKind::Try => ("in a `try` statement", around, "inside this statement"),
+            _ => ("in a block", around, "inside this block"),
+        },
+    };
+    let level = if need.is_some() { Level::Error } else { context.warning() };
+    let location = Location::new(file, statement.range);
+    let mut finding = Finding::new(&CHECK.rule, level, location, format!("`{name}` is imported {place}"))
+        .here("imported here")
+        .label(Location::new(file, reason.header), label)
+        .help(format!("move the import of `{name}` to the top of the module"))
+        .in_scope(facts.scope_name(Caller { file, scope: statement.scope }));
+    if let Some(Need::Project(training)) = need {
+        finding = finding.label(*training, "imports a training library");
+    }
+    if need.is_some() {
+        finding = finding.note(
+            "The fixes that initialise Horovod below the imports are withheld: they need every import that they \
+             rely on to have run.",
+        );
+    }
+    finding
+}
+
+/// What makes an import one that the preamble of a distributed program depends on.
+enum Need {
+    /// It is of a library that the preamble uses.
+    Library,
+    /// It is of a module of the project that imports a training library, there.
+    Project(Location),
+}
+
+fn need(facts: &Facts<'_>, file: FileId, import: &Import) -> Option<Need> {
+    let files = facts.files_of_import(file, import);
+    if files.is_empty() {
+        return match facts.modules.imported(file, import, facts.library) {
+            Meaning::External(path) if facts.library.needed_by_rules(&path) => Some(Need::Library),
+            _ => None,
+        };
+    }
+    files.into_iter().find_map(|other| {
+        let training = facts.training_import(other)?;
+        Some(Need::Project(Location::new(other, training.range)))
+    })
+}

@@ -1,0 +1,136 @@
+//! A program trains in a way that is neither a gradient tape nor `fit`, or in both ways.
+
+use rustc_hash::FxHashSet;
+
+use super::training::Manner;
+use super::{Context, check, training};
+use crate::api::{Effect, Kind};
+use crate::finding::{Finding, Level, Location};
+use crate::program::{Caller, Facts, Program, TrainingLoop};
+use crate::project::FileId;
+use crate::semantic::CallId;
+
+check!("HVD102", "loop-not-recognised", TrainingLoop, Error, run);
+
+fn run(context: Context<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for program in &context.facts.programs {
+        findings.extend(other_gradients(context.facts, program));
+        findings.extend(updates_by_hand(context, program));
+        findings.extend(mixture(context.facts, program));
+    }
+    // Programs may share files.
+    let mut reported = FxHashSet::default();
+    findings.retain(|finding| reported.insert(finding.primary.location));
+    findings
+}
+
+fn place(facts: &Facts<'_>, (file, call): (FileId, CallId)) -> Location {
+    facts.location(file, facts.module(file).call(call).range)
+}
+
+fn scope<'a>(facts: &Facts<'a>, (file, call): (FileId, CallId)) -> &'a str {
+    facts.scope_name(Caller { file, scope: facts.module(file).call(call).scope })
+}
+
+/// Gradients that come from neither a tape nor an optimizer that can be distributed, and that train.
+fn other_gradients<'f>(facts: &'f Facts<'_>, program: &'f Program) -> impl Iterator<Item = Finding> + 'f {
+    program.other_gradients.iter().filter_map(|&(file, call)| {
+        let symbol = facts.called_symbols(file, call).find(|symbol| symbol.has(Effect::TakesGradients))?;
+        // A distributed optimizer averages in its `compute_gradients` and `minimize`.
+        if symbol.has(Effect::Minimizes)
+            || symbol.has(Effect::Trains)
+            || facts.library.acted_on_by_rules(symbol)
+        {
+            return None;
+        }
+        let use_ = if symbol.has(Effect::AppliesGradients) {
+            None
+        } else {
+            Some(training_use(facts, program, file, call)?)
+        };
+        let message =
+            format!("`{}` takes gradients that train, but not from a gradient tape", symbol.last_name());
+        let mut finding = Finding::new(&CHECK.rule, Level::Error, place(facts, (file, call)), message)
+            .here("gradients taken here")
+            .help("take the gradients with `tf.GradientTape`")
+            .in_scope(scope(facts, (file, call)));
+        if let Some(at) = use_ {
+            finding = finding.label(place(facts, at), "they train here");
+        }
+        Some(finding)
+    })
+}
+
+/// The nearest call of the program that changes variables by the gradients that a call gives.
+fn training_use(
+    facts: &Facts<'_>,
+    program: &Program,
+    file: FileId,
+    call: CallId,
+) -> Option<(FileId, CallId)> {
+    let taken = facts.module(file).call(call);
+    let depends = facts.influence.forwards(&[(file, taken.result)], |_| false);
+    let calls = program
+        .files()
+        .into_iter()
+        .flat_map(|file| (0..facts.module(file).calls.len()).map(move |index| (file, CallId::new(index))));
+    let uses = calls.filter(|&(file, id)| {
+        let call = facts.module(file).call(id);
+        let given = call.arguments.iter().any(|argument| depends.contains(&(file, argument.value)));
+        let runs = program.reached.contains(&Caller { file, scope: call.scope });
+        given && runs && changes_variables(facts, file, id)
+    });
+    uses.min_by_key(|&(of, id)| {
+        (of != file, facts.module(of).call(id).scope != taken.scope, place(facts, (of, id)))
+    })
+}
+
+/// Whether a call gives variables new values: an optimizer's step, `assign_sub`.
+fn changes_variables(facts: &Facts<'_>, file: FileId, id: CallId) -> bool {
+    let call = facts.module(file).call(id);
+    let target = facts.receiver(file, call).filter(|&receiver| facts.may_be(file, receiver, Kind::Variable));
+    let target = target.or_else(|| call.arguments.first().map(|argument| argument.value));
+    facts.called_symbols(file, id).any(|symbol| {
+        let updates = symbol.has(Effect::UpdatesState)
+            && target.is_some_and(|target| facts.may_be(file, target, Kind::Variable));
+        symbol.has(Effect::AppliesGradients) || updates
+    })
+}
+
+/// Tapes whose gradients no optimizer applies.
+fn updates_by_hand<'f>(context: Context<'f>, program: &'f Program) -> impl Iterator<Item = Finding> + 'f {
+    let facts = context.facts;
+    let by_hand = program.loops.iter().chain(&program.steps_of_fit).filter(|own| own.steps.is_empty());
+    by_hand.filter_map(move |own| {
+        let &first = own.by_hand.iter().min_by_key(|&&at| place(facts, at))?;
+        let message = "the gradients of a tape are applied by hand, without an optimizer";
+        let mut finding = Finding::new(&CHECK.rule, context.warning(), place(facts, first), message)
+            .here("variable updated here")
+            .label(training::place(own), "the gradients' tape")
+            .help("replace the updates by `optimizer.apply_gradients(zip(gradients, variables))`")
+            .in_scope(scope(facts, first));
+        finding.flow = training::flow(facts, program, own);
+        Some(finding)
+    })
+}
+
+/// The first loop that differs in kind from the first loop at home, and trains another model.
+fn mixture(facts: &Facts<'_>, program: &Program) -> Option<Finding> {
+    let home = program.loops.first()?;
+    let differs = |own: &&TrainingLoop| Manner::of(own) != Manner::of(home);
+    let shares = |own: &TrainingLoop| {
+        let mut others = program.loops.iter().filter(|other| Manner::of(other) != Manner::of(own));
+        others.any(|other| other.models.iter().any(|model| own.models.contains(model)))
+    };
+    let other = program.loops.iter().filter(differs).find(|own| !shares(own))?;
+    let (one, two) = (training::name(facts, home), training::name(facts, other));
+    let message = format!("the program trains both by {one} and by {two}");
+    let mut finding = Finding::new(&CHECK.rule, Level::Error, training::place(other), message)
+        .here("second kind of loop")
+        .label(training::place(home), "first kind of loop")
+        .help(format!("train in the manner of {one}, or split the program"))
+        .in_scope(facts.scope_name(other.caller));
+    finding.flow = training::flow(facts, program, other);
+    Some(finding)
+}

@@ -1,0 +1,139 @@
+//! An argument of `print` changes the state of the program.
+
+use super::{Context, check, training};
+use crate::api::{Effect, Kind};
+use crate::finding::{Finding, Level, Location};
+use crate::program::{Caller, Doing, Facts, Object};
+use crate::project::FileId;
+use crate::semantic::{Call, CallId, SideEffect};
+use crate::syntax::TextRange;
+
+check!("HVD004", "print-with-side-effects", Restriction, Error, run);
+
+fn run(context: Context<'_>) -> Vec<Finding> {
+    let facts = context.facts;
+    let mut findings = Vec::new();
+    for file in facts.files() {
+        let calls = &facts.module(file).calls;
+        for index in (0..calls.len()).filter(|&index| is_print(facts, file, CallId::new(index))) {
+            let print = &calls[index];
+            let worst = side_effects(context, file, index).into_iter().max_by_key(|effect| effect.level);
+            findings.extend(worst.map(|effect| finding(facts, file, print, &effect)));
+        }
+    }
+    findings
+}
+
+/// Whether a call can only be one of the built-in `print`.
+fn is_print(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
+    let print = facts.solution.names.find("print");
+    let edges = facts.callees(file, call);
+    let is_builtin = |object| matches!(object, Object::Builtin(name) if Some(name) == print);
+    !edges.is_empty() && edges.iter().all(|edge| is_builtin(facts.solution.object(edge.callee)))
+}
+
+/// Something that an argument does.
+struct Found {
+    level: Level,
+    what: &'static str,
+    /// What does it: `` `next` in an argument ``.
+    who: String,
+    /// The expression in the argument.
+    range: TextRange,
+    /// Where it is done, if not there.
+    at: Option<Location>,
+}
+
+/// What the arguments do, in the order of the source; the last of several with the same level is the first one.
+fn side_effects(context: Context<'_>, file: FileId, print_index: usize) -> Vec<Found> {
+    let facts = context.facts;
+    let module = facts.module(file);
+    let print = &module.calls[print_index];
+    let within =
+        |range: TextRange| print.arguments.iter().any(|argument| argument.range.contains_range(range));
+    let mut found = Vec::new();
+    for &(effect, range) in module.side_effects.iter().filter(|(_, range)| within(*range)) {
+        let what = match effect {
+            SideEffect::Walrus => "assigns a variable",
+            SideEffect::Await => "awaits",
+            SideEffect::Yield => "yields",
+        };
+        found.push(Found { level: context.warning(), what, who: "an argument".to_owned(), range, at: None });
+    }
+    // The calls in a call's arguments follow it.
+    let following = module.calls.iter().enumerate().skip(print_index + 1);
+    for (index, call) in following.take_while(|(_, call)| call.range.start() < print.range.end()) {
+        if call.scope == print.scope && within(call.range) {
+            let id = CallId::new(index);
+            let name = || training::called(facts, file, id);
+            let doings = facts.doings(file, id, print.range);
+            found.extend(doings.iter().filter_map(|doing| {
+                let (level, what) = describe(context, doing)?;
+                let place = doing.edge.call.map(|id| facts.module(doing.edge.caller.file).call(id).range);
+                let at = place.map(|range| facts.location(doing.edge.caller.file, range));
+                let at = at.filter(|&at| at != facts.location(file, call.range));
+                let who = name().map_or("an argument".to_owned(), |name| format!("`{name}` in an argument"));
+                Some(Found { level, what, who, range: call.range, at })
+            }));
+        }
+    }
+    found.sort_by_key(|effect| std::cmp::Reverse(effect.range.start()));
+    found
+}
+
+/// How bad it is, and what it is; `None` if it is no side effect.
+fn describe(context: Context<'_>, doing: &Doing) -> Option<(Level, &'static str)> {
+    let has = |effect| doing.effects.contains(effect);
+    let tensors = [Kind::Optimizer, Kind::Variable, Kind::Metric, Kind::Model, Kind::Layer];
+    let of_training = doing.subject.is_some_and(|kind| tensors.contains(&kind));
+    let of_session = matches!(doing.subject, Some(Kind::Session | Kind::MonitoredSession));
+    let error = if has(Effect::Trains) || has(Effect::AppliesGradients) || has(Effect::Minimizes) {
+        "makes a training step"
+    } else if of_session && has(Effect::UpdatesState) {
+        "runs a training operation"
+    } else if has(Effect::Collective) {
+        "waits for all processes"
+    } else if has(Effect::DrawsRandom) {
+        "draws random numbers"
+    } else if has(Effect::ConsumesIterator) && has(Effect::UpdatesState) {
+        "advances an iterator"
+    } else if has(Effect::UpdatesState) && of_training {
+        "updates a variable or a metric"
+    } else {
+        let what = if has(Effect::UpdatesState) || has(Effect::SeedsRandom) {
+            "changes an object"
+        } else if has(Effect::WritesFile) || has(Effect::WritesSummary) {
+            "writes a file"
+        } else if has(Effect::ReadsInput) {
+            "reads input"
+        } else if doing.unknown && context.strict && is_named(context.facts, doing) {
+            "calls an unknown function"
+        } else {
+            return None;
+        };
+        return Some((context.warning(), what));
+    };
+    Some((Level::Error, error))
+}
+
+/// Whether it is a function that a library exports: a method of an object that nobody knows is none.
+fn is_named(facts: &Facts<'_>, doing: &Doing) -> bool {
+    match facts.solution.object(doing.edge.callee) {
+        Object::External(external) => !facts.solution.externals.get(external).path.is_empty(),
+        _ => false,
+    }
+}
+
+fn finding(facts: &Facts<'_>, file: FileId, print: &Call, effect: &Found) -> Finding {
+    let location = facts.location(file, effect.range);
+    let message = format!("{} of `print` {}", effect.who, effect.what);
+    let mut finding = Finding::new(&CHECK.rule, effect.level, location, message)
+        .here(effect.what)
+        .label(facts.location(file, print.callee_range), "will run on one rank")
+        .help("compute the value in a variable before the `print`, then print the variable")
+        .in_scope(facts.scope_name(Caller { file, scope: print.scope }));
+    if let Some(at) = effect.at {
+        finding = finding.label(at, "done here");
+    }
+    finding
+}

@@ -1,0 +1,129 @@
+//! The calls behind a call that do something lasting: each with its place, through the project's own functions.
+//!
+//! [`Effects`](super::Effects) joins effects over all that a call reaches. Here the single calls are asked for,
+//! because what is done to an object that the call itself makes does not last.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashSet;
+
+use super::facts::Facts;
+use super::object::{Object, ObjectId};
+use super::solver::{CallEdge, Caller};
+use crate::api::{Effect, EffectSet, Kind};
+use crate::project::FileId;
+use crate::semantic::{CallId, Value};
+use crate::syntax::TextRange;
+
+/// A call that does something lasting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Doing {
+    /// The call.
+    pub edge: CallEdge,
+    /// What it does, without what does not last.
+    pub effects: EffectSet,
+    /// It is done to an object of this kind.
+    pub subject: Option<Kind>,
+    /// Nobody knows what it does.
+    pub unknown: bool,
+}
+
+/// What changes an object that the call is made on or given, rather than the world.
+const LOCAL: [Effect; 4] =
+    [Effect::UpdatesState, Effect::ConsumesIterator, Effect::DrawsRandom, Effect::SeedsRandom];
+
+impl Facts<'_> {
+    /// What a call does, itself and through the functions of the project that it runs, in the order in which
+    /// they are reached. What is done to objects made within `around`, a range of the call's file, is left out.
+    #[must_use]
+    pub fn doings(&self, file: FileId, call: CallId, around: TextRange) -> Vec<Doing> {
+        let mut found = Vec::new();
+        let mut reached: FxHashSet<Caller> = FxHashSet::default();
+        let mut queue: VecDeque<CallEdge> = self.callees(file, call).iter().copied().collect();
+        let evaluates = queue.iter().any(|edge| {
+            self.symbol(self.solution.object(edge.callee)).is_some_and(|symbol| symbol.has(Effect::Evaluates))
+        });
+        while let Some(edge) = queue.pop_front() {
+            match self.solution.object(edge.callee) {
+                Object::Function(function) => {
+                    let code = self.code_of(function);
+                    let summary = self.effects().of_scope(code);
+                    if (!summary.effects.is_empty() || summary.unknown) && reached.insert(code) {
+                        queue.extend(self.outgoing(code).iter().copied());
+                    }
+                }
+                _ => found.push(edge),
+            }
+        }
+        let own = |object: ObjectId| match self.solution.object(object) {
+            Object::Created(_, node) | Object::Instance(_, Some(node)) | Object::Container(_, node) => {
+                self.solution.origin(node).is_some_and(|(of, value)| {
+                    let made = self.module(of).value(value);
+                    reached.contains(&Caller { file: of, scope: made.scope })
+                        || of == file && around.contains_range(made.range)
+                })
+            }
+            _ => false,
+        };
+        let doings = found.into_iter().map(|edge| self.doing(edge, own));
+        let keep = doings.map(|mut doing| {
+            if evaluates {
+                // The metrics of an evaluation are reset with each one.
+                doing.effects = doing.effects.without(Effect::UpdatesState);
+            }
+            doing
+        });
+        keep.filter(|doing| !doing.effects.is_empty() || doing.unknown).collect()
+    }
+
+    fn doing(&self, edge: CallEdge, own: impl Fn(ObjectId) -> bool) -> Doing {
+        let summary = self.effects().of_edge(self, &edge);
+        let mut doing = Doing { edge, effects: summary.effects, subject: None, unknown: summary.unknown };
+        let file = edge.caller.file;
+        let subject = edge.call.and_then(|call| self.subject(file, call));
+        if let Some(subject) = subject {
+            let objects = self.solution.values(file, subject);
+            doing.subject =
+                objects.iter().find_map(|&object| self.kind(object).filter(|&kind| kind != Kind::Other));
+            if !objects.is_empty() && objects.iter().all(|&object| own(object)) {
+                doing.effects = LOCAL.into_iter().fold(doing.effects, EffectSet::without);
+            }
+        }
+        if matches!(doing.subject, Some(Kind::Session | Kind::MonitoredSession)) && !self.runs_training(&edge)
+        {
+            doing.effects = doing.effects.without(Effect::UpdatesState);
+        }
+        doing
+    }
+
+    /// What a call is made on, or given first.
+    fn subject(&self, file: FileId, id: CallId) -> Option<crate::semantic::ValueId> {
+        let module = self.module(file);
+        let call = module.call(id);
+        match module.value(call.callee).value {
+            Value::Attribute { base, .. } if !self.is_module(file, base) => Some(base),
+            _ => call.arguments.first().map(|argument| argument.value),
+        }
+    }
+
+    fn is_module(&self, file: FileId, value: crate::semantic::ValueId) -> bool {
+        self.objects(file, value).any(|(_, object)| match object {
+            Object::Module(_) | Object::Namespace(_) => true,
+            Object::External(_) => self.symbol(object).is_some_and(crate::api::Symbol::is_module),
+            _ => false,
+        })
+    }
+
+    /// Whether a session's call is given an operation that updates variables.
+    fn runs_training(&self, edge: &CallEdge) -> bool {
+        let (file, Some(call)) = (edge.caller.file, edge.call) else { return false };
+        let fetches = self.module(file).call(call).arguments.iter().map(|argument| (file, argument.value));
+        let behind = self.influence.backwards(&fetches.collect::<Vec<_>>(), |_| false);
+        behind.into_iter().any(|(file, value)| match self.module(file).value(value).value {
+            Value::Call(call) => self
+                .called_symbols(file, call)
+                .any(|symbol| symbol.has(Effect::AppliesGradients) || symbol.has(Effect::Minimizes)),
+            _ => false,
+        })
+    }
+}
