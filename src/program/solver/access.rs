@@ -59,7 +59,11 @@ impl Solver<'_> {
     }
 
     /// The first of the methods that the project defines for a class: the plain one, else the asynchronous one.
-    pub(super) fn first_in_class(&mut self, class: ClassRef, methods: &[&'static str]) -> Option<&'static str> {
+    pub(super) fn first_in_class(
+        &mut self,
+        class: ClassRef,
+        methods: &[&'static str],
+    ) -> Option<&'static str> {
         methods.iter().copied().find(|method| {
             let name = self.names.id(method);
             self.in_class(class, name)
@@ -643,8 +647,9 @@ impl Solver<'_> {
             }
             Object::Instance(class, _) => {
                 let iterator = self.fresh();
-                let method =
-                    self.first_in_class(class, &["__iter__", "__aiter__", "__getitem__"]).unwrap_or("__iter__");
+                let method = self
+                    .first_in_class(class, &["__iter__", "__aiter__", "__getitem__"])
+                    .unwrap_or("__iter__");
                 if method == "__getitem__" {
                     // Without an iterator the indices are tried one after the other.
                     let index = self.objects.id(Object::Type(BuiltinType::Int));

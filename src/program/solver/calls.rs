@@ -210,8 +210,15 @@ impl Solver<'_> {
             }
             if let Some(function) = self.project_method(class, "__post_init__") {
                 let arguments = Rc::default();
-                let init =
-                    self.site(Site { caller, call, arguments, result: None, decorator: false, raise: false, via });
+                let init = self.site(Site {
+                    caller,
+                    call,
+                    arguments,
+                    result: None,
+                    decorator: false,
+                    raise: false,
+                    via,
+                });
                 self.on(function, Use::CallWith(init, instance));
             }
         }
