@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -61,19 +62,19 @@ fn graphs_are_exactly_what_runs_call() {
             if actual == expected {
                 continue;
             }
-            differences += &format!("{name}/{}\n", case.file_name().unwrap().display());
+            let _ = writeln!(differences, "{name}/{}", case.file_name().unwrap().display());
             let (actual_edges, expected_edges) = (edges(&actual), edges(&expected));
             for (from, to) in actual_edges.difference(&expected_edges) {
-                differences += &format!("  + {from} -> {to}\n");
+                let _ = writeln!(differences, "  + {from} -> {to}");
             }
             for (from, to) in expected_edges.difference(&actual_edges) {
-                differences += &format!("  - {from} -> {to}\n");
+                let _ = writeln!(differences, "  - {from} -> {to}");
             }
             for node in expected.keys().filter(|node| !actual.contains_key(*node)) {
-                differences += &format!("  - node {node}\n");
+                let _ = writeln!(differences, "  - node {node}");
             }
             for node in actual.keys().filter(|node| !expected.contains_key(*node)) {
-                differences += &format!("  + node {node}\n");
+                let _ = writeln!(differences, "  + node {node}");
             }
         }
     }

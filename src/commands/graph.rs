@@ -5,7 +5,7 @@ use std::io;
 
 use crate::analysis;
 use crate::cli::{ConfigArgs, GlobalArgs, GraphArgs, GraphCommand, GraphFormat};
-use crate::program::{Adjacency, Ancestor, Facts, QualifiedNames, Via, adjacency, way};
+use crate::program::{Adjacency, Ancestor, Facts, QualifiedNames, Via, View, adjacency, solve, way};
 use crate::project::{FileId, Project};
 use crate::report::graph::{self, Drawing, Edge, Node};
 
@@ -23,7 +23,7 @@ pub(super) fn run(command: &GraphCommand, global: &GlobalArgs) -> anyhow::Result
     super::warn(project.problems(), global)?;
     let drawing = analysis::with_facts(&project, |facts| {
         let mut edges = match command {
-            GraphCommand::Calls(_) => adjacency(facts.modules, &facts.solution, Via::Protocol),
+            GraphCommand::Calls(arguments) => calls(facts, arguments.format),
             GraphCommand::Classes(_) => classes(facts),
             GraphCommand::Imports(_) => imports(facts),
         };
@@ -32,6 +32,16 @@ pub(super) fn run(command: &GraphCommand, global: &GlobalArgs) -> anyhow::Result
     })?;
     graph::write(format(arguments.format), &drawing, &mut io::stdout().lock())?;
     Ok(super::CLEAN)
+}
+
+/// Each function with what it calls. The adjacency map has what the source does; a picture also what follows
+/// when libraries call back.
+fn calls(facts: &Facts<'_>, format: GraphFormat) -> Adjacency {
+    if format == GraphFormat::Json {
+        let source = solve(facts.modules, facts.hierarchy, facts.library, View::Source);
+        return adjacency(facts.modules, &source, Via::Protocol);
+    }
+    adjacency(facts.modules, &facts.solution, Via::Protocol)
 }
 
 fn format(format: GraphFormat) -> graph::GraphFormat {

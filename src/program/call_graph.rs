@@ -69,7 +69,7 @@ pub fn adjacency(modules: &Modules, solution: &Solution<'_>, via: Via) -> Adjace
         }
     }
     let mut candidates: FxHashMap<_, (usize, FxHashSet<&str>)> = FxHashMap::default();
-    for edge in solution.edges.iter().filter(|edge| edge.call.is_some() && !edge.guessed) {
+    for edge in solution.edges.iter().filter(|edge| edge.call.is_some()) {
         let function = match solution.object(edge.callee) {
             Object::Function(function) => {
                 let module = modules.get(function.file);
@@ -86,7 +86,7 @@ pub fn adjacency(modules: &Modules, solution: &Solution<'_>, via: Via) -> Adjace
     for edge in &solution.edges {
         let found = candidates.get(&(edge.caller, edge.call));
         let is_lost = found.is_some_and(|(count, functions)| *count > CANDIDATES && functions.len() > 1);
-        if edge.via > via || edge.guessed || is_lost {
+        if edge.via > via || is_lost {
             continue;
         }
         // What the language looks for in a library's class need not be there.

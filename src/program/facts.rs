@@ -84,7 +84,7 @@ impl<'a> Facts<'a> {
         library: &'a Library,
         entries: &[String],
     ) -> Self {
-        let solution = super::solver::solve(modules, hierarchy, library);
+        let solution = super::solver::solve(modules, hierarchy, library, super::solver::View::Runs);
         let mut callees: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();
         let mut outgoing: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();
         let mut incoming: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();

@@ -28,5 +28,5 @@ pub use object::{
 };
 pub use programs::{LoopKind, Pattern, Program, TrainingLoop, way};
 pub use repetition::{Repeated, Repetition, loop_around};
-pub use solver::{CallEdge, Caller, Solution, Via, solve};
+pub use solver::{CallEdge, Caller, Solution, Via, View, solve};
 pub use travel::{Travel, code};

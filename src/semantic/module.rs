@@ -526,6 +526,10 @@ impl Module {
 
     /// The nearest scope around `scope`, itself included, that is code of its own: a function, a lambda or the
     /// module. A class body runs as part of it.
+    ///
+    /// # Panics
+    ///
+    /// Never: a class stands in a scope.
     #[must_use]
     pub fn code_scope(&self, mut scope: ScopeId) -> ScopeId {
         while let ScopeKind::Class(_) = self.scope(scope).kind {

@@ -206,7 +206,7 @@ impl Collector<'_> {
     }
 
     fn parameters(&mut self, parameters: &ast::Parameters) {
-        for parameter in parameters.iter() {
+        for parameter in parameters {
             self.bind(parameter.name().as_str());
         }
     }
@@ -220,7 +220,7 @@ impl Collector<'_> {
     }
 
     fn annotations(&mut self, parameters: &ast::Parameters, returns: Option<&Expr>) {
-        for parameter in parameters.iter() {
+        for parameter in parameters {
             if let Some(annotation) = parameter.annotation() {
                 self.visit_expr(annotation);
             }
@@ -253,7 +253,9 @@ impl Collector<'_> {
             self.visit_expr(&generator.target);
             generator.ifs.iter().for_each(|test| self.visit_expr(test));
         }
-        results.iter().for_each(|result| self.visit_expr(result));
+        for result in results {
+            self.visit_expr(result);
+        }
         self.stack.pop();
     }
 }

@@ -111,9 +111,9 @@ const METHODS: [&str; 23] = [
     "__gt__",
     "__ge__",
     "__contains__",
-    "__invert__",
-    "__pos__",
     "__neg__",
+    "__pos__",
+    "__invert__",
 ];
 
 impl Method {
@@ -159,9 +159,9 @@ impl Method {
     #[must_use]
     pub const fn of_unary(operator: ast::UnaryOp) -> Option<Self> {
         Some(Self(match operator {
-            ast::UnaryOp::Invert => 20,
+            ast::UnaryOp::USub => 20,
             ast::UnaryOp::UAdd => 21,
-            ast::UnaryOp::USub => 22,
+            ast::UnaryOp::Invert => 22,
             ast::UnaryOp::Not => return None,
         }))
     }

@@ -70,7 +70,7 @@ impl Solver<'_> {
         })
     }
 
-    fn in_class(&self, class: ClassRef, name: Name) -> bool {
+    pub(super) fn in_class(&self, class: ClassRef, name: Name) -> bool {
         let text = self.names.text(name);
         self.hierarchy.order(class).iter().any(|ancestor| match ancestor {
             Ancestor::Project(class) => self.class_export(*class, text).is_some(),

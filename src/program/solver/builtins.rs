@@ -159,18 +159,19 @@ impl Solver<'_> {
             "abs" => "__abs__",
             _ => return,
         };
-        let caller = self.site_caller(site);
+        let (method, caller) = (self.names.id(method), self.site_caller(site));
         for &argument in &arguments.positional {
             self.on(argument, Use::Method(method, caller));
         }
     }
 
     /// The language calls the method of `object` if the project defines it.
-    pub(super) fn method(&mut self, object: ObjectId, method: &'static str, caller: super::Caller) {
+    pub(super) fn method(&mut self, object: ObjectId, method: Name, caller: super::Caller) {
         if let Object::Instance(class, _) = self.objects.get(object)
-            && self.first_in_class(class, &[method]).is_some()
+            && self.in_class(class, method)
         {
-            self.call_method(object, method, caller, Vec::new(), None);
+            let method = self.names.text(method).to_owned();
+            self.call_method(object, &method, caller, Vec::new(), None);
         }
     }
 

@@ -132,8 +132,7 @@ impl Solver<'_> {
 
     fn edge(&mut self, site: SiteId, callee: ObjectId) {
         let Site { caller, call, via, .. } = self.sites[site.0 as usize];
-        let guessed = self.guessing;
-        self.edges.push(CallEdge { caller, call, callee, via, guessed });
+        self.edges.push(CallEdge { caller, call, callee, via });
     }
 
     /// A site like `site` with other arguments, and another result if one is given.

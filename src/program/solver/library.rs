@@ -16,7 +16,8 @@ impl Solver<'_> {
             return;
         };
         let arguments = self.arguments(site);
-        for calls in symbol.calls() {
+        let called_back = if self.view == super::View::Runs { symbol.calls() } else { &[] };
+        for calls in called_back {
             self.call_back(site, symbol, calls, &arguments, receiver);
         }
         if symbol.has(Effect::Compiles)

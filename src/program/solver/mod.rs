@@ -121,7 +121,7 @@ enum Use {
     /// It is a class: a new instance goes to the node.
     InstanceInto(NodeId),
     /// The language calls this method of it, if its class has one.
-    Method(&'static str, Caller),
+    Method(Name, Caller),
     /// It is the key of the container under which the node is put.
     PartOf(ObjectId, NodeId),
     /// It names a module that the file imports while it runs; the module goes to the node.
@@ -202,8 +202,6 @@ pub struct CallEdge {
     pub callee: ObjectId,
     /// How it comes about.
     pub via: Via,
-    /// It rests on a guess: that code outside of the project calls a method on the project's own objects.
-    pub guessed: bool,
 }
 
 /// What value flow has found.
@@ -274,10 +272,24 @@ impl Solution<'_> {
     }
 }
 
+/// Which calls values flow along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// Those that a reader of the source sees.
+    Source,
+    /// All that happen when it runs: libraries call back what they are given and what classes define.
+    Runs,
+}
+
 /// Lets values flow until nothing changes.
 #[must_use]
-pub fn solve<'a>(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library) -> Solution<'a> {
-    let mut solver = Solver::new(modules, hierarchy, library);
+pub fn solve<'a>(
+    modules: &'a Modules,
+    hierarchy: &'a Hierarchy,
+    library: &'a Library,
+    view: View,
+) -> Solution<'a> {
+    let mut solver = Solver::new(modules, hierarchy, library, view);
     solver.find_decorated();
     for file in modules.files() {
         solver.add_module(file);
@@ -301,10 +313,11 @@ pub fn solve<'a>(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Li
         solver.run();
         from_outside.append(&mut functions.clone());
     }
-    // Code outside of the project most likely calls methods on the objects that the project has given it.
-    solver.guessing = true;
-    solver.call_on_own_instances(&from_outside);
-    solver.run();
+    if view == View::Runs {
+        // Code outside of the project most likely calls methods on the objects that the project has given it.
+        solver.call_on_own_instances(&from_outside);
+        solver.run();
+    }
     solver.solution()
 }
 
@@ -319,8 +332,7 @@ struct Solver<'a> {
     first: Vec<u32>,
     nodes: Vec<Node>,
     capacity: usize,
-    /// What is found from now on rests on a guess.
-    guessing: bool,
+    view: View,
     queue: VecDeque<NodeId>,
     edges_seen: FxHashSet<(NodeId, NodeId)>,
     fields: FxHashMap<(ObjectId, Field), NodeId>,
@@ -347,7 +359,7 @@ struct Solver<'a> {
 }
 
 impl<'a> Solver<'a> {
-    fn new(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library) -> Self {
+    fn new(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library, view: View) -> Self {
         let mut first = Vec::with_capacity(modules.list.len() + 1);
         let mut next = 0;
         for module in &modules.list {
@@ -369,7 +381,7 @@ impl<'a> Solver<'a> {
             first,
             nodes,
             capacity: capacity(next as usize),
-            guessing: false,
+            view,
             queue: VecDeque::new(),
             edges_seen: FxHashSet::default(),
             fields: FxHashMap::default(),
@@ -394,7 +406,7 @@ impl<'a> Solver<'a> {
     fn solution(self) -> Solution<'a> {
         let mut edges = self.edges;
         edges.sort_unstable();
-        edges.dedup_by(|later, kept| CallEdge { guessed: kept.guessed, ..*later } == *kept);
+        edges.dedup();
         let fields = self
             .fields
             .iter()

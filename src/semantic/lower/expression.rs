@@ -353,7 +353,9 @@ impl Lowering<'_> {
     }
 
     fn one_of(&mut self, mut values: Vec<ValueId>, range: TextRange) -> ValueId {
-        values.iter().for_each(|&value| self.escape(value));
+        for &value in &values {
+            self.escape(value);
+        }
         values.sort_unstable();
         values.dedup();
         match values[..] {
@@ -408,20 +410,14 @@ impl Lowering<'_> {
         let mut index_known = true;
         let mut result = Vec::with_capacity(elements.len());
         for (index, element) in (0..).zip(elements) {
-            result.push(match element {
-                Expr::Starred(starred) => {
-                    index_known = false;
-                    Element::Spread(self.expression(&starred.value, Role::Element))
-                }
-                _ => {
-                    let value = self.expression(element, Role::Element);
-                    if index_known && kind != Container::Set {
-                        Element::At(index, value)
-                    } else {
-                        Element::Any(value)
-                    }
-                }
-            });
+            if let Expr::Starred(starred) = element {
+                index_known = false;
+                result.push(Element::Spread(self.expression(&starred.value, Role::Element)));
+                continue;
+            }
+            let value = self.expression(element, Role::Element);
+            let is_at_index = index_known && kind != Container::Set;
+            result.push(if is_at_index { Element::At(index, value) } else { Element::Any(value) });
         }
         self.display(kind, result, range)
     }

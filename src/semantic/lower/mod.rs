@@ -491,7 +491,9 @@ impl<'a> Lowering<'a> {
 
     fn escape_all(&mut self) {
         let own: Vec<ValueId> = self.current().own.keys().copied().collect();
-        own.into_iter().for_each(|value| self.escape(value));
+        for value in own {
+            self.escape(value);
+        }
     }
 
     // ---- control flow ----
@@ -731,7 +733,6 @@ impl<'a> Lowering<'a> {
 
     /// For each value the value that stands for it.
     fn trivial_phis(&self) -> Vec<ValueId> {
-        let mut replaced: Vec<ValueId> = (0..self.module.values.len()).map(ValueId::new).collect();
         fn root(replaced: &mut [ValueId], mut value: ValueId) -> ValueId {
             while replaced[value.index()] != value {
                 let next = replaced[value.index()];
@@ -740,6 +741,7 @@ impl<'a> Lowering<'a> {
             }
             value
         }
+        let mut replaced: Vec<ValueId> = (0..self.module.values.len()).map(ValueId::new).collect();
         let users = self.phi_users();
         let mut work: Vec<ValueId> = self.phis.clone();
         work.reverse();

@@ -249,7 +249,9 @@ impl Lowering<'_> {
                 self.define(&name.id, unbound, DefinitionKind::Deletion, name.range);
             }
             Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
-                elts.iter().for_each(|element| self.delete(element));
+                for element in elts {
+                    self.delete(element);
+                }
             }
             Expr::Attribute(attribute) => {
                 let base = self.expression(&attribute.value, Role::Receiver);
@@ -475,7 +477,7 @@ impl Lowering<'_> {
             if let Some(normal) = normal {
                 self.frame().ssa.blocks[normal.index()].successors.push(entry);
             }
-            let begun = self.current().ssa.now();
+            let entered = self.current().ssa.now();
             self.resume(entry, alive);
             self.inner(id, &try_statement.finalbody, Suite::Finally);
             let end = self.end();
@@ -485,7 +487,7 @@ impl Lowering<'_> {
             match (normal, end) {
                 (Some(normal), Some(end)) => {
                     let stretch = Stretch { from: begin, to: self.order + 1 };
-                    let after = self.frame().ssa.after_finally(normal, end, begun, stretch);
+                    let after = self.frame().ssa.after_finally(normal, end, entered, stretch);
                     self.resume(after, true);
                 }
                 _ => self.stop(),

@@ -23,11 +23,14 @@ impl Dice {
     }
 }
 
+/// The variable and the line of `except E as v0`, and its suite.
+type Handler = (Option<(usize, usize)>, Vec<Node>);
+
 /// A statement with the line it stands in; variables are `v0`, `v1`, `v2`.
 enum Node {
     Assign(usize, usize),
     Use(usize, usize),
-    Delete(usize, usize),
+    Delete(usize),
     Exit(Exit),
     If(Vec<Node>, Vec<Node>),
     /// `while`, with `else`; `true` never ends by itself.
@@ -36,7 +39,7 @@ enum Node {
     For(usize, usize, Vec<Node>, Vec<Node>),
     Try {
         body: Vec<Node>,
-        handlers: Vec<(Option<(usize, usize)>, Vec<Node>)>,
+        handlers: Vec<Handler>,
         orelse: Vec<Node>,
         finally: Vec<Node>,
     },
@@ -86,7 +89,10 @@ impl Writer {
             0..3 => Node::Assign(variable, self.put(depth, &format!("v{variable} = g()"))),
             3..5 => Node::Use(variable, self.put(depth, &format!("g(v{variable})"))),
             5 => match self.dice.roll(6) {
-                0 => Node::Delete(variable, self.put(depth, &format!("del v{variable}"))),
+                0 => {
+                    self.put(depth, &format!("del v{variable}"));
+                    Node::Delete(variable)
+                }
                 _ => Node::Use(variable, self.put(depth, &format!("g(v{variable})"))),
             },
             6 => {
@@ -190,7 +196,7 @@ impl Run {
             Node::Use(variable, line) => {
                 self.seen.entry((*line, *variable)).or_default().insert(self.state[*variable]);
             }
-            Node::Delete(variable, _) => self.state[*variable] = None,
+            Node::Delete(variable) => self.state[*variable] = None,
             Node::Exit(exit) => return Err(*exit),
             Node::If(then, otherwise) => {
                 let taken = if self.dice.roll(2) == 0 { then } else { otherwise };
@@ -274,7 +280,9 @@ fn classical(module: &Module, scope: crate::semantic::ScopeId) -> BTreeMap<usize
     {
         events[definition.block.index()].push((definition.order, true, index));
     }
-    events.iter_mut().for_each(|events| events.sort_unstable());
+    for events in &mut events {
+        events.sort_unstable();
+    }
     let variable = |index: usize| -> Variable { module.definitions[index].variable };
     let mut at_entry: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); flow.blocks.len()];
     let mut at_end: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); flow.blocks.len()];
@@ -376,11 +384,11 @@ fn what_runs_see_is_among_what_reaches() {
                 snippet.line(reading.range) == line && source[super::range(reading.range)] == name
             });
             let index = index.unwrap_or_else(|| panic!("no use of {name} in line {line} of\n{source}"));
-            let sees = snippet.sees(index);
+            let words = snippet.sees(index);
             for definition in lines {
                 let word = definition.map_or("unbound".to_owned(), |line| line.to_string());
-                if !sees.contains(&word) {
-                    return Err(format!("{name} in line {line} may see {word}, not only {sees:?}"));
+                if !words.contains(&word) {
+                    return Err(format!("{name} in line {line} may see {word}, not only {words:?}"));
                 }
             }
         }

@@ -1,9 +1,0 @@
-def f():
-    pass
-def work():
-    while True:
-        task = yield
-        task()
-worker = work()
-next(worker)
-worker.send(f)
