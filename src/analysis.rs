@@ -41,7 +41,8 @@ fn syntax_errors(facts: &Facts<'_>) -> Vec<Finding> {
     let undecodable = facts.modules.undecodable.iter().map(|(file, problem)| {
         let at = problem.offset.and_then(|offset| u32::try_from(offset).ok()).unwrap_or_default();
         let location = Location::new(*file, TextRange::empty(at.into()));
-        Finding::new(&tool::INVALID_SYNTAX, Level::Error, location, problem.what.clone()).help(problem.help.clone())
+        Finding::new(&tool::INVALID_SYNTAX, Level::Error, location, problem.what.clone())
+            .help(problem.help.clone())
     });
     found.extend(undecodable);
     for file in facts.modules.files() {
@@ -61,7 +62,8 @@ fn rows(rows: &[ApiRow]) -> String {
 
 fn table_row(row: &ApiRow) -> String {
     let ApiRow { name, base, returns, parameters, .. } = row;
-    let parameters = if parameters.is_empty() { String::new() } else { format!("({})", parameters.join(", ")) };
+    let parameters =
+        if parameters.is_empty() { String::new() } else { format!("({})", parameters.join(", ")) };
     let (class, kind) = match row.kind {
         ApiKind::Optimizer => ("tensorflow.keras.optimizers.Optimizer", " : optimizer"),
         ApiKind::Model => ("tensorflow.keras.Model", " : model"),

@@ -140,7 +140,10 @@ fn standard_input_is_analysed_under_its_name() {
 fn standard_input_stands_in_for_the_file_of_its_name() {
     let project = folder(&[("train.py", ERROR)]);
     let mut command = hvdlint();
-    command.current_dir(project.path()).args(["check", "-", "--stdin-filename", "train.py"]).write_stdin(CLEAN);
+    command
+        .current_dir(project.path())
+        .args(["check", "-", "--stdin-filename", "train.py"])
+        .write_stdin(CLEAN);
     assert_eq!(finish(&mut command).status, 0);
 }
 
@@ -203,7 +206,8 @@ fn suppressed_findings_are_hidden_shown_or_counted_as_findings() {
 #[test]
 fn several_outputs_are_written_at_once() {
     let project = folder(&[("train.py", ERROR)]);
-    let arguments = ["check", "--output", "concise", "--output", "json=out.json", "--output", "sarif=out.sarif"];
+    let arguments =
+        ["check", "--output", "concise", "--output", "json=out.json", "--output", "sarif=out.sarif"];
     let run = run(project.path(), &arguments);
     assert_eq!(run.status, 1);
     assert_eq!(run.stdout.lines().count(), 1, "{run:#?}");
@@ -318,7 +322,9 @@ fn loops_are_listed_for_people_and_for_programs() {
     for key in ["path", "line", "function", "kind"] {
         assert!(program["loops"][0].get(key).is_some(), "{key} is missing: {value:#}");
     }
-    assert!(["models", "optimizers", "datasets"].iter().all(|key| !program[*key].as_array().unwrap().is_empty()));
+    assert!(
+        ["models", "optimizers", "datasets"].iter().all(|key| !program[*key].as_array().unwrap().is_empty())
+    );
     assert_eq!(program["distributable"], program["blocked_by"].as_array().unwrap().is_empty());
 }
 
@@ -382,7 +388,10 @@ fn a_picture_needs_graphviz_and_says_so() {
         assert!(drawn.stdout.contains("<svg"), "{drawn:#?}");
     }
     let mut command = hvdlint();
-    command.current_dir(project.path()).args(["graph", "calls", "--format", "svg"]).env("PATH", project.path());
+    command
+        .current_dir(project.path())
+        .args(["graph", "calls", "--format", "svg"])
+        .env("PATH", project.path());
     let missing = finish(&mut command);
     assert_eq!(missing.status, 2);
     assert!(missing.stderr.contains("Graphviz") && missing.stderr.contains("help: "), "{missing:#?}");

@@ -105,7 +105,9 @@ fn programs_have_the_expected_training_loops() {
 fn each_program_says_what_is_expected() {
     let missing: Vec<String> = fixtures()
         .into_iter()
-        .flat_map(|(name, folder)| ["expected.txt", "loops.json"].map(|file| (name.clone(), folder.join(file))))
+        .flat_map(|(name, folder)| {
+            ["expected.txt", "loops.json"].map(|file| (name.clone(), folder.join(file)))
+        })
         .filter(|(_, path)| !path.is_file())
         .map(|(name, path)| format!("{name} has no {}", path.file_name().unwrap().display()))
         .collect();
@@ -115,7 +117,10 @@ fn each_program_says_what_is_expected() {
 #[test]
 fn each_check_of_a_program_has_a_fixture() {
     let names: Vec<String> = fixtures().into_iter().map(|(name, _)| name).collect();
-    let missing: Vec<&str> =
-        CHECKS.iter().map(|check| check.rule.name).filter(|name| !names.iter().any(|own| own == name)).collect();
+    let missing: Vec<&str> = CHECKS
+        .iter()
+        .map(|check| check.rule.name)
+        .filter(|name| !names.iter().any(|own| own == name))
+        .collect();
     assert!(missing.is_empty(), "{missing:?}");
 }

@@ -134,7 +134,7 @@ fn an_unreadable_file_is_a_warning() {
     use std::os::unix::fs::PermissionsExt;
     let project = folder(&[("train.py", TRAIN), ("secret.py", "x = 1\n")]);
     let secret = project.path().join("secret.py");
-    fs::set_permissions(&secret, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(&secret).is_ok() {
         // Nothing is secret to root.
         return;
@@ -162,7 +162,7 @@ fn a_file_of_ten_megabytes_is_analysed_in_time() {
     let start = Instant::now();
     let answer = run(project.path(), &["check"]);
     assert!(answer.status < 2, "{answer:#?}");
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
 }
 
 /// Fifty thousand and more levels, in every way in which Python nests.
