@@ -114,6 +114,8 @@ pub enum Effect {
     SeedsRandom,
     /// Changes its receiver, a variable, a metric or a global setting.
     UpdatesState,
+    /// Keeps its keyword arguments as attributes of each `argparse.Namespace`: `set_defaults`.
+    SetsDefaults,
     /// Takes elements from an iterator.
     ConsumesIterator,
     /// Writes to an event file.
@@ -134,7 +136,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 33] = [
+    pub const ALL: [(Self, &'static str); 34] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -160,6 +162,7 @@ impl Effect {
         (Self::DrawsRandom, "draws-random"),
         (Self::SeedsRandom, "seeds-random"),
         (Self::UpdatesState, "updates-state"),
+        (Self::SetsDefaults, "sets-defaults"),
         (Self::ConsumesIterator, "consumes-iterator"),
         (Self::WritesSummary, "writes-summary"),
         (Self::PinsDevice, "pins-device"),

@@ -1,73 +1,26 @@
 //! Global optimizers that are bound below the functions that use them, or bound again.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
+use super::global_bindings::{
+    Binding, Elsewhere, Reading, bindings, is_before, outermost_function, stores_into_modules,
+    uses_in_functions,
+};
 use super::{Context, check};
 use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Label, Level, Location};
-use crate::program::{Caller, Facts, Object};
+use crate::program::Facts;
 use crate::project::FileId;
-use crate::semantic::{
-    BlockId, DefinitionKind, Module, ScopeId, ScopeKind, StoreKey, Value, ValueId, Variable,
-};
-use crate::syntax::{TextRange, TextSize};
+use crate::semantic::{Module, ScopeKind, Value, Variable};
 
 check!("HVD009", "global-optimizer-order", Restriction, Error, run);
 
 fn run(context: Context<'_>) -> Vec<Finding> {
-    let elsewhere = stores_into_modules(context.facts);
+    let elsewhere = stores_into_modules(context.facts, Kind::Optimizer);
     context.facts.files().flat_map(|file| late_bindings(context, file, &elsewhere)).collect()
-}
-
-/// A binding of a global variable to an optimizer.
-#[derive(Clone, Copy, Debug)]
-struct Binding {
-    /// Whose code binds; another file's only by `module.name = ...`.
-    caller: Caller,
-    range: TextRange,
-    value: ValueId,
-    block: BlockId,
-    order: u32,
-}
-
-impl Binding {
-    fn location(&self) -> Location {
-        Location::new(self.caller.file, self.range)
-    }
-
-    /// Whether it runs when the module is loaded.
-    fn is_of_module(&self, file: FileId) -> bool {
-        self.caller == Caller { file, scope: Module::TOP }
-    }
-}
-
-/// `module.name = optimizer`, by the module's file and the name.
-type Elsewhere<'a> = FxHashMap<(FileId, &'a str), Vec<Binding>>;
-
-fn stores_into_modules<'a>(facts: &Facts<'a>) -> Elsewhere<'a> {
-    let mut found = Elsewhere::default();
-    for file in facts.files() {
-        let module = facts.module(file);
-        for store in &module.stores {
-            let StoreKey::Attribute(name) = store.key else { continue };
-            for (_, object) in facts.objects(file, store.base) {
-                if let Object::Module(target) = object
-                    && facts.may_be(file, store.value, Kind::Optimizer)
-                {
-                    let caller = Caller { file, scope: store.scope };
-                    let block = module.statement(store.statement).block;
-                    let binding = Binding { caller, range: store.range, value: store.value, block, order: 0 };
-                    found.entry((target, module.names.text(name))).or_default().push(binding);
-                }
-            }
-        }
-    }
-    found
 }
 
 fn late_bindings(context: Context<'_>, file: FileId, elsewhere: &Elsewhere<'_>) -> Vec<Finding> {
     let module = context.facts.module(file);
-    let bindings = bindings(context.facts, file, elsewhere);
+    let bindings = bindings(context.facts, file, Kind::Optimizer, elsewhere);
     let mut variables: Vec<Variable> = bindings.keys().copied().collect();
     variables.sort_unstable();
     let mut findings = Vec::new();
@@ -78,67 +31,6 @@ fn late_bindings(context: Context<'_>, file: FileId, elsewhere: &Elsewhere<'_>) 
         }
     }
     findings
-}
-
-/// The bindings of the module's variables to optimizers, in source order, other files' last.
-fn bindings(facts: &Facts<'_>, file: FileId, elsewhere: &Elsewhere<'_>) -> FxHashMap<Variable, Vec<Binding>> {
-    let module = facts.module(file);
-    let mut found: FxHashMap<Variable, Vec<Binding>> = FxHashMap::default();
-    for definition in &module.definitions {
-        // What another module made is bound by the import, in the order that imports have.
-        if definition.variable.scope != Module::TOP
-            || matches!(definition.kind, DefinitionKind::Import | DefinitionKind::Deletion)
-            || !facts.may_be(file, definition.value, Kind::Optimizer)
-        {
-            continue;
-        }
-        let caller = Caller { file, scope: definition.scope };
-        let (range, value, block) = (definition.range, definition.value, definition.block);
-        let binding = Binding { caller, range, value, block, order: definition.order };
-        found.entry(definition.variable).or_default().push(binding);
-    }
-    for (index, symbol) in (0..).zip(&module.scope(Module::TOP).symbols) {
-        if let Some(stores) = elsewhere.get(&(file, module.names.text(symbol.name))) {
-            let variable = Variable { scope: Module::TOP, symbol: index };
-            found.entry(variable).or_default().extend(stores);
-        }
-    }
-    for bindings in found.values_mut() {
-        bindings.sort_by_key(|binding| (binding.caller.file != file, binding.location()));
-    }
-    found
-}
-
-/// A function's reading of a global variable.
-#[derive(Clone, Copy, Debug)]
-struct Reading {
-    /// The outermost function: its definition is what the module executes.
-    function: ScopeId,
-    begins: TextSize,
-    range: TextRange,
-}
-
-fn uses_in_functions(module: &Module, variable: Variable) -> Vec<Reading> {
-    let readings = module.uses.iter().filter(|reading| reading.variable == Some(variable));
-    let mut found: Vec<Reading> = readings
-        .filter_map(|reading| {
-            let function = outermost_function(module, reading.scope)?;
-            Some(Reading { function, begins: module.scope(function).range.start(), range: reading.range })
-        })
-        .collect();
-    found.sort_by_key(|reading| (reading.begins, reading.range.start()));
-    found
-}
-
-/// The function or lambda around a scope that stands in no other; `None` for code that runs with the module.
-fn outermost_function(module: &Module, scope: ScopeId) -> Option<ScopeId> {
-    let mut found = None;
-    let mut scope = module.code_scope(scope);
-    while scope != Module::TOP {
-        found = Some(scope);
-        scope = module.code_scope(module.scope(scope).parent?);
-    }
-    found
 }
 
 fn late_binding(
@@ -189,7 +81,9 @@ fn late_binding(
             if earlier.location() == binding.location() { "at each turn" } else { "an earlier binding" };
         finding = finding
             .label(earlier.location(), label)
-            .note(format!("The fixes for `{name}` are withheld: which optimizer a function uses depends on when it is called."))
+            .note(format!(
+                "The fixes for `{name}` are withheld: which optimizer a function uses depends on when it is called."
+            ))
             .help("change the learning rate of the first optimizer, or use a schedule, instead of replacing it");
     } else {
         finding = finding
@@ -236,25 +130,6 @@ fn is_changed_by(module: &Module, file: FileId, first: &Binding, second: &Bindin
         // Of several functions that bind it the first is its initialisation.
         (false, false) => first.location() < second.location() && first.caller != second.caller,
     }
-}
-
-/// Whether control can come from one binding to the other, both of the module's own code.
-fn is_before(module: &Module, first: &Binding, second: &Binding) -> bool {
-    if first.block == second.block && first.order < second.order {
-        return true;
-    }
-    let blocks = &module.scope(Module::TOP).flow.blocks;
-    let mut work = blocks[first.block.index()].successors.clone();
-    let mut seen = FxHashSet::default();
-    while let Some(block) = work.pop() {
-        if block == second.block {
-            return true;
-        }
-        if seen.insert(block) {
-            work.extend(&blocks[block.index()].successors);
-        }
-    }
-    false
 }
 
 /// Whether the binding wraps an optimizer for Horovod.

@@ -77,9 +77,9 @@ fn training_use(
         .flat_map(|file| (0..facts.module(file).calls.len()).map(move |index| (file, CallId::new(index))));
     let uses = calls.filter(|&(file, id)| {
         let call = facts.module(file).call(id);
-        let takes = call.arguments.iter().any(|argument| depends.contains(&(file, argument.value)));
+        let given = call.arguments.iter().any(|argument| depends.contains(&(file, argument.value)));
         let runs = program.reached.contains(&Caller { file, scope: call.scope });
-        takes && runs && changes_variables(facts, file, id)
+        given && runs && changes_variables(facts, file, id)
     });
     uses.min_by_key(|&(of, id)| {
         (of != file, facts.module(of).call(id).scope != taken.scope, place(facts, (of, id)))

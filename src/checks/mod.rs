@@ -7,6 +7,7 @@ mod bindings;
 mod checkpoint_not_assigned_once;
 mod conditional_training_loop;
 mod containers;
+mod global_bindings;
 mod global_optimizer_order;
 mod held;
 mod import_not_at_top;

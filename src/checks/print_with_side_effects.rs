@@ -15,10 +15,10 @@ fn run(context: Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in facts.files() {
         let calls = &facts.module(file).calls;
-        let prints = calls.iter().enumerate().filter(|&(index, _)| is_print(facts, file, CallId::new(index)));
-        for (_, print) in prints {
-            let worst = side_effects(context, file, print).into_iter().max_by_key(|effect| effect.level);
-            findings.extend(worst.map(|effect| finding(facts, file, print, effect)));
+        for index in (0..calls.len()).filter(|&index| is_print(facts, file, CallId::new(index))) {
+            let print = &calls[index];
+            let worst = side_effects(context, file, index).into_iter().max_by_key(|effect| effect.level);
+            findings.extend(worst.map(|effect| finding(facts, file, print, &effect)));
         }
     }
     findings
@@ -45,9 +45,10 @@ struct Found {
 }
 
 /// What the arguments do, in the order of the source; the last of several with the same level is the first one.
-fn side_effects(context: Context<'_>, file: FileId, print: &Call) -> Vec<Found> {
+fn side_effects(context: Context<'_>, file: FileId, print_index: usize) -> Vec<Found> {
     let facts = context.facts;
     let module = facts.module(file);
+    let print = &module.calls[print_index];
     let within =
         |range: TextRange| print.arguments.iter().any(|argument| argument.range.contains_range(range));
     let mut found = Vec::new();
@@ -59,7 +60,9 @@ fn side_effects(context: Context<'_>, file: FileId, print: &Call) -> Vec<Found> 
         };
         found.push(Found { level: context.warning(), what, who: "an argument".to_owned(), range, at: None });
     }
-    for (index, call) in module.calls.iter().enumerate() {
+    // The calls in a call's arguments follow it.
+    let following = module.calls.iter().enumerate().skip(print_index + 1);
+    for (index, call) in following.take_while(|(_, call)| call.range.start() < print.range.end()) {
         if call.scope == print.scope && within(call.range) {
             let id = CallId::new(index);
             let name = || training::called(facts, file, id);
@@ -121,7 +124,7 @@ fn is_named(facts: &Facts<'_>, doing: &Doing) -> bool {
     }
 }
 
-fn finding(facts: &Facts<'_>, file: FileId, print: &Call, effect: Found) -> Finding {
+fn finding(facts: &Facts<'_>, file: FileId, print: &Call, effect: &Found) -> Finding {
     let location = facts.location(file, effect.range);
     let message = format!("{} of `print` {}", effect.who, effect.what);
     let mut finding = Finding::new(&CHECK.rule, effect.level, location, message)

@@ -28,6 +28,7 @@ fn aliases(context: Context<'_>, file: FileId) -> Vec<Finding> {
         {
             if let Some(&there) = containers.get(&display) {
                 findings[there].labels.push(crate::finding::Label { location, message: "and here".into() });
+                findings[there].confidence = findings[there].confidence.max(member.confidence);
                 continue;
             }
             containers.insert(display, findings.len());

@@ -7,12 +7,12 @@ use super::{Context, check};
 use crate::finding::{Confidence, Finding, Level, Location};
 use crate::program::{Caller, Facts, Object, ObjectId};
 use crate::project::FileId;
-use crate::semantic::{CallId, CallKind, Container, Definition, DefinitionKind, Value, ValueId, Variable};
+use crate::semantic::{CallId, CallKind, Definition, DefinitionKind, ValueId, Variable};
 
 check!("HVD002", "tensorflow-module-reassigned", Restriction, Error, run);
 
 fn run(context: Context<'_>) -> Vec<Finding> {
-    let lost = containers_read_anywhere(context.facts);
+    let lost = context.facts.containers_read_anywhere();
     let mut findings = Vec::new();
     for file in context.facts.files() {
         let imports = imports(context.facts, file);
@@ -46,41 +46,6 @@ fn imports<'m>(facts: &Facts<'m>, file: FileId) -> FxHashMap<Variable, &'m Defin
     for definition in &facts.module(file).definitions {
         if definition.kind == DefinitionKind::Import && root(facts, file, definition.value).is_some() {
             found.entry(definition.variable).or_insert(definition);
-        }
-    }
-    found
-}
-
-/// The containers that some code reads with a key that is no constant.
-fn containers_read_anywhere(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
-    let mut found = FxHashSet::default();
-    let mut read = |file: FileId, base: ValueId, key: ValueId| {
-        if !facts.is_unknown(file, key)
-            && facts.objects(file, key).all(|(_, key)| matches!(key, Object::Literal(_)))
-        {
-            return;
-        }
-        let containers =
-            facts.objects(file, base).filter(|(_, object)| matches!(object, Object::Container(..)));
-        found.extend(containers.map(|(id, _)| id));
-    };
-    for file in facts.files() {
-        let module = facts.module(file);
-        for evaluation in &module.values {
-            if let Value::Item { base, key, .. } = evaluation.value {
-                read(file, base, key);
-            }
-        }
-        // `backends.get(name)`
-        for call in &module.calls {
-            if let (Some(base), [key, ..]) = (facts.receiver(file, call), &call.arguments[..])
-                && facts.objects(file, call.callee).any(|(_, callee)| {
-                    matches!(callee, Object::BuiltinMethod(receiver, _)
-                        if matches!(facts.solution.object(receiver), Object::Container(Container::Dict, _)))
-                })
-            {
-                read(file, base, key.value);
-            }
         }
     }
     found

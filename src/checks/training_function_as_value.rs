@@ -1,6 +1,6 @@
 //! A function that trains is assigned to a variable, stored or passed as an argument.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Context, check};
 use crate::api::{Calls, Effect, Returns};
@@ -8,7 +8,7 @@ use crate::finding::{Finding, Level};
 use crate::program::{Caller, Facts, FunctionRef, Travel, code};
 use crate::project::FileId;
 use crate::semantic::{
-    Argument, CallId, CallKind, DefinitionKind, Element, FunctionId, Module, Value, ValueId,
+    Argument, CallId, CallKind, DefinitionKind, Element, FunctionId, Module, Use as Reading, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -73,7 +73,7 @@ struct Mention {
 
 fn mentions(facts: &Facts<'_>, travel: &Travel, file: FileId) -> Vec<Mention> {
     let module = facts.module(file);
-    let named = Named { facts, file, module };
+    let named = Named::new(facts, file);
     let mut found = Vec::new();
     for definition in &module.definitions {
         let assigns = matches!(
@@ -126,13 +126,23 @@ fn mentions(facts: &Facts<'_>, travel: &Travel, file: FileId) -> Vec<Mention> {
 }
 
 /// The names of functions in one module.
-struct Named<'a> {
-    facts: &'a Facts<'a>,
+struct Named<'f, 'a> {
+    facts: &'f Facts<'a>,
     file: FileId,
     module: &'a Module,
+    uses: FxHashMap<ValueId, Vec<&'a Reading>>,
 }
 
-impl Named<'_> {
+impl<'f, 'a> Named<'f, 'a> {
+    fn new(facts: &'f Facts<'a>, file: FileId) -> Self {
+        let module = facts.module(file);
+        let mut uses: FxHashMap<ValueId, Vec<&'a Reading>> = FxHashMap::default();
+        for reading in &module.uses {
+            uses.entry(reading.value).or_default().push(reading);
+        }
+        Self { facts, file, module, uses }
+    }
+
     /// The mention of a function by its own name within a range, if that is what a value is.
     fn mention(&self, value: ValueId, around: TextRange, manner: Use, lost: bool) -> Option<Mention> {
         let by_name = match self.module.value(value).value {
@@ -149,9 +159,8 @@ impl Named<'_> {
         let (range, scope) = if is_place && around.contains_range(own.range) {
             (own.range, own.scope)
         } else {
-            let mut uses = self.module.uses.iter();
-            let reading =
-                uses.find(|reading| reading.value == value && around.contains_range(reading.range))?;
+            let mut uses = self.uses.get(&value)?.iter();
+            let reading = uses.find(|reading| around.contains_range(reading.range))?;
             (reading.range, reading.scope)
         };
         Some(Mention { function, range, scope, manner, lost })

@@ -5,7 +5,7 @@ use std::io;
 
 use crate::analysis;
 use crate::cli::{ConfigArgs, GlobalArgs, GraphArgs, GraphCommand, GraphFormat};
-use crate::program::{Adjacency, Ancestor, Facts, QualifiedNames, adjacency, way};
+use crate::program::{Adjacency, Ancestor, Facts, QualifiedNames, Via, adjacency, way};
 use crate::project::{FileId, Project};
 use crate::report::graph::{self, Drawing, Edge, Node};
 
@@ -23,7 +23,7 @@ pub(super) fn run(command: &GraphCommand, global: &GlobalArgs) -> anyhow::Result
     super::warn(project.problems(), global)?;
     let drawing = analysis::with_facts(&project, |facts| {
         let mut edges = match command {
-            GraphCommand::Calls(_) => adjacency(facts.modules, &facts.solution, false),
+            GraphCommand::Calls(_) => adjacency(facts.modules, &facts.solution, Via::Protocol),
             GraphCommand::Classes(_) => classes(facts),
             GraphCommand::Imports(_) => imports(facts),
         };
@@ -109,7 +109,7 @@ fn imports(facts: &Facts<'_>) -> Adjacency {
     facts
         .modules
         .files()
-        .map(|file| (name(file), facts.imported_files(file).into_iter().map(name).collect()))
+        .map(|file| (name(file), facts.imported_files(file).iter().copied().map(name).collect()))
         .collect()
 }
 

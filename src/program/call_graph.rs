@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::modules::{ClassRef, FunctionRef, Modules};
 use super::object::{ExternalId, Literal, Object, ObjectId};
@@ -46,17 +46,17 @@ impl QualifiedNames<'_> {
     }
 }
 
-/// A call with more candidates than this is left out of the graph: value flow has lost track of the callee, and
-/// most of the candidates would be wrong.
+/// A call with more candidates than this is left out of the graph, unless they are one method of many classes:
+/// value flow has lost track of the callee, and most of the candidates would be wrong.
 const CANDIDATES: usize = 8;
 
 /// For each function and module the names of what it calls.
 pub type Adjacency = BTreeMap<String, BTreeSet<String>>;
 
-/// The calls that the source makes, as an adjacency map of qualified names. Each function of each module is a
-/// key, and so is all that is called. What libraries call back is left out unless `library` asks for it.
+/// The calls that come about by `via` or more openly, as an adjacency map of qualified names: a reader of the
+/// source sees those up to [`Via::Protocol`]. Each function of each module is a key, and so is all that is called.
 #[must_use]
-pub fn adjacency(modules: &Modules, solution: &Solution<'_>, library: bool) -> Adjacency {
+pub fn adjacency(modules: &Modules, solution: &Solution<'_>, via: Via) -> Adjacency {
     let names = QualifiedNames { modules };
     let mut graph = Adjacency::new();
     for file in modules.files() {
@@ -68,13 +68,29 @@ pub fn adjacency(modules: &Modules, solution: &Solution<'_>, library: bool) -> A
             }
         }
     }
-    let mut candidates: FxHashMap<_, usize> = FxHashMap::default();
-    for edge in &solution.edges {
-        *candidates.entry((edge.caller, edge.call)).or_default() += usize::from(edge.call.is_some());
+    let mut candidates: FxHashMap<_, (usize, FxHashSet<&str>)> = FxHashMap::default();
+    for edge in solution.edges.iter().filter(|edge| edge.call.is_some()) {
+        let function = match solution.object(edge.callee) {
+            Object::Function(function) => {
+                let module = modules.get(function.file);
+                module.names.text(module.function(function.function).name)
+            }
+            // Its initializer counts.
+            Object::Class(_) | Object::Unknown => continue,
+            _ => "",
+        };
+        let (count, functions) = candidates.entry((edge.caller, edge.call)).or_default();
+        *count += 1;
+        functions.insert(function);
     }
     for edge in &solution.edges {
-        let is_lost = candidates[&(edge.caller, edge.call)] > CANDIDATES;
-        if !shown(edge.via, library) || is_lost {
+        let found = candidates.get(&(edge.caller, edge.call));
+        let is_lost = found.is_some_and(|(count, functions)| *count > CANDIDATES && functions.len() > 1);
+        if edge.via > via || is_lost {
+            continue;
+        }
+        // What the language looks for in a library's class need not be there.
+        if edge.via > Via::Source && matches!(solution.object(edge.callee), Object::External(_)) {
             continue;
         }
         if let Some(callee) = callee_name(names, solution, edge.callee) {
@@ -83,15 +99,6 @@ pub fn adjacency(modules: &Modules, solution: &Solution<'_>, library: bool) -> A
         }
     }
     graph
-}
-
-/// Operators, subscripts and `with` statements are no calls to a reader of the source.
-fn shown(via: Via, library: bool) -> bool {
-    match via {
-        Via::Source | Via::Protocol => true,
-        Via::Operator => false,
-        Via::Library => library,
-    }
 }
 
 /// What a called object is named; `None` for classes, whose `__init__` is called, and what nobody knows.

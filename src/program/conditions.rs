@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::{Condition, Facts};
 use super::influence::Place;
@@ -17,8 +17,8 @@ use super::solver::{CallEdge, Caller};
 use crate::api::{Effect, EffectSet, Role};
 use crate::finding::Location;
 use crate::semantic::{
-    Block, BlockId, BranchKind, Call, CallKind, Constant, Flow, Module, ScopeId, StatementId, StatementKind,
-    Suite, Value,
+    Block, BlockId, Branch, BranchKind, Call, CallKind, Constant, Flow, Module, ScopeId, StatementId,
+    StatementKind, Suite, Value, ValueId,
 };
 
 /// How a condition decides whether code runs.
@@ -88,7 +88,10 @@ impl Facts<'_> {
         let around = module.statement(branch.statement);
         // The operators of a loop's test are no conditions of their own.
         let is_test = around.kind == StatementKind::While && branch.statement != statement;
-        if is_test || matches!(branch.kind, BranchKind::For | BranchKind::While | BranchKind::Assert) {
+        if is_test
+            || is_literal(module, &branch)
+            || matches!(branch.kind, BranchKind::For | BranchKind::While | BranchKind::Assert)
+        {
             return None;
         }
         if let Some(suite) = suite_of(module, branch.statement, statement) {
@@ -107,6 +110,9 @@ impl Facts<'_> {
     fn exits_before(&self, caller: Caller, statement: StatementId, block: BlockId) -> Vec<Decision> {
         let module = self.module(caller.file);
         let mut found: Vec<Decision> = Vec::new();
+        if !self.effects().of_scope(caller).effects.contains(Effect::Exits) {
+            return found;
+        }
         for edge in self.outgoing(caller) {
             let Some(id) = edge.call else { continue };
             let call = module.call(id);
@@ -114,6 +120,11 @@ impl Facts<'_> {
                 || share_loop(module, call.statement, statement)
                 || !reaches(&module.scope(caller.scope).flow, call.block, block)
             {
+                continue;
+            }
+            // The end in an `except` clause is an error's, as that by `raise`.
+            let in_handler = module.ancestors(call.statement).chain([module.statement(call.statement)]);
+            if in_handler.into_iter().any(|around| around.suite == Suite::Handler) {
                 continue;
             }
             let inner = self.conditions(caller, call.block).into_iter().find(|condition| {
@@ -149,11 +160,25 @@ impl Facts<'_> {
             let differs = decision.manner != Manner::Within;
             return differs.then(|| self.location(caller.file, branch.range));
         }
-        let seeds: Vec<Place> = branch.condition.map(|value| (caller.file, value)).into_iter().collect();
-        let behind = self.influence.backwards(&seeds, |place| self.gives(place, &EQUAL));
-        let differs = |place: Place| self.gives(place, &DIFFERENT) && !self.gives(place, &EQUAL);
-        let places = behind.into_iter().filter(|&place| differs(place));
-        places.map(|(file, value)| self.location(file, self.module(file).value(value).range)).min()
+        let &(file, value) = self.varying().get(&(caller.file, branch.condition?))?;
+        Some(self.location(file, self.module(file).value(value).range))
+    }
+
+    /// All values that rest on something that may be something else on another rank, with the nearest such.
+    #[must_use]
+    pub fn varying(&self) -> &FxHashMap<Place, Place> {
+        self.varying.get_or_init(|| {
+            let mut sources = Vec::new();
+            for file in self.files() {
+                let places = (0..self.module(file).values.len()).map(|index| (file, ValueId::new(index)));
+                sources.extend(places.filter(|&place| self.differs(place)));
+            }
+            self.influence.nearest_sources(&sources, |place| self.gives(place, &EQUAL))
+        })
+    }
+
+    fn differs(&self, place: Place) -> bool {
+        self.gives(place, &DIFFERENT) && !self.gives(place, &EQUAL)
     }
 
     /// Whether a value is the result of a library's call, or a library's attribute, with one of the effects.
@@ -264,6 +289,13 @@ fn suite_of(module: &Module, around: StatementId, statement: StatementId) -> Opt
         at = module.statement(parent);
     }
     None
+}
+
+/// Whether a condition is written as a literal: `if True` is none.
+fn is_literal(module: &Module, branch: &Branch) -> bool {
+    let is_constant =
+        branch.condition.is_some_and(|condition| matches!(module.value(condition).value, Value::Constant(_)));
+    is_constant && !module.uses.iter().any(|reading| branch.range.contains_range(reading.range))
 }
 
 /// Whether a `return` of the same scope stands in a statement.

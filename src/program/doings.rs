@@ -65,7 +65,7 @@ impl Facts<'_> {
             }
             _ => false,
         };
-        let doings = found.into_iter().filter_map(|edge| self.doing(edge, own));
+        let doings = found.into_iter().map(|edge| self.doing(edge, own));
         let keep = doings.map(|mut doing| {
             if evaluates {
                 // The metrics of an evaluation are reset with each one.
@@ -76,7 +76,7 @@ impl Facts<'_> {
         keep.filter(|doing| !doing.effects.is_empty() || doing.unknown).collect()
     }
 
-    fn doing(&self, edge: CallEdge, own: impl Fn(ObjectId) -> bool) -> Option<Doing> {
+    fn doing(&self, edge: CallEdge, own: impl Fn(ObjectId) -> bool) -> Doing {
         let summary = self.effects().of_edge(self, &edge);
         let mut doing = Doing { edge, effects: summary.effects, subject: None, unknown: summary.unknown };
         let file = edge.caller.file;
@@ -93,7 +93,7 @@ impl Facts<'_> {
         {
             doing.effects = doing.effects.without(Effect::UpdatesState);
         }
-        Some(doing)
+        doing
     }
 
     /// What a call is made on, or given first.

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::Effects;
 use super::hierarchy::{Ancestor, Hierarchy, Resolver};
-use super::influence::Influence;
+use super::influence::{Influence, Place};
 use super::modules::{ClassRef, FunctionRef, Modules};
 use super::object::{ExternalId, NodeId, Object, ObjectId};
 use super::programs::Program;
@@ -62,11 +62,13 @@ pub struct Facts<'a> {
     pub creations: Vec<Creation>,
     /// The programs, by their entry's path.
     pub programs: Vec<Program>,
+    imported: Vec<Vec<FileId>>,
     callees: FxHashMap<(FileId, CallId), Vec<CallEdge>>,
     outgoing: FxHashMap<Caller, Vec<CallEdge>>,
     incoming: FxHashMap<FunctionRef, Vec<CallEdge>>,
     /// Which values depend on which.
     pub influence: Influence,
+    pub(super) varying: OnceLock<FxHashMap<Place, Place>>,
     control: FxHashMap<Caller, OnceLock<ControlDependence>>,
     repetition: Repetition,
     effects: Effects,
@@ -103,14 +105,17 @@ impl<'a> Facts<'a> {
             concerned: FxHashSet::default(),
             creations: Vec::new(),
             programs: Vec::new(),
+            imported: Vec::new(),
             callees,
             outgoing,
             incoming,
             influence: Influence::default(),
+            varying: OnceLock::new(),
             control: FxHashMap::default(),
             repetition: Repetition::default(),
             effects: Effects::default(),
         };
+        facts.imported = facts.find_imported();
         facts.concerned = facts.find_concerned();
         facts.creations = facts.find_creations();
         for file in modules.files().filter(|file| facts.concerned.contains(file)) {
@@ -413,7 +418,7 @@ impl<'a> Facts<'a> {
         let mut importers: FxHashMap<FileId, Vec<FileId>> = FxHashMap::default();
         for file in self.modules.files() {
             for imported in self.imported_files(file) {
-                importers.entry(imported).or_default().push(file);
+                importers.entry(*imported).or_default().push(file);
             }
         }
         let mut users: Vec<FileId> =
@@ -466,13 +471,21 @@ impl<'a> Facts<'a> {
 
     /// The project's files that importing a file runs.
     #[must_use]
-    pub fn imported_files(&self, file: FileId) -> Vec<FileId> {
-        let mut found: Vec<FileId> =
-            self.module(file).imports.iter().flat_map(|import| self.files_of_import(file, import)).collect();
-        found.sort_unstable();
-        found.dedup();
-        found.retain(|&found| found != file);
-        found
+    pub fn imported_files(&self, file: FileId) -> &[FileId] {
+        &self.imported[file.index()]
+    }
+
+    fn find_imported(&self) -> Vec<Vec<FileId>> {
+        let imported = |file: FileId| {
+            let imports = self.module(file).imports.iter();
+            let mut found: Vec<FileId> =
+                imports.flat_map(|import| self.files_of_import(file, import)).collect();
+            found.sort_unstable();
+            found.dedup();
+            found.retain(|&found| found != file);
+            found
+        };
+        self.modules.files().map(imported).collect()
     }
 
     /// The project's files that one import runs: packages, modules and submodules that it names.

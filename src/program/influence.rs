@@ -4,6 +4,8 @@
 //! knows, but still depends on the tape. A slice follows operands, arguments to results, arguments to
 //! parameters, returned values to calls, and stores to the reads of the same attribute of the same objects.
 
+use std::collections::VecDeque;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::Facts;
@@ -209,6 +211,30 @@ impl Influence {
         slice(&self.forwards, from, stops)
     }
 
+    /// All that depends on the sources, themselves included, each with the source that is nearest; not what
+    /// depends on them only through a place that `stops`.
+    #[must_use]
+    pub fn nearest_sources(
+        &self,
+        sources: &[Place],
+        stops: impl Fn(Place) -> bool,
+    ) -> FxHashMap<Place, Place> {
+        let mut nearest: FxHashMap<Place, Place> = sources.iter().map(|&source| (source, source)).collect();
+        let mut queue: VecDeque<Place> = sources.iter().copied().collect();
+        while let Some(place) = queue.pop_front() {
+            let source = nearest[&place];
+            for &next in self.forwards.get(&place).into_iter().flatten() {
+                if !nearest.contains_key(&next) {
+                    nearest.insert(next, source);
+                    if !stops(next) {
+                        queue.push_back(next);
+                    }
+                }
+            }
+        }
+        nearest
+    }
+
     /// All that the values depend on, themselves included, up to places that `stops`.
     #[must_use]
     pub fn backwards(&self, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
@@ -221,10 +247,11 @@ fn slice(
     from: &[Place],
     stops: impl Fn(Place) -> bool,
 ) -> FxHashSet<Place> {
-    let mut work: Vec<Place> = from.to_vec();
-    let mut found = FxHashSet::default();
+    let mut found: FxHashSet<Place> = from.iter().copied().collect();
+    let mut work: Vec<Place> =
+        from.iter().flat_map(|place| edges.get(place).into_iter().flatten()).copied().collect();
     while let Some(place) = work.pop() {
-        if found.insert(place) && (from.contains(&place) || !stops(place)) {
+        if found.insert(place) && !stops(place) {
             work.extend(edges.get(&place).into_iter().flatten());
         }
     }

@@ -2,6 +2,7 @@
 
 mod call_graph;
 mod conditions;
+mod containers;
 mod doings;
 mod effects;
 mod facts;

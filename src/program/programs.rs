@@ -173,7 +173,7 @@ pub fn find(facts: &Facts<'_>, entries: &[String]) -> Vec<Program> {
 }
 
 fn imported_by_others(facts: &Facts<'_>) -> FxHashSet<FileId> {
-    facts.modules.files().flat_map(|file| facts.imported_files(file)).collect()
+    facts.modules.files().flat_map(|file| facts.imported_files(file).iter().copied()).collect()
 }
 
 fn entry_files(facts: &Facts<'_>, entries: &[String]) -> Vec<FileId> {
@@ -251,7 +251,7 @@ fn reach(facts: &Facts<'_>, entry: FileId, wanted: impl Fn(&CallEdge) -> bool) -
     let mut work = Vec::new();
     while let Some(file) = files.pop() {
         work.extend(facts.import_time_scopes(file));
-        files.extend(facts.imported_files(file).into_iter().filter(|&file| known.insert(file)));
+        files.extend(facts.imported_files(file).iter().copied().filter(|&file| known.insert(file)));
     }
     let mut reached = FxHashSet::default();
     while let Some(caller) = work.pop() {

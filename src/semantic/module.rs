@@ -364,6 +364,8 @@ pub struct Class {
     pub range: TextRange,
     /// Base classes in order.
     pub bases: Vec<ValueId>,
+    /// The names that its body annotates, in order: the fields of a data class.
+    pub annotated: Vec<NameId>,
     /// Its value before decorators.
     pub value: ValueId,
     /// The decorators as written, outermost first.

@@ -90,7 +90,7 @@ pub enum Element {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Method(u8);
 
-const METHODS: [&str; 20] = [
+const METHODS: [&str; 23] = [
     "__add__",
     "__sub__",
     "__mul__",
@@ -111,6 +111,9 @@ const METHODS: [&str; 20] = [
     "__gt__",
     "__ge__",
     "__contains__",
+    "__invert__",
+    "__pos__",
+    "__neg__",
 ];
 
 impl Method {
@@ -152,6 +155,17 @@ impl Method {
         }))
     }
 
+    /// A unary operator's method; `not` has none.
+    #[must_use]
+    pub const fn of_unary(operator: ast::UnaryOp) -> Option<Self> {
+        Some(Self(match operator {
+            ast::UnaryOp::Invert => 20,
+            ast::UnaryOp::UAdd => 21,
+            ast::UnaryOp::USub => 22,
+            ast::UnaryOp::Not => return None,
+        }))
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -168,6 +182,8 @@ pub enum Operator {
     InPlace(Method),
     /// A comparison.
     Compare(Method),
+    /// A unary operator; both operands are the one that it has.
+    Unary(Method),
 }
 
 /// The constant bounds of a slice with step one.

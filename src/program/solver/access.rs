@@ -58,6 +58,18 @@ impl Solver<'_> {
         self.on(getter, Use::Call(site));
     }
 
+    /// The first of the methods that the project defines for a class: the plain one, else the asynchronous one.
+    pub(super) fn first_in_class(
+        &mut self,
+        class: ClassRef,
+        methods: &[&'static str],
+    ) -> Option<&'static str> {
+        methods.iter().copied().find(|method| {
+            let name = self.names.id(method);
+            self.in_class(class, name)
+        })
+    }
+
     fn in_class(&self, class: ClassRef, name: Name) -> bool {
         let text = self.names.text(name);
         self.hierarchy.order(class).iter().any(|ancestor| match ancestor {
@@ -99,18 +111,36 @@ impl Solver<'_> {
             Object::External(external) => self.external_attribute(external, name, node),
             Object::Class(class) => {
                 self.own_field(object, name, node);
+                if self.names.text(name) == "__name__" {
+                    let name = self.name(class.file, self.modules.get(class.file).class(class.class).name);
+                    self.add_new(node, Object::Literal(Literal::Str(name)));
+                }
                 self.class_attribute(class, 0, name, object, node);
             }
             Object::Instance(class, _) => {
                 self.own_field(object, name, node);
-                self.class_attribute(class, 0, name, object, node);
+                if self.names.text(name) == "__class__" {
+                    self.add_new(node, Object::Class(class));
+                } else {
+                    self.class_attribute(class, 0, name, object, node);
+                }
             }
             Object::Super(class, receiver) => self.super_attribute(class, receiver, name, node),
             Object::Created(external, _) => {
                 self.own_field(object, name, node);
+                // What every object of the class has.
+                let class = self.objects.id(Object::External(external));
+                self.own_field(class, name, node);
                 self.created_attribute(object, external, name, node);
             }
-            Object::Function(_) => self.own_field(object, name, node),
+            Object::Function(function) => {
+                self.own_field(object, name, node);
+                if self.names.text(name) == "__name__" {
+                    let module = self.modules.get(function.file);
+                    let name = self.name(function.file, module.function(function.function).name);
+                    self.add_new(node, Object::Literal(Literal::Str(name)));
+                }
+            }
             Object::Builtin(builtin) => {
                 let text = format!("{}.{}", self.names.text(builtin), self.names.text(name));
                 let name = self.names.id(&text);
@@ -134,7 +164,7 @@ impl Solver<'_> {
     }
 
     /// What the project has stored in the object.
-    fn own_field(&mut self, object: ObjectId, name: Name, node: NodeId) {
+    pub(super) fn own_field(&mut self, object: ObjectId, name: Name, node: NodeId) {
         let field = self.field(object, Field::Attribute(name));
         self.flow(field, node);
     }
@@ -228,6 +258,9 @@ impl Solver<'_> {
         }
         if let Some(fallback) = fallback {
             self.add_new(node, fallback);
+        } else if text == "__new__" {
+            let new = self.names.id("object.__new__");
+            self.add_new(node, Object::Builtin(new));
         }
     }
 
@@ -292,7 +325,7 @@ impl Solver<'_> {
         arguments: Arguments,
         result: Option<NodeId>,
     ) -> super::SiteId {
-        self.implicit_via(Via::Protocol, caller, arguments, result)
+        self.implicit_via(Via::Operator, caller, arguments, result)
     }
 
     fn implicit_via(
@@ -323,7 +356,7 @@ impl Solver<'_> {
         result: Option<NodeId>,
     ) {
         let via = match name {
-            "__iter__" | "__next__" => Via::Protocol,
+            "__iter__" | "__next__" | "__aiter__" | "__anext__" => Via::Protocol,
             _ => Via::Operator,
         };
         let name = self.names.id(name);
@@ -508,6 +541,14 @@ impl Solver<'_> {
                 let (key, caller) = (self.node(file, key), self.caller(file, value));
                 self.call_method(object, "__getitem__", caller, vec![key], Some(result));
             }
+            // `globals()[name]`
+            Object::Module(_) => match literal {
+                Some(Literal::Str(name)) => {
+                    let from = self.attribute_node(object, name);
+                    self.flow(from, result);
+                }
+                _ => self.unknown(result),
+            },
             // `Generic[T]`, `list[int]`
             Object::Class(_) => self.add(result, object),
             Object::Literal(Literal::Str(_)) | Object::Type(BuiltinType::Str) => {
@@ -604,9 +645,19 @@ impl Solver<'_> {
                 let all = self.all(object);
                 self.flow(all, node);
             }
-            Object::Instance(..) => {
+            Object::Instance(class, _) => {
                 let iterator = self.fresh();
-                self.call_method(object, "__iter__", caller, Vec::new(), Some(iterator));
+                let method = self
+                    .first_in_class(class, &["__iter__", "__aiter__", "__getitem__"])
+                    .unwrap_or("__iter__");
+                if method == "__getitem__" {
+                    // Without an iterator the indices are tried one after the other.
+                    let index = self.objects.id(Object::Type(BuiltinType::Int));
+                    let index = self.singleton(index);
+                    self.call_method(object, method, caller, vec![index], Some(node));
+                    return;
+                }
+                self.call_method(object, method, caller, Vec::new(), Some(iterator));
                 self.on(iterator, Use::NextInto(node, caller));
             }
             Object::Literal(Literal::Str(_)) | Object::Type(BuiltinType::Str | BuiltinType::File) => {
@@ -621,7 +672,10 @@ impl Solver<'_> {
     /// What the iterator `object` yields goes to `node`.
     pub(super) fn next(&mut self, object: ObjectId, node: NodeId, caller: Caller) {
         match self.objects.get(object) {
-            Object::Instance(..) => self.call_method(object, "__next__", caller, Vec::new(), Some(node)),
+            Object::Instance(class, _) => {
+                let method = self.first_in_class(class, &["__next__", "__anext__"]).unwrap_or("__next__");
+                self.call_method(object, method, caller, Vec::new(), Some(node));
+            }
             _ => self.iterate(object, node, caller),
         }
     }
@@ -638,6 +692,17 @@ impl Solver<'_> {
                 } else {
                     let literal = index.map(|index| Literal::Int(index.into()));
                     self.container_item(object, literal, result);
+                }
+            }
+            // A named tuple.
+            Object::Instance(class, _) if !starred && self.first_in_class(class, &["__iter__"]).is_none() => {
+                let fields = self.annotated(class);
+                match index.and_then(|index| fields.get(index as usize)) {
+                    Some(&name) => {
+                        let from = self.attribute_node(object, name);
+                        self.flow(from, result);
+                    }
+                    None => self.unknown(result),
                 }
             }
             Object::Unknown | Object::Created(..) if starred => {
@@ -660,11 +725,9 @@ impl Solver<'_> {
         match self.objects.get(object) {
             Object::Instance(class, _) => {
                 let caller = self.caller(file, value);
-                let enter = self.names.id("__enter__");
-                if self.in_class(class, enter) {
-                    self.call_method(object, "__enter__", caller, Vec::new(), Some(result));
-                } else {
-                    self.add(result, object);
+                match self.first_in_class(class, &["__enter__", "__aenter__"]) {
+                    Some(method) => self.call_method(object, method, caller, Vec::new(), Some(result)),
+                    None => self.add(result, object),
                 }
             }
             // A generator function under `contextlib.contextmanager`.
@@ -692,10 +755,11 @@ impl Solver<'_> {
     }
 
     pub(super) fn leave(&mut self, file: FileId, value: ValueId, object: ObjectId) {
-        if let Object::Instance(..) = self.objects.get(object) {
+        if let Object::Instance(class, _) = self.objects.get(object) {
             let caller = self.caller(file, value);
             let unknown = self.singleton(ObjectId::UNKNOWN);
-            self.call_method(object, "__exit__", caller, vec![unknown; 3], None);
+            let method = self.first_in_class(class, &["__exit__", "__aexit__"]).unwrap_or("__exit__");
+            self.call_method(object, method, caller, vec![unknown; 3], None);
         }
     }
 
@@ -727,6 +791,10 @@ impl Solver<'_> {
                 self.call_method(object, method.name(), caller, vec![right], None);
             }
             (Operator::Compare(_), _) => self.add_new(result, Object::Type(BuiltinType::Bool)),
+            (Operator::Unary(method), Object::Instance(..)) => {
+                self.call_method(object, method.name(), caller, Vec::new(), Some(result));
+            }
+            (Operator::Unary(_), Object::Container(..)) => {}
             (Operator::Binary(method), Object::Instance(..)) => {
                 self.call_method(object, method.name(), caller, vec![right], Some(result));
             }

@@ -16,7 +16,13 @@ impl Solver<'_> {
             None => self.fresh(),
         };
         let text = self.names.text(name).to_owned();
+        self.call_protocol(site, &arguments, &text);
         match text.as_str() {
+            "object.__new__" => {
+                if let Some(first) = first {
+                    self.on(first, Use::InstanceInto(result));
+                }
+            }
             "map" | "filter" => self.map(site, &arguments, result, text == "map"),
             "zip" => self.zip(site, &arguments, result),
             "enumerate" => {
@@ -128,11 +134,53 @@ impl Solver<'_> {
                 self.add_new(any, Object::Type(BuiltinType::Int));
             }
             "print" | "delattr" | "exit" | "quit" => self.add_new(result, Object::Literal(Literal::None)),
+            "globals" => {
+                self.add_new(result, Object::Module(self.site_caller(site).file));
+                self.unknown(result);
+            }
             "object" => self.add_new(result, Object::Created(ExternalId::NAMELESS, result)),
             _ if text.ends_with("Error") || text.ends_with("Exception") || text.ends_with("Warning") => {
                 self.add_new(result, Object::Type(BuiltinType::Exception));
             }
             _ => self.unknown(result),
+        }
+    }
+
+    /// Built-in functions that ask their argument's class.
+    fn call_protocol(&mut self, site: SiteId, arguments: &Arguments, function: &str) {
+        let method = match function {
+            "len" => "__len__",
+            "str" | "print" | "format" => "__str__",
+            "repr" => "__repr__",
+            "bool" => "__bool__",
+            "int" => "__int__",
+            "float" => "__float__",
+            "hash" => "__hash__",
+            "abs" => "__abs__",
+            _ => return,
+        };
+        let caller = self.site_caller(site);
+        for &argument in &arguments.positional {
+            self.on(argument, Use::Method(method, caller));
+        }
+    }
+
+    /// The language calls the method of `object` if the project defines it.
+    pub(super) fn method(&mut self, object: ObjectId, method: &'static str, caller: super::Caller) {
+        if let Object::Instance(class, _) = self.objects.get(object)
+            && self.first_in_class(class, &[method]).is_some()
+        {
+            self.call_method(object, method, caller, Vec::new(), None);
+        }
+    }
+
+    /// A new instance of the class `object` goes to `node`.
+    pub(super) fn instance_of(&mut self, object: ObjectId, node: NodeId) {
+        if let Object::Class(class) = self.objects.get(object) {
+            let instance = self.creation(Object::Instance(class, None), node);
+            self.add(node, instance);
+        } else {
+            self.unknown(node);
         }
     }
 

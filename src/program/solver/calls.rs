@@ -63,7 +63,10 @@ impl Solver<'_> {
                 }
             }
             Object::Builtin(name) => {
-                self.edge(site, object);
+                // `@property` and the like are a matter of syntax.
+                if !self.sites[site.0 as usize].decorator {
+                    self.edge(site, object);
+                }
                 self.call_builtin(site, name);
             }
             Object::BuiltinMethod(receiver, name) => {
@@ -197,11 +200,44 @@ impl Solver<'_> {
         }
         if !own_initializer {
             // A data class, a named tuple: the arguments become attributes.
+            for (&name, &value) in self.annotated(class).iter().zip(&arguments.positional) {
+                let field = self.field(instance, Field::Attribute(name));
+                self.flow(value, field);
+            }
             for &(name, value) in &arguments.keywords {
                 let field = self.field(instance, Field::Attribute(name));
                 self.flow(value, field);
             }
+            if let Some(function) = self.project_method(class, "__post_init__") {
+                let arguments = Rc::default();
+                let init = self.site(Site {
+                    caller,
+                    call,
+                    arguments,
+                    result: None,
+                    decorator: false,
+                    raise: false,
+                    via,
+                });
+                self.on(function, Use::CallWith(init, instance));
+            }
         }
+    }
+
+    /// The names that a class and its ancestors annotate, theirs first: the fields of a data class.
+    pub(super) fn annotated(&mut self, class: ClassRef) -> Vec<super::Name> {
+        let mut names = Vec::new();
+        for ancestor in self.hierarchy.order(class).iter().rev() {
+            if let Ancestor::Project(ancestor) = ancestor {
+                for &name in &self.modules.get(ancestor.file).class(ancestor.class).annotated {
+                    let name = self.name(ancestor.file, name);
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+            }
+        }
+        names
     }
 
     /// The node of the method that the project defines first along a class's resolution order; `None` where a

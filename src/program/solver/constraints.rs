@@ -76,6 +76,12 @@ impl Solver<'_> {
                     let from = self.node(file, definition.value);
                     self.on(from, Use::Flow(node));
                 }
+                // Other modules may have stored something else there.
+                if variable.scope == Module::TOP {
+                    let object = self.objects.id(Object::Module(file));
+                    let name = self.name(file, module.symbol(*variable).name);
+                    self.own_field(object, name, node);
+                }
             }
             Value::Free(name) => {
                 let text = module.names.text(*name);

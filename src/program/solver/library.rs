@@ -6,6 +6,9 @@ use super::{
 };
 use crate::api::{Calls, Effect, Passing, Returns, Symbol};
 
+/// What the arguments of the command line are kept in.
+const NAMESPACE: &str = "argparse.Namespace";
+
 impl Solver<'_> {
     pub(super) fn call_library(&mut self, site: SiteId, external: ExternalId, receiver: Option<ObjectId>) {
         let Some(symbol) = self.externals.get(external).symbol else {
@@ -28,7 +31,15 @@ impl Solver<'_> {
                 }
             }
         }
-        if symbol.is_class() {
+        if symbol.has(Effect::SetsDefaults) {
+            let namespace = self.externals.id(NAMESPACE);
+            let namespace = self.objects.id(Object::External(namespace));
+            for &(name, value) in &arguments.keywords {
+                let field = self.field(namespace, Field::Attribute(name));
+                self.flow(value, field);
+            }
+        }
+        if symbol.is_class() && !matches!(symbol.returns(), Returns::Partial(_)) {
             self.created(site, external);
             return;
         }
@@ -127,8 +138,8 @@ impl Solver<'_> {
         let caller = self.site_caller(site);
         match calls {
             Calls::Argument(name) => {
-                // What returns its argument's result calls it with that result.
-                if matches!(symbol.returns(), Returns::ResultOf(of) if of == name) {
+                // What returns its argument's result calls it with that result, and a partial when it is called.
+                if matches!(symbol.returns(), Returns::ResultOf(of) | Returns::Partial(of) if of == name) {
                     return;
                 }
                 if let Some(callee) = argument(self, symbol, arguments, name) {

@@ -118,6 +118,10 @@ enum Use {
     StoreInto(Name, NodeId),
     /// Its class goes to the node.
     ClassInto(NodeId),
+    /// It is a class: a new instance goes to the node.
+    InstanceInto(NodeId),
+    /// The language calls this method of it, if its class has one.
+    Method(&'static str, Caller),
     /// It is the key of the container under which the node is put.
     PartOf(ObjectId, NodeId),
     /// It names a module that the file imports while it runs; the module goes to the node.
@@ -144,9 +148,9 @@ struct SiteId(u32);
 pub enum Via {
     /// The source says so.
     Source,
-    /// The language does, to iterate or to read a property.
+    /// The language does, to iterate.
     Protocol,
-    /// The language does, for an operator, a subscript or a `with` statement.
+    /// The language does where nothing looks like a call: for an operator, a subscript, a property, a context.
     Operator,
     /// A library calls back what it was given or what a class defines.
     Library,
@@ -567,6 +571,8 @@ impl<'a> Solver<'a> {
             Use::NamedStore(base, value) => self.named_store(base, object, value),
             Use::StoreInto(name, value) => self.store_attribute(object, name, value),
             Use::ClassInto(node) => self.class_of(object, node),
+            Use::InstanceInto(node) => self.instance_of(object, node),
+            Use::Method(method, caller) => self.method(object, method, caller),
             Use::PartOf(container, value) => {
                 let part = match self.objects.get(object) {
                     Object::Literal(literal) => self.part(container, literal),

@@ -277,14 +277,19 @@ impl Lowering<'_> {
 
     fn unary(&mut self, operation: &ast::ExprUnaryOp) -> ValueId {
         let operand = self.operand(&operation.operand);
+        let Some(method) = Method::of_unary(operation.op) else {
+            return self.push(Value::Instance(BuiltinType::Bool), operation.range);
+        };
         match (operation.op, &self.module.value(operand).value) {
-            (ast::UnaryOp::Not, _) => self.push(Value::Instance(BuiltinType::Bool), operation.range),
             (ast::UnaryOp::USub, Value::Constant(Constant::Int(int))) => {
                 let negated = int.wrapping_neg();
                 self.constant(Constant::Int(negated), operation.range)
             }
             (_, Value::Constant(Constant::Int(_)) | Value::Instance(_)) => operand,
-            _ => self.push(Value::Unknown, operation.range),
+            _ => {
+                let operator = Operator::Unary(method);
+                self.push(Value::Operator { operator, left: operand, right: operand }, operation.range)
+            }
         }
     }
 

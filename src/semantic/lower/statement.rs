@@ -77,6 +77,10 @@ impl Lowering<'_> {
                 let simple = assign.target.is_name_expr() && assign.value.is_some();
                 self.simple(StatementKind::Assign { simple }, statement);
                 self.expression(&assign.annotation, Role::Operand);
+                if let (Some(class), Expr::Name(name)) = (self.current().class, &*assign.target) {
+                    let name = self.module.names.intern(&name.id);
+                    self.module.classes[class.index()].annotated.push(name);
+                }
                 if let Some(value) = &assign.value {
                     let role = if simple { Role::Assigned } else { Role::Stored };
                     let value = self.expression(value, role);
@@ -621,6 +625,7 @@ impl Lowering<'_> {
             name,
             range: class.name.range,
             bases,
+            annotated: Vec::new(),
             value,
             decorators: decorators.iter().map(|&(value, _)| value).collect(),
             statement: statement_id,

@@ -1,0 +1,5 @@
+def run(task):
+    task()
+def job():
+    pass
+run(job)

@@ -1,0 +1,7 @@
+def quiet():
+    pass
+def loud():
+    pass
+def say(how=quiet):
+    how()
+say()

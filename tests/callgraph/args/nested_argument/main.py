@@ -1,0 +1,7 @@
+def inner():
+    pass
+def middle(f):
+    f()
+def outer(f):
+    middle(f)
+outer(inner)

@@ -1,0 +1,10 @@
+def same(f):
+    return f
+def a():
+    pass
+def b():
+    pass
+same(a)()
+def other():
+    same(b)()
+other()

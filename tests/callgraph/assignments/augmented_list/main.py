@@ -1,0 +1,5 @@
+def f():
+    pass
+tasks = []
+tasks += [f]
+tasks[0]()

@@ -1,0 +1,8 @@
+def f():
+    pass
+def g():
+    pass
+a = b = f
+b()
+a = g
+a()

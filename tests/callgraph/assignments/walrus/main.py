@@ -1,0 +1,4 @@
+def f():
+    pass
+if (g := f):
+    g()

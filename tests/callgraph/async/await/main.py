@@ -1,0 +1,9 @@
+import asyncio
+async def f():
+    return g
+def g():
+    pass
+async def main():
+    task = await f()
+    task()
+asyncio.run(main())

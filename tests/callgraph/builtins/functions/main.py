@@ -1,0 +1,4 @@
+def f(items):
+    print(len(items))
+    return sum(items)
+f([1])

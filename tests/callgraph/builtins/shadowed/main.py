@@ -1,0 +1,5 @@
+def len(items):
+    return 1
+def f():
+    return len([])
+f()

@@ -1,0 +1,4 @@
+def make():
+    return 1
+class A:
+    value = make()

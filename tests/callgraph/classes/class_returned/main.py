@@ -1,0 +1,6 @@
+def make():
+    class Local:
+        def f(self):
+            pass
+    return Local
+make()().f()

@@ -1,0 +1,6 @@
+def f():
+    pass
+class A:
+    handler = staticmethod(f)
+A.handler()
+A().handler()

@@ -1,0 +1,6 @@
+class A:
+    def f(self):
+        self.g()
+    def g(self):
+        pass
+A.f(A())

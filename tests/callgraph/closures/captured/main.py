@@ -1,0 +1,7 @@
+def make(task):
+    def run():
+        task()
+    return run
+def job():
+    pass
+make(job)()

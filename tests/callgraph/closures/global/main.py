@@ -1,0 +1,10 @@
+def f():
+    pass
+task = None
+def setup():
+    global task
+    task = f
+def run():
+    task()
+setup()
+run()

@@ -1,0 +1,4 @@
+def f():
+    pass
+table = {name: f for name in ("a", "b")}
+table["a"]()

@@ -1,0 +1,4 @@
+def f():
+    pass
+for name, task in {"f": f}.items():
+    task()

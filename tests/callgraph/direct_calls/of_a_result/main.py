@@ -1,0 +1,5 @@
+def inner():
+    pass
+def outer():
+    return inner
+outer()()

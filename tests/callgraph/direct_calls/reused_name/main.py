@@ -1,0 +1,7 @@
+def f():
+    pass
+def g():
+    pass
+h = f
+h()
+h = g

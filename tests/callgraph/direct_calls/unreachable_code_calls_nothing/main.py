@@ -1,0 +1,6 @@
+def f():
+    pass
+def g():
+    return 1
+    f()
+g()

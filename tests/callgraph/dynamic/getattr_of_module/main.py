@@ -1,0 +1,2 @@
+import tools
+getattr(tools, "f")()

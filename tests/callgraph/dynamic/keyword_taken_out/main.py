@@ -1,0 +1,6 @@
+def f():
+    pass
+def run(**options):
+    task = options.pop("task")
+    task()
+run(task=f)

@@ -1,0 +1,7 @@
+def f():
+    pass
+class A:
+    pass
+a = A()
+setattr(a, "run", f)
+a.run()

@@ -1,0 +1,5 @@
+import threading
+def f():
+    lock = threading.Lock()
+    lock.acquire()
+f()

@@ -1,0 +1,5 @@
+def outer():
+    def inner():
+        pass
+    inner()
+outer()

@@ -1,0 +1,7 @@
+def f():
+    pass
+def a():
+    f()
+def f():
+    pass
+a()

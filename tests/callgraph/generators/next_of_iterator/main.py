@@ -1,0 +1,4 @@
+def f():
+    pass
+iterator = iter([f])
+next(iterator)()

@@ -1,0 +1,8 @@
+def f():
+    pass
+def inner():
+    yield f
+def outer():
+    yield from inner()
+for task in outer():
+    task()

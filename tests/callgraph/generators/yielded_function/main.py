@@ -1,0 +1,6 @@
+def f():
+    pass
+def tasks():
+    yield f
+for task in tasks():
+    task()

@@ -1,0 +1,2 @@
+from pack import Thing as T
+T().f()

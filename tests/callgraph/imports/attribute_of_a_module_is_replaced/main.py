@@ -1,0 +1,6 @@
+import tools
+def g():
+    pass
+tools.run()
+tools.f = g
+tools.run()

@@ -1,0 +1,4 @@
+import b
+def f(n):
+    if n:
+        b.g(n - 1)

@@ -1,0 +1,3 @@
+import a
+def g(n):
+    a.f(n)

@@ -1,0 +1,2 @@
+import a
+a.f(2)

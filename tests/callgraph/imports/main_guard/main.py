@@ -1,0 +1,4 @@
+def main():
+    pass
+if __name__ == "main":
+    main()

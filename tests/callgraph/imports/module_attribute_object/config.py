@@ -1,0 +1,4 @@
+class Settings:
+    def load(self):
+        pass
+settings = Settings()

@@ -1,0 +1,4 @@
+from config import settings
+def run():
+    settings.load()
+run()

@@ -1,0 +1,2 @@
+import tools
+tools.table["f"]()

@@ -1,0 +1,4 @@
+import tools
+def run(module):
+    module.f()
+run(tools)

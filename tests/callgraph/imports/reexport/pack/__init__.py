@@ -1,0 +1,2 @@
+from .impl import f as run
+from . import other

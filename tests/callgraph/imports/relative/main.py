@@ -1,0 +1,2 @@
+from pack.a import run
+run()

@@ -1,0 +1,7 @@
+from . import b
+from .b import f
+from .sub.c import g
+def run():
+    b.f()
+    f()
+    g()

@@ -1,0 +1,3 @@
+from .. import b as again
+def g():
+    again.f()

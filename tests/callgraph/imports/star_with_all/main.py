@@ -1,0 +1,3 @@
+from tools import *
+f()
+hidden()

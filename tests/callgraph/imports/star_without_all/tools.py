@@ -1,0 +1,4 @@
+def f():
+    _g()
+def _g():
+    pass

@@ -1,0 +1,8 @@
+def f():
+    pass
+def g():
+    pass
+def run(first, *rest):
+    for task in rest:
+        task()
+run(f, g)

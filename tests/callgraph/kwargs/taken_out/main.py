@@ -1,0 +1,5 @@
+def f():
+    pass
+def run(**options):
+    options["task"]()
+run(task=f, other=1)

@@ -1,0 +1,4 @@
+def f():
+    pass
+tasks = [lambda: f(), lambda: None]
+tasks[1]()

@@ -1,0 +1,4 @@
+def f():
+    pass
+task = lambda g=f: g()
+task()

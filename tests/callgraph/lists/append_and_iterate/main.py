@@ -1,0 +1,6 @@
+def f():
+    pass
+tasks = []
+tasks.append(f)
+for task in tasks:
+    task()

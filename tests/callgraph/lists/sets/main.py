@@ -1,0 +1,4 @@
+def f():
+    pass
+for task in {f}:
+    task()

@@ -1,0 +1,5 @@
+from base import Base
+class A(Base):
+    def step(self):
+        pass
+A().run()

@@ -1,0 +1,6 @@
+class A:
+    def __call__(self, task):
+        task()
+def f():
+    pass
+A()(f)

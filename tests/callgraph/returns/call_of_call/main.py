@@ -1,0 +1,7 @@
+def f():
+    pass
+def one():
+    return two()
+def two():
+    return f
+one()()

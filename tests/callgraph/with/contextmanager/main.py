@@ -1,0 +1,8 @@
+import contextlib
+@contextlib.contextmanager
+def manager():
+    yield f
+def f():
+    pass
+with manager() as task:
+    task()
