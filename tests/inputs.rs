@@ -174,7 +174,7 @@ fn deep_nesting_does_not_exhaust_the_stack() {
         text
     };
     let cases = [
-        ("terms", format!("x = {}\n", ["1"; 50_000].join("+"))),
+        ("terms", format!("x = {}\n", vec!["1"; 50_000].join("+"))),
         ("attributes", format!("import a\nx = a{}\n", ".b".repeat(60_000))),
         ("calls", format!("import a\nx = a{}\n", ".b()".repeat(30_000))),
         ("subscripts", format!("x = a{}\n", "[0]".repeat(30_000))),
@@ -187,11 +187,11 @@ fn deep_nesting_does_not_exhaust_the_stack() {
         ("lambdas", format!("x = {}1\n", "lambda: ".repeat(1_000))),
         ("negations", format!("x = {}1\n", "not ".repeat(20_000))),
         ("signs", format!("x = {}1\n", "-".repeat(100_000))),
-        ("powers", format!("x = {}\n", ["1"; 5_000].join("**"))),
-        ("choices", format!("x = {}\n", ["a"; 50_000].join(" or "))),
+        ("powers", format!("x = {}\n", vec!["1"; 5_000].join("**"))),
+        ("choices", format!("x = {}\n", vec!["a"; 50_000].join(" or "))),
         ("assignments", format!("{}1\n", "a = ".repeat(20_000))),
-        ("strings", format!("x = {}\n", ["'a'"; 50_000].join(" "))),
-        ("lines in brackets", format!("x = (\n{}\n)\n", ["1"; 50_000].join("\n+"))),
+        ("strings", format!("x = {}\n", vec!["'a'"; 50_000].join(" "))),
+        ("lines in brackets", format!("x = (\n{}\n)\n", vec!["1"; 50_000].join("\n+"))),
         ("open brackets", "x = [".repeat(50_000)),
         ("patterns", format!("match x:\n case {}{}: pass\n", "[".repeat(3_000), "]".repeat(3_000))),
         ("elifs", format!("if a:\n pass\n{}", "elif b:\n pass\n".repeat(20_000))),

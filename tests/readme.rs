@@ -20,10 +20,10 @@ fn current(readme: &str) -> String {
         if let Some(command) = comment(line, "output: ") {
             assert_eq!(lines.next(), Some("```text"), "a block of text follows `{line}`");
             assert!(lines.by_ref().any(|line| line == "```"), "the block after `{line}` ends");
-            write!(text, "```text\n{}```\n", output(command)).unwrap();
+            writeln!(text, "```text\n{}```", output(command)).unwrap();
         } else if comment(line, "table: ") == Some("checks") {
             assert!(lines.by_ref().any(|line| line == "<!-- end -->"), "the table ends");
-            write!(text, "{}<!-- end -->\n", table()).unwrap();
+            writeln!(text, "{}<!-- end -->", table()).unwrap();
         }
     }
     text

@@ -189,10 +189,10 @@ fn messages_keep_their_form() {
                 say(finding, "the label is not two to five words or so", text);
             }
         }
-        if let Some(help) = finding["help"].as_str() {
-            if help.ends_with('.') || help.starts_with(char::is_uppercase) {
-                say(finding, "the help is no clause", help);
-            }
+        if let Some(help) = finding["help"].as_str()
+            && (help.ends_with('.') || help.starts_with(char::is_uppercase))
+        {
+            say(finding, "the help is no clause", help);
         }
         for note in finding["notes"].as_array().unwrap() {
             let note = note.as_str().unwrap();
