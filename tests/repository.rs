@@ -236,6 +236,7 @@ const LONG: &[&str] = &[
     "src/program/facts.rs",
     "src/program/programs.rs",
     "src/program/solver/access.rs",
+    "src/program/solver/builtins.rs",
     "src/program/solver/calls.rs",
     "src/program/solver/mod.rs",
     "src/semantic/lower/expression.rs",
