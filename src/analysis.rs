@@ -57,7 +57,10 @@ fn syntax_errors(facts: &Facts<'_>) -> Vec<Finding> {
 
 /// The configuration's rows in the form of the library's tables, a line each.
 fn rows(rows: &[ApiRow]) -> String {
-    rows.iter().map(|row| format!("{}\n", table_row(row))).collect()
+    rows.iter().map(table_row).collect::<Vec<_>>().join(
+        "
+",
+    )
 }
 
 fn table_row(row: &ApiRow) -> String {

@@ -19,7 +19,8 @@ fn findings(folder: &Path) -> String {
     let run = run(copy.path(), &arguments);
     let mut lines: Vec<String> = run.stdout.lines().map(without_column_and_message).collect();
     lines.sort();
-    let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let mut text = lines.join("\n");
+    text.push_str(if lines.is_empty() { "" } else { "\n" });
     if run.status != i32::from(!lines.is_empty()) || !run.stderr.is_empty() {
         writeln!(text, "exit status {}, {}", run.status, run.stderr).unwrap();
     }

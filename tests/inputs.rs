@@ -134,7 +134,7 @@ fn an_unreadable_file_is_a_warning() {
     use std::os::unix::fs::PermissionsExt;
     let project = folder(&[("train.py", TRAIN), ("secret.py", "x = 1\n")]);
     let secret = project.path().join("secret.py");
-    fs::set_permissions(&secret, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(&secret).is_ok() {
         // Nothing is secret to root.
         return;
@@ -162,19 +162,22 @@ fn a_file_of_ten_megabytes_is_analysed_in_time() {
     let start = Instant::now();
     let answer = run(project.path(), &["check"]);
     assert!(answer.status < 2, "{answer:#?}");
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
 }
 
 /// Fifty thousand and more levels, in every way in which Python nests.
 #[test]
 fn deep_nesting_does_not_exhaust_the_stack() {
     let blocks = |header: &str, depth: usize| {
-        let mut text: String = (0..depth).map(|level| format!("{}{header}\n", " ".repeat(level))).collect();
+        let mut text = String::new();
+        for level in 0..depth {
+            writeln!(text, "{}{header}", " ".repeat(level)).unwrap();
+        }
         writeln!(text, "{}pass", " ".repeat(depth)).unwrap();
         text
     };
     let cases = [
-        ("terms", format!("x = {}\n", ["1"; 50_000].join("+"))),
+        ("terms", format!("x = {}\n", vec!["1"; 50_000].join("+"))),
         ("attributes", format!("import a\nx = a{}\n", ".b".repeat(60_000))),
         ("calls", format!("import a\nx = a{}\n", ".b()".repeat(30_000))),
         ("subscripts", format!("x = a{}\n", "[0]".repeat(30_000))),
@@ -187,11 +190,11 @@ fn deep_nesting_does_not_exhaust_the_stack() {
         ("lambdas", format!("x = {}1\n", "lambda: ".repeat(1_000))),
         ("negations", format!("x = {}1\n", "not ".repeat(20_000))),
         ("signs", format!("x = {}1\n", "-".repeat(100_000))),
-        ("powers", format!("x = {}\n", ["1"; 5_000].join("**"))),
-        ("choices", format!("x = {}\n", ["a"; 50_000].join(" or "))),
+        ("powers", format!("x = {}\n", vec!["1"; 5_000].join("**"))),
+        ("choices", format!("x = {}\n", vec!["a"; 50_000].join(" or "))),
         ("assignments", format!("{}1\n", "a = ".repeat(20_000))),
-        ("strings", format!("x = {}\n", ["'a'"; 50_000].join(" "))),
-        ("lines in brackets", format!("x = (\n{}\n)\n", ["1"; 50_000].join("\n+"))),
+        ("strings", format!("x = {}\n", vec!["'a'"; 50_000].join(" "))),
+        ("lines in brackets", format!("x = (\n{}\n)\n", vec!["1"; 50_000].join("\n+"))),
         ("open brackets", "x = [".repeat(50_000)),
         ("patterns", format!("match x:\n case {}{}: pass\n", "[".repeat(3_000), "]".repeat(3_000))),
         ("elifs", format!("if a:\n pass\n{}", "elif b:\n pass\n".repeat(20_000))),

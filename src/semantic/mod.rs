@@ -1,9 +1,9 @@
 //! One module at a time: scopes, values, control flow and definitions, in a compact form that outlives the
 //! syntax tree.
 //!
-//! The way: [`symbols`] decides which scope owns each name, [`lower`] walks the code once and turns it into
-//! values in static single assignment form ([`ssa`]), statements, definitions, calls and a control flow graph
-//! per scope ([`flow`]). What control and names do is answered here; what a value *is* needs the other modules
+//! The way: `symbols` decides which scope owns each name, `lower` walks the code once and turns it into
+//! values in static single assignment form (`ssa`), statements, definitions, calls and a control flow graph
+//! per scope (`flow`). What control and names do is answered here; what a value *is* needs the other modules
 //! and is answered by `program`.
 
 mod flow;
