@@ -51,7 +51,7 @@ pub enum Group {
     Restriction,
     /// The seed's five restrictions on the training loop (HVD101 to HVD105).
     TrainingLoop,
-    /// The tool's own findings (HVD9xx).
+    /// The tool's own findings (`HVD9xx`).
     Tool,
 }
 

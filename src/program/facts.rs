@@ -508,10 +508,7 @@ impl<'a> Facts<'a> {
     fn find_creations(&self) -> Vec<Creation> {
         let mut creations = Vec::new();
         for (id, object) in self.solution.objects() {
-            let node = match object {
-                Object::Created(_, node) | Object::Instance(_, Some(node)) => node,
-                _ => continue,
-            };
+            let (Object::Created(_, node) | Object::Instance(_, Some(node))) = object else { continue };
             let Some(kind) = self.kind(id).filter(|&kind| kind != Kind::Other) else { continue };
             let Some((file, call)) = self.call_at(node) else { continue };
             let derived = self.called_symbols(file, call).any(|symbol| *symbol.role() == Role::Method)

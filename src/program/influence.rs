@@ -224,8 +224,8 @@ impl Influence {
         while let Some(place) = queue.pop_front() {
             let source = nearest[&place];
             for &next in self.forwards.get(&place).into_iter().flatten() {
-                if !nearest.contains_key(&next) {
-                    nearest.insert(next, source);
+                if let std::collections::hash_map::Entry::Vacant(e) = nearest.entry(next) {
+                    e.insert(source);
                     if !stops(next) {
                         queue.push_back(next);
                     }

@@ -396,7 +396,7 @@ fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<TrainingLoop> {
     for creation in &facts.creations {
         match creation.kind {
             Kind::Tape => {
-                loops.extend(tape_loop(facts, gradients, creation.object, creation.file, creation.call))
+                loops.extend(tape_loop(facts, gradients, creation.object, creation.file, creation.call));
             }
             Kind::Session | Kind::MonitoredSession => {
                 let kind = if creation.kind == Kind::Session {

@@ -289,7 +289,7 @@ impl Solver<'_> {
         let through_class = matches!(self.objects.get(receiver), Object::Class(_));
         match self.objects.get(object) {
             Object::Function(function) if !through_class => {
-                self.add_new(node, Object::Bound(receiver, function))
+                self.add_new(node, Object::Bound(receiver, function));
             }
             Object::Property(getter) if !through_class => {
                 self.add_new(node, Object::BoundProperty(receiver, getter));
@@ -377,15 +377,16 @@ impl Solver<'_> {
                 let name = self.name(file, name);
                 self.store_attribute(object, name, value);
             }
-            StoreKey::Item(key) => match self.constant_key(file, key) {
-                Some(literal) => self.store_item(object, Some(literal), key, file, value, caller),
-                None => {
+            StoreKey::Item(key) => {
+                if let Some(literal) = self.constant_key(file, key) {
+                    self.store_item(object, Some(literal), key, file, value, caller);
+                } else {
                     let node = self.node(file, key);
                     for literal in self.literals(node) {
                         self.store_item(object, literal, key, file, value, caller);
                     }
                 }
-            },
+            }
             StoreKey::Slice => {
                 if let Object::Container(..) = self.objects.get(object) {
                     let any = self.field(object, Field::Any);
@@ -506,13 +507,12 @@ impl Solver<'_> {
         if narrowed.is_some() && !matches!(self.objects.get(object), Object::Instance(..)) {
             return;
         }
-        match self.constant_key(file, key) {
-            Some(literal) => self.item(file, value, object, Some(literal), key, result),
-            None => {
-                let node = self.node(file, key);
-                for literal in self.literals(node) {
-                    self.item(file, value, object, literal, key, result);
-                }
+        if let Some(literal) = self.constant_key(file, key) {
+            self.item(file, value, object, Some(literal), key, result);
+        } else {
+            let node = self.node(file, key);
+            for literal in self.literals(node) {
+                self.item(file, value, object, literal, key, result);
             }
         }
     }
@@ -585,7 +585,7 @@ impl Solver<'_> {
                 let target = self.objects.id(Object::Container(kind, result));
                 match bounds.as_deref() {
                     Some(&Bounds { lower, upper }) if lower >= 0 => {
-                        self.slice_into(object, lower, upper, target)
+                        self.slice_into(object, lower, upper, target);
                     }
                     _ => {
                         let (from, to) = (self.all(object), self.field(target, Field::Any));
@@ -794,7 +794,6 @@ impl Solver<'_> {
             (Operator::Unary(method), Object::Instance(..)) => {
                 self.call_method(object, method.name(), caller, Vec::new(), Some(result));
             }
-            (Operator::Unary(_), Object::Container(..)) => {}
             (Operator::Binary(method), Object::Instance(..)) => {
                 self.call_method(object, method.name(), caller, vec![right], Some(result));
             }
@@ -825,7 +824,7 @@ impl Solver<'_> {
                 self.add_new(result, Object::Type(BuiltinType::Int));
             }
             (_, Object::Type(_)) => self.add(result, object),
-            (_, Object::Literal(Literal::None)) => {}
+            (Operator::Unary(_), Object::Container(..)) | (_, Object::Literal(Literal::None)) => {}
             _ => self.unknown(result),
         }
     }
@@ -846,7 +845,7 @@ impl Solver<'_> {
             }
             // A number and a tensor make a tensor.
             (Operator::Binary(_) | Operator::InPlace(_), Object::Unknown | Object::Created(..)) => {
-                self.unknown(result)
+                self.unknown(result);
             }
             _ => {}
         }

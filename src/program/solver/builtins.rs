@@ -354,7 +354,7 @@ impl Solver<'_> {
         match self.objects.get(object) {
             Object::Instance(class, _) => self.add_new(node, Object::Class(class)),
             Object::Created(class, _) if class != ExternalId::NAMELESS => {
-                self.add_new(node, Object::External(class))
+                self.add_new(node, Object::External(class));
             }
             _ => self.unknown(node),
         }
@@ -377,7 +377,7 @@ impl Solver<'_> {
                     }
                     "encode" => self.add_new(result, Object::Type(BuiltinType::Bytes)),
                     "find" | "index" | "rfind" | "count" => {
-                        self.add_new(result, Object::Type(BuiltinType::Int))
+                        self.add_new(result, Object::Type(BuiltinType::Int));
                     }
                     _ if text.starts_with("is") || text.ends_with("with") => {
                         self.add_new(result, Object::Type(BuiltinType::Bool));

@@ -2,8 +2,6 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
-
 use super::super::hierarchy::{Ancestor, Entity};
 use super::{
     Arguments, CallEdge, Caller, ClassRef, Field, FunctionRef, Literal, NodeId, Object, ObjectId, Parameter,
@@ -301,7 +299,7 @@ impl Solver<'_> {
         generator
     }
 
-    fn returns_of(&mut self, function: FunctionRef) -> Rc<(Vec<NodeId>, Vec<u32>)> {
+    fn returns_of(&mut self, function: FunctionRef) -> Rc<super::Returned> {
         if let Some(known) = self.returns.get(&function) {
             return Rc::clone(known);
         }
@@ -354,12 +352,13 @@ impl Solver<'_> {
         let name = self.name(function.file, parameter.name);
         let keyword = arguments.keywords.iter().find(|(keyword, _)| *keyword == name).map(|&(_, node)| node);
         let positional = arguments.positional.get(position).copied();
-        match positional.filter(|_| parameter.kind != ParameterKind::KeywordOnly).or(keyword) {
-            Some(argument) => self.flow(argument, result),
-            None => {
-                let value = self.node(function.file, parameter.value);
-                self.flow(value, result);
-            }
+        if let Some(argument) =
+            positional.filter(|_| parameter.kind != ParameterKind::KeywordOnly).or(keyword)
+        {
+            self.flow(argument, result);
+        } else {
+            let value = self.node(function.file, parameter.value);
+            self.flow(value, result);
         }
     }
 
@@ -527,7 +526,7 @@ impl Solver<'_> {
                 self.flow(all, node);
             }
             (Object::Container(..), Object::Literal(literal)) => {
-                self.container_item(object, Some(literal), node)
+                self.container_item(object, Some(literal), node);
             }
             (Object::Unknown | Object::Created(..), _) => self.unknown(node),
             _ => {}
@@ -537,10 +536,8 @@ impl Solver<'_> {
     /// The elements of `object` from `position` on go to the tuple `container`.
     pub(super) fn rest_into(&mut self, object: ObjectId, position: i64, container: ObjectId) {
         match self.objects.get(object) {
-            Object::Container(Container::List | Container::Tuple, _) => {
-                if object != container {
-                    self.slice_into(object, position, None, container);
-                }
+            Object::Container(Container::List | Container::Tuple, _) if object != container => {
+                self.slice_into(object, position, None, container);
             }
             Object::Container(..) => {
                 let (all, any) = (self.all(object), self.field(container, Field::Any));

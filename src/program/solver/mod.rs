@@ -321,6 +321,12 @@ pub fn solve<'a>(
     solver.solution()
 }
 
+/// A function that is called with each element, when they are asked for.
+type Lazy = (NodeId, std::rc::Rc<Arguments>, Option<NodeId>);
+
+/// The values that a function returns other than its own parameters, and those parameters.
+type Returned = (Vec<NodeId>, Vec<u32>);
+
 struct Solver<'a> {
     modules: &'a Modules,
     hierarchy: &'a Hierarchy,
@@ -348,14 +354,13 @@ struct Solver<'a> {
     property_setters: FxHashMap<NodeId, Vec<NodeId>>,
     /// Names of decorated functions in classes: reading them may call something.
     decorated: FxHashSet<Name>,
-    /// What iterating over the result of `map` and `filter` calls: the function, the elements, where results go.
-    lazy: FxHashMap<ObjectId, Vec<(NodeId, std::rc::Rc<Arguments>, Option<NodeId>)>>,
+    /// What iterating over the result of `map` and `filter` calls.
+    lazy: FxHashMap<ObjectId, Vec<Lazy>>,
     forced: FxHashSet<(ObjectId, Caller)>,
     partials: FxHashMap<NodeId, (Vec<NodeId>, std::rc::Rc<Arguments>)>,
     edges: Vec<CallEdge>,
     singletons: FxHashMap<ObjectId, NodeId>,
-    /// The values that a function returns other than its own parameters, and those parameters.
-    returns: FxHashMap<FunctionRef, std::rc::Rc<(Vec<NodeId>, Vec<u32>)>>,
+    returns: FxHashMap<FunctionRef, std::rc::Rc<Returned>>,
 }
 
 impl<'a> Solver<'a> {
