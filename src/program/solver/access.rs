@@ -146,19 +146,19 @@ impl Solver<'_> {
                 let name = self.names.id(&text);
                 self.add_new(node, Object::Builtin(name));
             }
-            Object::Literal(Literal::None) => {}
+            Object::Literal(Literal::None)
+            | Object::Property(_)
+            | Object::BoundProperty(..)
+            | Object::PropertySetter(_)
+            | Object::StaticMethod(_)
+            | Object::ClassMethod(_)
+            | Object::Identity => {}
             Object::Literal(_) | Object::Type(_) | Object::Container(..) => {
                 self.add_new(node, Object::BuiltinMethod(object, name));
             }
             Object::Member(..) | Object::Bound(..) | Object::BuiltinMethod(..) | Object::Partial(_) => {
                 self.unknown(node);
             }
-            Object::Property(_)
-            | Object::BoundProperty(..)
-            | Object::PropertySetter(_)
-            | Object::StaticMethod(_)
-            | Object::ClassMethod(_)
-            | Object::Identity => {}
         }
         node
     }
