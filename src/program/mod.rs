@@ -8,6 +8,7 @@ mod effects;
 mod facts;
 mod hierarchy;
 mod influence;
+mod loops;
 mod modules;
 mod object;
 mod programs;
@@ -22,11 +23,12 @@ pub use effects::{Effects, Summary};
 pub use facts::{Condition, Creation, Facts};
 pub use hierarchy::{Ancestor, Entity, Hierarchy, Resolver};
 pub use influence::{Influence, Place};
+pub use loops::{LoopKind, TrainingLoop};
 pub use modules::{ClassRef, FunctionRef, Meaning, Modules};
 pub use object::{
     External, ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames,
 };
-pub use programs::{LoopKind, Pattern, Program, TrainingLoop, way};
+pub use programs::{Pattern, Program, way};
 pub use repetition::{Repeated, Repetition, loop_around};
 pub use solver::{CallEdge, Caller, Solution, Via, View, solve};
 pub use travel::{Travel, code};

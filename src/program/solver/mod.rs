@@ -6,11 +6,14 @@
 //! called, read or stored to, new edges appear. A node holds a bounded number of objects
 //! ([`capacity`]): beyond that it is unknown, which bounds the work by the size of the program.
 
-mod access;
+mod attributes;
 mod builtins;
 mod calls;
 mod constraints;
+mod items;
 mod library;
+mod protocols;
+mod stores;
 
 use std::collections::VecDeque;
 

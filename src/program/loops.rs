@@ -1,0 +1,402 @@
+//! Training loops: the places that take gradients or let the library train.
+
+use rustc_hash::FxHashSet;
+
+use super::facts::{Creation, Facts};
+use super::influence::Place;
+use super::object::{Object, ObjectId};
+use super::solver::Caller;
+use crate::api::{Effect, Kind};
+use crate::project::FileId;
+use crate::semantic::{BlockId, CallId, StatementId, Value, ValueId};
+use crate::syntax::TextRange;
+
+use super::programs::Pattern;
+
+/// How a loop trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LoopKind {
+    /// `with tf.GradientTape()`, whose gradients update variables.
+    GradientTape,
+    /// `model.fit` and its like.
+    KerasFit,
+    /// `optimizer.minimize`.
+    Minimize,
+    /// `with tf.Session()`
+    Session,
+    /// `with tf.train.MonitoredTrainingSession()`
+    MonitoredSession,
+}
+
+impl LoopKind {
+    /// The name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GradientTape => "gradient-tape",
+            Self::KerasFit => "keras-fit",
+            Self::Minimize => "minimize",
+            Self::Session => "session",
+            Self::MonitoredSession => "monitored-session",
+        }
+    }
+
+    /// The pattern of a program that has only loops of this kind.
+    #[must_use]
+    pub fn pattern(self) -> Pattern {
+        match self {
+            Self::GradientTape => Pattern::GradientTape,
+            Self::KerasFit | Self::Minimize => Pattern::KerasFit,
+            Self::Session => Pattern::Session,
+            Self::MonitoredSession => Pattern::MonitoredSession,
+        }
+    }
+}
+
+/// A training loop: the place that takes gradients or lets the library train.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrainingLoop {
+    /// How it trains.
+    pub kind: LoopKind,
+    /// Whose code it is.
+    pub caller: Caller,
+    /// The `with` statement or the statement of the call.
+    pub statement: StatementId,
+    /// The block that runs it.
+    pub block: BlockId,
+    /// The call of `GradientTape`, `fit`, `minimize` or `Session`.
+    pub call: CallId,
+    /// The call's place.
+    pub range: TextRange,
+    /// What it trains.
+    pub models: Vec<ObjectId>,
+    /// What steps.
+    pub optimizers: Vec<ObjectId>,
+    /// What it trains on, as far as it is known.
+    pub datasets: Vec<ObjectId>,
+    /// The calls that apply its gradients with an optimizer.
+    pub steps: Vec<(FileId, CallId)>,
+    /// The calls that change variables by its gradients without one.
+    pub by_hand: Vec<(FileId, CallId)>,
+}
+
+/// The calls that take gradients.
+#[derive(Debug, Default)]
+pub(super) struct Gradients {
+    /// From a tape: the tapes and the call.
+    pub(super) of_tapes: Vec<(Vec<ObjectId>, FileId, CallId)>,
+    /// In another way.
+    pub(super) others: Vec<(FileId, CallId)>,
+    /// The results of all of them: behind them a gradient is another one.
+    pub(super) results: FxHashSet<Place>,
+    /// The calls that apply gradients with an optimizer.
+    pub(super) steps: Vec<(FileId, CallId)>,
+    /// The calls that change a variable.
+    pub(super) updates: Vec<(FileId, CallId)>,
+}
+
+impl Gradients {
+    pub(super) fn new(facts: &Facts<'_>) -> Self {
+        let mut gradients = Self::default();
+        let variable = facts.library.lookup("tensorflow.Variable");
+        for file in facts.files() {
+            let module = facts.module(file);
+            for (index, call) in module.calls.iter().enumerate() {
+                let id = CallId::new(index);
+                let receiver = facts.receiver(file, call);
+                let has = |effect| facts.called_symbols(file, id).any(|symbol| symbol.has(effect));
+                if has(Effect::TakesGradients) {
+                    gradients.results.insert((file, call.result));
+                    let tapes = receiver.map_or_else(Vec::new, |receiver| tapes_of(facts, file, receiver));
+                    if tapes.is_empty() {
+                        gradients.others.push((file, id));
+                    } else {
+                        gradients.of_tapes.push((tapes, file, id));
+                    }
+                }
+                if has(Effect::AppliesGradients) {
+                    gradients.steps.push((file, id));
+                }
+                // A variable from `model.trainable_variables` is not known to be one; its method tells.
+                let changes = match (&module.value(call.callee).value, receiver) {
+                    (Value::Attribute { name, .. }, Some(receiver)) => {
+                        let method = variable
+                            .and_then(|variable| facts.library.member(variable, module.names.text(*name)))
+                            .is_some_and(|method| method.has(Effect::UpdatesState));
+                        method
+                            && (facts.may_be(file, receiver, Kind::Variable)
+                                || facts.is_unknown(file, receiver))
+                    }
+                    _ => false,
+                };
+                if changes {
+                    gradients.updates.push((file, id));
+                }
+            }
+        }
+        gradients
+    }
+}
+
+/// The tapes that a value may be; a distributed tape is the one that it was made from.
+fn tapes_of(facts: &Facts<'_>, file: FileId, value: ValueId) -> Vec<ObjectId> {
+    let mut found: Vec<ObjectId> = Vec::new();
+    let mut work = facts.of_kind(file, value, Kind::Tape);
+    let mut seen = FxHashSet::default();
+    while let Some(tape) = work.pop() {
+        if !seen.insert(tape) {
+            continue;
+        }
+        let inner = distributed_tapes(facts, tape);
+        if inner.is_empty() { found.push(tape) } else { work.extend(inner) }
+    }
+    sort(&mut found);
+    found
+}
+
+/// The tapes that a distributed tape was made from; none for another.
+fn distributed_tapes(facts: &Facts<'_>, tape: ObjectId) -> Vec<ObjectId> {
+    let Some(creation) = facts.creation(tape) else { return Vec::new() };
+    if !facts.called_symbols(creation.file, creation.call).any(|symbol| symbol.has(Effect::Distributes)) {
+        return Vec::new();
+    }
+    let arguments = &facts.module(creation.file).call(creation.call).arguments;
+    arguments.iter().flat_map(|argument| facts.of_kind(creation.file, argument.value, Kind::Tape)).collect()
+}
+
+pub(super) fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<TrainingLoop> {
+    let mut loops = Vec::new();
+    for creation in &facts.creations {
+        match creation.kind {
+            Kind::Tape => {
+                loops.extend(tape_loop(facts, gradients, creation.object, creation.file, creation.call));
+            }
+            Kind::Session | Kind::MonitoredSession => {
+                let kind = if creation.kind == Kind::Session {
+                    LoopKind::Session
+                } else {
+                    LoopKind::MonitoredSession
+                };
+                let mut session = loop_at(facts, kind, creation.file, creation.call);
+                place_at_manager(facts, &mut session, creation.object, creation.file);
+                loops.push(session);
+            }
+            _ => {}
+        }
+    }
+    let is_training_graph = |file: FileId| {
+        gradients.steps.iter().any(|&(of, _)| of == file)
+            || loops_of(facts, file, Effect::Minimizes).next().is_some()
+    };
+    // A session that runs nothing, such as the default one given to a saver, is no loop.
+    let running = sessions_that_run(facts);
+    loops.retain(|own| {
+        !matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession)
+            || facts
+                .solution
+                .values(own.caller.file, facts.module(own.caller.file).call(own.call).result)
+                .iter()
+                .any(|session| running.contains(session))
+    });
+    // A session that only evaluates trains nothing.
+    let trains: FxHashSet<FileId> = facts.files().filter(|&file| is_training_graph(file)).collect();
+    loops.retain(|own| {
+        !matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession)
+            || trains.contains(&own.caller.file)
+            || facts.imported_files(own.caller.file).iter().any(|file| trains.contains(file))
+    });
+    for file in facts.files() {
+        for call in loops_of(facts, file, Effect::Trains) {
+            loops.push(fit_loop(facts, file, call));
+        }
+        for call in loops_of(facts, file, Effect::Minimizes) {
+            let mut minimize = loop_at(facts, LoopKind::Minimize, file, call);
+            if let Some(receiver) = facts.receiver(file, facts.module(file).call(call)) {
+                minimize.optimizers = facts.of_kind(file, receiver, Kind::Optimizer);
+            }
+            minimize.steps.push((file, call));
+            loops.push(minimize);
+        }
+    }
+    loops.sort_by_key(|own| (own.caller.file, own.range.start()));
+    loops
+}
+
+/// The sessions that a method is called on or that a `with` statement manages.
+fn sessions_that_run(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
+    let mut found = FxHashSet::default();
+    for file in facts.files() {
+        let module = facts.module(file);
+        let receivers = module.calls.iter().filter_map(|call| facts.receiver(file, call));
+        for value in receivers.chain(module.managers.iter().map(|&(value, _)| value)) {
+            found.extend(facts.of_kind(file, value, Kind::Session));
+            found.extend(facts.of_kind(file, value, Kind::MonitoredSession));
+        }
+    }
+    found
+}
+
+/// The calls of methods with an effect, made on objects of the library or of the project's classes.
+fn loops_of<'f>(facts: &'f Facts<'_>, file: FileId, effect: Effect) -> impl Iterator<Item = CallId> + 'f {
+    let calls = &facts.module(file).calls;
+    (0..calls.len()).map(CallId::new).filter(move |&call| {
+        let is_super = facts.receiver(file, facts.module(file).call(call)).is_some_and(|receiver| {
+            facts.objects(file, receiver).any(|(_, object)| matches!(object, Object::Super(..)))
+        });
+        !is_super && facts.called_symbols(file, call).any(|symbol| symbol.has(effect))
+    })
+}
+
+fn loop_at(facts: &Facts<'_>, kind: LoopKind, file: FileId, id: CallId) -> TrainingLoop {
+    let call = facts.module(file).call(id);
+    TrainingLoop {
+        kind,
+        caller: Caller { file, scope: call.scope },
+        statement: call.statement,
+        block: call.block,
+        call: id,
+        range: call.range,
+        models: Vec::new(),
+        optimizers: Vec::new(),
+        datasets: Vec::new(),
+        steps: Vec::new(),
+        by_hand: Vec::new(),
+    }
+}
+
+/// Moves a loop to the `with` statement that its manager is given to, if it was made before.
+fn place_at_manager(facts: &Facts<'_>, training_loop: &mut TrainingLoop, object: ObjectId, file: FileId) {
+    let module = facts.module(file);
+    let managed = |statement: StatementId| {
+        module
+            .managers
+            .iter()
+            .any(|&(value, of)| of == statement && facts.solution.values(file, value).contains(&object))
+    };
+    if managed(training_loop.statement) {
+        return;
+    }
+    let manager =
+        module.managers.iter().find(|&&(value, _)| facts.solution.values(file, value).contains(&object));
+    if let Some(&(value, statement)) = manager {
+        let place = module.statement(statement);
+        training_loop.statement = statement;
+        training_loop.block = place.block;
+        training_loop.caller = Caller { file, scope: place.scope };
+        training_loop.range = module.value(value).range;
+    }
+}
+
+fn tape_loop(
+    facts: &Facts<'_>,
+    gradients: &Gradients,
+    tape: ObjectId,
+    file: FileId,
+    call: CallId,
+) -> Option<TrainingLoop> {
+    let mut own = loop_at(facts, LoopKind::GradientTape, file, call);
+    place_at_manager(facts, &mut own, tape, file);
+    let is_managed = facts.module(file).managers.iter().any(|&(_, of)| of == own.statement);
+    if let Some(inner) = wrapped_tape(facts, file, call).filter(|_| !is_managed) {
+        own = loop_at(facts, LoopKind::GradientTape, inner.file, inner.call);
+        place_at_manager(facts, &mut own, inner.object, inner.file);
+    }
+    let taken: Vec<(FileId, CallId)> = gradients
+        .of_tapes
+        .iter()
+        .filter(|(tapes, ..)| tapes.contains(&tape))
+        .map(|&(_, file, call)| (file, call))
+        .collect();
+    let results: Vec<Place> =
+        taken.iter().map(|&(file, call)| (file, facts.module(file).call(call).result)).collect();
+    let influenced = facts.influence.forwards(&results, |place| gradients.results.contains(&place));
+    let takes = |&(file, call): &(FileId, CallId)| {
+        facts
+            .module(file)
+            .call(call)
+            .arguments
+            .iter()
+            .any(|argument| influenced.contains(&(file, argument.value)))
+    };
+    own.steps = gradients.steps.iter().copied().filter(takes).collect();
+    own.by_hand = gradients.updates.iter().copied().filter(takes).collect();
+    if own.steps.is_empty() && own.by_hand.is_empty() {
+        return None;
+    }
+    for &(file, step) in &own.steps {
+        if let Some(receiver) = facts.receiver(file, facts.module(file).call(step)) {
+            own.optimizers.extend(facts.of_kind(file, receiver, Kind::Optimizer));
+        }
+    }
+    let mut sources = Vec::new();
+    for &(file, call) in &taken {
+        let call_data = facts.module(file).call(call);
+        for symbol in facts.called_symbols(file, call) {
+            sources.extend(
+                facts.argument(file, call_data, symbol, "sources").map(|argument| (file, argument.value)),
+            );
+        }
+    }
+    let variables: Vec<Place> = own
+        .steps
+        .iter()
+        .flat_map(|&(file, step)| {
+            facts.module(file).call(step).arguments.iter().map(move |argument| (file, argument.value))
+        })
+        .collect();
+    // A layer can be trained like a model.
+    own.models = [(&sources, Kind::Model), (&variables, Kind::Model), (&sources, Kind::Layer)]
+        .into_iter()
+        .map(|(places, kind)| owners(facts, places, kind))
+        .find(|models| !models.is_empty())
+        .unwrap_or_default();
+    sort(&mut own.optimizers);
+    Some(own)
+}
+
+/// The tape that a call gives its distributed form.
+fn wrapped_tape<'f>(facts: &'f Facts<'_>, file: FileId, call: CallId) -> Option<&'f Creation> {
+    if !facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes)) {
+        return None;
+    }
+    let mut arguments = facts.module(file).call(call).arguments.iter();
+    arguments
+        .find_map(|argument| facts.of_kind(file, argument.value, Kind::Tape).first().copied())
+        .and_then(|tape| facts.creation(tape))
+}
+
+/// The objects of a kind, models or layers, whose variables the places are.
+fn owners(facts: &Facts<'_>, places: &[Place], kind: Kind) -> Vec<ObjectId> {
+    let is_owner = |(file, value): Place| facts.may_be(file, value, kind);
+    let behind = facts.influence.backwards(places, is_owner);
+    let mut owners: Vec<ObjectId> =
+        behind.iter().flat_map(|&(file, value)| facts.of_kind(file, value, kind)).collect();
+    sort(&mut owners);
+    owners
+}
+
+fn fit_loop(facts: &Facts<'_>, file: FileId, id: CallId) -> TrainingLoop {
+    let mut own = loop_at(facts, LoopKind::KerasFit, file, id);
+    let call = facts.module(file).call(id);
+    if let Some(receiver) = facts.receiver(file, call) {
+        own.models = facts.of_kind(file, receiver, Kind::Model);
+    }
+    if let Some(optimizer) = facts.solution.names.find("optimizer") {
+        for &model in &own.models {
+            let kept = facts.solution.attribute(model, optimizer).iter().copied();
+            own.optimizers.extend(kept.filter(|&object| facts.kind(object) == Some(Kind::Optimizer)));
+        }
+    }
+    for argument in &call.arguments {
+        own.datasets.extend(facts.of_kind(file, argument.value, Kind::Dataset));
+    }
+    own.steps.push((file, id));
+    sort(&mut own.optimizers);
+    sort(&mut own.datasets);
+    own
+}
+
+fn sort(objects: &mut Vec<ObjectId>) {
+    objects.sort_unstable();
+    objects.dedup();
+}

@@ -1,0 +1,371 @@
+//! Reading attributes: through instances, classes, modules and libraries.
+
+use super::super::hierarchy::Ancestor;
+use super::{
+    Arguments, Caller, ClassRef, ExternalId, Field, FileId, Literal, Name, NodeId, Object, ObjectId, Site,
+    Solver, Target, Use, Value, ValueId, Via,
+};
+use crate::api::{Returns, Role};
+
+impl Solver<'_> {
+    pub(super) fn read_attribute(&mut self, file: FileId, value: ValueId, object: ObjectId) {
+        let Value::Attribute { name, narrowed, .. } = self.modules.get(file).value(value).value else {
+            return;
+        };
+        let name = self.name(file, name);
+        let result = self.node(file, value);
+        if narrowed.is_some() {
+            // What was stored is read back, unless a property or a method of the class comes in between.
+            let in_class = match self.objects.get(object) {
+                Object::Instance(class, _) => self.in_class(class, name),
+                _ => false,
+            };
+            if !in_class {
+                return;
+            }
+        }
+        if let Object::Property(site) = self.objects.get(object) {
+            if matches!(self.names.text(name), "setter" | "getter" | "deleter") {
+                self.add_new(result, Object::PropertySetter(site));
+            }
+            return;
+        }
+        if let Object::Created(ExternalId::NAMELESS, _) = self.objects.get(object) {
+            self.unknown(result);
+            return;
+        }
+        let from = self.attribute_node(object, name);
+        if self.decorated.contains(&name) {
+            let caller = self.caller(file, value);
+            self.on(from, Use::ReadInto(result, caller));
+        } else {
+            self.flow(from, result);
+        }
+    }
+
+    /// An attribute's value goes to `node`; a property's getter is called by whoever reads it.
+    pub(super) fn read_into(&mut self, object: ObjectId, node: NodeId, caller: Caller) {
+        let Object::BoundProperty(receiver, getter) = self.objects.get(object) else {
+            self.add(node, object);
+            return;
+        };
+        let receiver = self.singleton(receiver);
+        let arguments = Arguments { positional: vec![receiver], ..Arguments::default() };
+        let site = self.implicit(caller, arguments, Some(node));
+        self.on(getter, Use::Call(site));
+    }
+
+    /// The first of the methods that the project defines for a class: the plain one, else the asynchronous one.
+    pub(super) fn first_in_class(
+        &mut self,
+        class: ClassRef,
+        methods: &[&'static str],
+    ) -> Option<&'static str> {
+        methods.iter().copied().find(|method| {
+            let name = self.names.id(method);
+            self.in_class(class, name)
+        })
+    }
+
+    pub(super) fn in_class(&self, class: ClassRef, name: Name) -> bool {
+        let text = self.names.text(name);
+        self.hierarchy.order(class).iter().any(|ancestor| match ancestor {
+            Ancestor::Project(class) => self.class_export(*class, text).is_some(),
+            _ => false,
+        })
+    }
+
+    /// What the body of a class binds to a name.
+    pub(super) fn class_export(&self, class: ClassRef, name: &str) -> Option<NodeId> {
+        let module = self.modules.get(class.file);
+        let exports = &module.scope(module.class(class.class).scope).exports;
+        let value = module.names.get(name).and_then(|name| exports.get(&name))?;
+        Some(self.node(class.file, *value))
+    }
+
+    /// The node for what an object's attribute may be.
+    pub(super) fn attribute_node(&mut self, object: ObjectId, name: Name) -> NodeId {
+        if let Some(&node) = self.attributes.get(&(object, name)) {
+            return node;
+        }
+        let node = self.fresh();
+        self.attributes.insert((object, name), node);
+        match self.objects.get(object) {
+            Object::Unknown => self.unknown(node),
+            Object::Module(module) => {
+                self.own_field(object, name, node);
+                let text = self.names.text(name).to_owned();
+                let library = self.externals.library();
+                match self.modules.member(module, &text, library, 0) {
+                    Some(meaning) => self.meaning(meaning, node),
+                    None => self.submodule(Target::File(module), &text, node),
+                }
+            }
+            Object::Namespace(folder) => {
+                let text = self.names.text(name).to_owned();
+                self.submodule(Target::Namespace(folder), &text, node);
+            }
+            Object::External(external) => self.external_attribute(external, name, node),
+            Object::Class(class) => {
+                self.own_field(object, name, node);
+                if self.names.text(name) == "__name__" {
+                    let name = self.name(class.file, self.modules.get(class.file).class(class.class).name);
+                    self.add_new(node, Object::Literal(Literal::Str(name)));
+                }
+                self.class_attribute(class, 0, name, object, node);
+            }
+            Object::Instance(class, _) => {
+                self.own_field(object, name, node);
+                if self.names.text(name) == "__class__" {
+                    self.add_new(node, Object::Class(class));
+                } else {
+                    self.class_attribute(class, 0, name, object, node);
+                }
+            }
+            Object::Super(class, receiver) => self.super_attribute(class, receiver, name, node),
+            Object::Created(external, _) => {
+                self.own_field(object, name, node);
+                // What every object of the class has.
+                let class = self.objects.id(Object::External(external));
+                self.own_field(class, name, node);
+                self.created_attribute(object, external, name, node);
+            }
+            Object::Function(function) => {
+                self.own_field(object, name, node);
+                if self.names.text(name) == "__name__" {
+                    let module = self.modules.get(function.file);
+                    let name = self.name(function.file, module.function(function.function).name);
+                    self.add_new(node, Object::Literal(Literal::Str(name)));
+                }
+            }
+            Object::Builtin(builtin) => {
+                let text = format!("{}.{}", self.names.text(builtin), self.names.text(name));
+                let name = self.names.id(&text);
+                self.add_new(node, Object::Builtin(name));
+            }
+            Object::Literal(Literal::None)
+            | Object::Property(_)
+            | Object::BoundProperty(..)
+            | Object::PropertySetter(_)
+            | Object::StaticMethod(_)
+            | Object::ClassMethod(_)
+            | Object::Identity => {}
+            Object::Literal(_) | Object::Type(_) | Object::Container(..) => {
+                self.add_new(node, Object::BuiltinMethod(object, name));
+            }
+            Object::Member(..) | Object::Bound(..) | Object::BuiltinMethod(..) | Object::Partial(_) => {
+                self.unknown(node);
+            }
+        }
+        node
+    }
+
+    /// What the project has stored in the object.
+    pub(super) fn own_field(&mut self, object: ObjectId, name: Name, node: NodeId) {
+        let field = self.field(object, Field::Attribute(name));
+        self.flow(field, node);
+    }
+
+    pub(super) fn submodule(&mut self, parent: Target, name: &str, node: NodeId) {
+        match self.modules.imports.submodule(parent, name) {
+            Target::External => {}
+            target => self.module_target(target, node),
+        }
+    }
+
+    pub(super) fn external_attribute(&mut self, external: ExternalId, name: Name, node: NodeId) {
+        let text = self.names.text(name).to_owned();
+        match self.externals.child(external, name, &text) {
+            Some(child) => self.add_new(node, Object::External(child)),
+            None => self.unknown(node),
+        }
+    }
+
+    pub(super) fn created_attribute(
+        &mut self,
+        object: ObjectId,
+        class: ExternalId,
+        name: Name,
+        node: NodeId,
+    ) {
+        let text = self.names.text(name).to_owned();
+        let Some(member) = self.externals.child(class, name, &text) else {
+            self.unknown(node);
+            return;
+        };
+        let attribute = self.externals.get(member).symbol.filter(|symbol| *symbol.role() == Role::Attribute);
+        match attribute.map(|symbol| symbol.returns().clone()) {
+            Some(Returns::Instance(class) | Returns::Perhaps(class)) => {
+                let class = self.externals.id(&class);
+                self.add_new(node, Object::Created(class, node));
+            }
+            Some(_) => self.unknown(node),
+            None => self.add_new(node, Object::Member(object, member)),
+        }
+    }
+
+    /// Looks `name` up along the method resolution order of `class`, from position `from` on, for `receiver`.
+    pub(super) fn class_attribute(
+        &mut self,
+        class: ClassRef,
+        from: usize,
+        name: Name,
+        receiver: ObjectId,
+        node: NodeId,
+    ) {
+        let text = self.names.text(name).to_owned();
+        let hierarchy = self.hierarchy;
+        // A library's class that the table does not know may have anything; but what a class of the project
+        // behind it defines is more likely meant.
+        let mut fallback = None;
+        for ancestor in hierarchy.order(class).iter().skip(from) {
+            match ancestor {
+                Ancestor::Project(ancestor) => {
+                    let object = self.objects.id(Object::Class(*ancestor));
+                    if object != receiver && self.stored_on_class(*ancestor, name) {
+                        let field = self.field(object, Field::Attribute(name));
+                        self.on(field, Use::Bind(receiver, node));
+                    }
+                    if let Some(export) = self.class_export(*ancestor, &text) {
+                        self.on(export, Use::Bind(receiver, node));
+                        return;
+                    }
+                }
+                Ancestor::External(path) => {
+                    let base = self.externals.id(path);
+                    let known = self.externals.get(base).symbol.is_some_and(crate::api::Symbol::is_class);
+                    let library = self.externals.library();
+                    let missing = known
+                        && self
+                            .externals
+                            .get(base)
+                            .symbol
+                            .is_some_and(|symbol| library.member(symbol, &text).is_none());
+                    if missing {
+                        continue;
+                    }
+                    let member = self.externals.child(base, name, &text).map(|member| {
+                        match self.objects.get(receiver) {
+                            Object::Class(_) => Object::External(member),
+                            _ => Object::Member(receiver, member),
+                        }
+                    });
+                    fallback = fallback.or(member);
+                    if known {
+                        break;
+                    }
+                }
+                Ancestor::Builtin(_) => {}
+                Ancestor::Unknown => fallback = fallback.or(Some(Object::Unknown)),
+            }
+        }
+        if let Some(fallback) = fallback {
+            self.add_new(node, fallback);
+        } else if text == "__new__" {
+            let new = self.names.id("object.__new__");
+            self.add_new(node, Object::Builtin(new));
+        }
+    }
+
+    /// Whether the project assigns an attribute of this name to a class object, as far as is known.
+    pub(super) fn stored_on_class(&self, class: ClassRef, name: Name) -> bool {
+        self.objects
+            .find(Object::Class(class))
+            .is_some_and(|object| self.fields.contains_key(&(object, Field::Attribute(name))))
+    }
+
+    pub(super) fn super_attribute(&mut self, class: ClassRef, receiver: ObjectId, name: Name, node: NodeId) {
+        let of = match self.objects.get(receiver) {
+            Object::Instance(of, _) | Object::Class(of) => of,
+            _ => class,
+        };
+        let order = self.hierarchy.order(of);
+        let position = order.iter().position(|ancestor| *ancestor == Ancestor::Project(class));
+        match position {
+            Some(position) => self.class_attribute(of, position + 1, name, receiver, node),
+            None => self.class_attribute(class, 1, name, receiver, node),
+        }
+    }
+
+    /// An object found in a class, seen through `receiver`.
+    pub(super) fn bind(&mut self, object: ObjectId, receiver: ObjectId, node: NodeId) {
+        let through_class = matches!(self.objects.get(receiver), Object::Class(_));
+        match self.objects.get(object) {
+            Object::Function(function) if !through_class => {
+                self.add_new(node, Object::Bound(receiver, function));
+            }
+            Object::Property(getter) if !through_class => {
+                self.add_new(node, Object::BoundProperty(receiver, getter));
+            }
+            Object::StaticMethod(inner) => self.flow(inner, node),
+            Object::ClassMethod(inner) => {
+                let class = match self.objects.get(receiver) {
+                    Object::Instance(class, _) => self.objects.id(Object::Class(class)),
+                    _ => receiver,
+                };
+                self.on(inner, Use::BindToClass(class, node));
+            }
+            _ => self.add(node, object),
+        }
+    }
+
+    /// The code that evaluates a module's value.
+    pub(super) fn origin_caller(&self, node: NodeId) -> Caller {
+        let file = self.first.partition_point(|&first| first <= node.0).saturating_sub(1);
+        match self.first.get(file + 1) {
+            Some(_) => {
+                let file_id = FileId(u32::try_from(file).expect("a file's index"));
+                self.caller(file_id, ValueId(node.0 - self.first[file]))
+            }
+            None => Caller { file: FileId(0), scope: crate::semantic::Module::TOP },
+        }
+    }
+
+    /// A call that the language makes.
+    pub(super) fn implicit(
+        &mut self,
+        caller: Caller,
+        arguments: Arguments,
+        result: Option<NodeId>,
+    ) -> super::SiteId {
+        self.implicit_via(Via::Operator, caller, arguments, result)
+    }
+
+    pub(super) fn implicit_via(
+        &mut self,
+        via: Via,
+        caller: Caller,
+        arguments: Arguments,
+        result: Option<NodeId>,
+    ) -> super::SiteId {
+        self.site(Site {
+            caller,
+            call: None,
+            arguments: arguments.into(),
+            result,
+            decorator: false,
+            raise: false,
+            via,
+        })
+    }
+
+    /// Calls the method `name` of `object` with `arguments`, as the language does.
+    pub(super) fn call_method(
+        &mut self,
+        object: ObjectId,
+        name: &str,
+        caller: Caller,
+        arguments: Vec<NodeId>,
+        result: Option<NodeId>,
+    ) {
+        let via = match name {
+            "__iter__" | "__next__" | "__aiter__" | "__anext__" => Via::Protocol,
+            _ => Via::Operator,
+        };
+        let name = self.names.id(name);
+        let method = self.attribute_node(object, name);
+        let arguments = Arguments { positional: arguments, ..Arguments::default() };
+        let site = self.implicit_via(via, caller, arguments, result);
+        self.on(method, Use::Call(site));
+    }
+}
