@@ -7,27 +7,34 @@
 //! ([`capacity`]): beyond that it is unknown, which bounds the work by the size of the program.
 
 mod attributes;
+mod binding;
 mod builtins;
 mod calls;
 mod constraints;
+mod graph;
 mod items;
 mod library;
+mod methods;
+mod outside;
 mod protocols;
+mod solution;
 mod stores;
+
+pub use graph::{Caller, Via};
+pub use solution::{CallEdge, Solution};
+
+use graph::{Arguments, Field, Node, ObjectSet, Site, SiteId, Use};
 
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 
 use super::hierarchy::{Hierarchy, Resolver};
 use super::modules::{ClassRef, FunctionRef, Meaning, Modules};
 use super::object::{ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
 use crate::api::{Kind, Library};
 use crate::project::{FileId, Target};
-use crate::semantic::{
-    CallId, Constant, FunctionId, Module, NameId, Parameter, ScopeId, ScopeKind, StoreKey, Value, ValueId,
-};
+use crate::semantic::{Constant, FunctionId, Module, NameId, Parameter, ScopeKind, StoreKey, Value, ValueId};
 
 /// How many objects a value may be before it is unknown: fewer in a large project, so that the work stays near
 /// linear in its size.
@@ -40,240 +47,6 @@ const WORK: usize = 6_000_000;
 
 /// How many creation sites of one class or library function are told apart.
 const SITES: u32 = 64;
-
-/// A part of an object that holds values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Field {
-    Attribute(Name),
-    Key(Literal),
-    /// Under an unknown key.
-    Any,
-    /// Whatever is in it.
-    All,
-    /// A dictionary's keys.
-    Keys,
-}
-
-/// What happens when an object arrives at a node.
-#[derive(Clone, Copy, Debug)]
-enum Use {
-    /// It goes to the node.
-    Flow(NodeId),
-    /// `base.name` of this value.
-    Attribute(FileId, ValueId),
-    /// `base[key]` of this value, at its base.
-    Item(FileId, ValueId),
-    /// The same, at its key.
-    ItemKey(FileId, ValueId),
-    Slice(FileId, ValueId),
-    Iteration(FileId, ValueId),
-    Unpack(FileId, ValueId),
-    Enter(FileId, ValueId),
-    Leave(FileId, ValueId),
-    Caught(FileId, ValueId),
-    OperatorLeft(FileId, ValueId),
-    OperatorRight(FileId, ValueId),
-    /// A store, an index into the module's, at its base.
-    Store(FileId, u32),
-    /// The same, at its key.
-    StoreKey(FileId, u32),
-    /// It is called.
-    Call(SiteId),
-    /// It is called for this receiver.
-    CallWith(SiteId, ObjectId),
-    /// Its element under the key, a literal, goes to the node.
-    ElementInto(ObjectId, NodeId),
-    /// Its elements from an index on go to the tuple.
-    RestInto(i64, ObjectId),
-    /// It is found in the receiver's class: methods are bound, properties read.
-    Bind(ObjectId, NodeId),
-    /// It is read as an attribute.
-    ReadInto(NodeId, Caller),
-    /// It is found in a class as a class method: it is bound to the class.
-    BindToClass(ObjectId, NodeId),
-    /// A property that is assigned: its setter is called for the receiver with the value.
-    Assign(ObjectId, NodeId),
-    /// What iterating over it yields goes to the node; whoever iterates has the scope.
-    IterateInto(NodeId, Caller),
-    /// It is an iterator whose elements go to the node.
-    NextInto(NodeId, Caller),
-    /// The elements of the container or mapping are merged into the one of the object.
-    MergeInto(ObjectId),
-    /// The receiver of a `super()` in this class.
-    SuperOf(ClassRef, NodeId),
-    /// Its attribute `name` goes to the node.
-    AttributeInto(Name, NodeId),
-    /// It is a key of the container that is read into the node.
-    KeyInto(ObjectId, NodeId),
-    /// The method `name` of it, and of its elements, is called by the library.
-    Hook(Name, Caller),
-    /// It is called if it is the project's own code.
-    CallOwn(SiteId),
-    /// Its iterator goes to the node.
-    IteratorInto(NodeId, Caller),
-    /// The elements that it yields if it is no container go to the node.
-    OthersInto(NodeId, Caller),
-    /// It names the attribute of the first node that is read into the second.
-    NamedAttribute(NodeId, NodeId),
-    /// It names the attribute of the first node that the second is stored in.
-    NamedStore(NodeId, NodeId),
-    /// Its attribute `name` is assigned the node.
-    StoreInto(Name, NodeId),
-    /// Its class goes to the node.
-    ClassInto(NodeId),
-    /// It is a class: a new instance goes to the node.
-    InstanceInto(NodeId),
-    /// The language calls this method of it, if its class has one.
-    Method(Name, Caller),
-    /// It is the key of the container under which the node is put.
-    PartOf(ObjectId, NodeId),
-    /// It names a module that the file imports while it runs; the module goes to the node.
-    ImportInto(FileId, NodeId),
-    /// A distributed or decorated stand-in for it, made at the call whose result the node is.
-    WrapInto(NodeId),
-}
-
-/// The code that does something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Caller {
-    /// Its file.
-    pub file: FileId,
-    /// Its scope: a module, function, lambda or class body.
-    pub scope: ScopeId,
-}
-
-/// A place where something is called, explicitly or by the language or a library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct SiteId(u32);
-
-/// How a call comes about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Via {
-    /// The source says so.
-    Source,
-    /// The language does, to iterate.
-    Protocol,
-    /// The language does where nothing looks like a call: for an operator, a subscript, a property, a context.
-    Operator,
-    /// A library calls back what it was given or what a class defines.
-    Library,
-}
-
-/// A call's arguments as nodes.
-#[derive(Clone, Debug, Default)]
-struct Arguments {
-    positional: Vec<NodeId>,
-    keywords: Vec<(Name, NodeId)>,
-    spread: Vec<NodeId>,
-    merge: Vec<NodeId>,
-    /// Others may follow that nobody knows.
-    open: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Site {
-    caller: Caller,
-    /// The call expression, if there is one.
-    call: Option<CallId>,
-    arguments: std::rc::Rc<Arguments>,
-    result: Option<NodeId>,
-    decorator: bool,
-    raise: bool,
-    via: Via,
-}
-
-/// What a node may be: mostly one or two objects.
-type ObjectSet = SmallVec<[ObjectId; 4]>;
-
-#[derive(Debug, Default)]
-struct Node {
-    objects: ObjectSet,
-    /// How many of the objects have been passed on.
-    done: u32,
-    queued: bool,
-    uses: SmallVec<[Use; 1]>,
-}
-
-/// A call of something, found by value flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CallEdge {
-    /// Who calls.
-    pub caller: Caller,
-    /// The call expression, if there is one.
-    pub call: Option<CallId>,
-    /// What is called.
-    pub callee: ObjectId,
-    /// How it comes about.
-    pub via: Via,
-}
-
-/// What value flow has found.
-#[derive(Debug)]
-pub struct Solution<'a> {
-    first: Vec<u32>,
-    objects: Objects,
-    /// Names of the project.
-    pub names: ProjectNames,
-    /// What the project mentions of libraries.
-    pub externals: Externals<'a>,
-    sets: Vec<ObjectSet>,
-    /// Every call, sorted.
-    pub edges: Vec<CallEdge>,
-    fields: FxHashMap<(ObjectId, Name), NodeId>,
-    partials: FxHashMap<NodeId, Vec<NodeId>>,
-}
-
-impl Solution<'_> {
-    /// The node of a module's value.
-    #[must_use]
-    pub fn node(&self, file: FileId, value: ValueId) -> NodeId {
-        NodeId(self.first[file.index()] + value.0)
-    }
-
-    /// The module and value of a node; `None` for nodes that are no module's value.
-    #[must_use]
-    pub fn origin(&self, node: NodeId) -> Option<(FileId, ValueId)> {
-        if node.0 >= *self.first.last()? {
-            return None;
-        }
-        let file = self.first.partition_point(|&first| first <= node.0) - 1;
-        Some((FileId(u32::try_from(file).ok()?), ValueId(node.0 - self.first[file])))
-    }
-
-    /// What a value may be.
-    #[must_use]
-    pub fn values(&self, file: FileId, value: ValueId) -> &[ObjectId] {
-        self.at(self.node(file, value))
-    }
-
-    /// What a node may be.
-    #[must_use]
-    pub fn at(&self, node: NodeId) -> &[ObjectId] {
-        self.sets.get(node.index()).map_or(&[], SmallVec::as_slice)
-    }
-
-    /// The object `id`.
-    #[must_use]
-    pub fn object(&self, id: ObjectId) -> Object {
-        self.objects.get(id)
-    }
-
-    /// All objects.
-    pub fn objects(&self) -> impl Iterator<Item = (ObjectId, Object)> + '_ {
-        self.objects.iter()
-    }
-
-    /// What has been stored in an object's attribute.
-    #[must_use]
-    pub fn attribute(&self, object: ObjectId, name: Name) -> &[ObjectId] {
-        self.fields.get(&(object, name)).map_or(&[], |&node| self.at(node))
-    }
-
-    /// What a `functools.partial` calls.
-    pub fn partial(&self, site: NodeId) -> impl Iterator<Item = ObjectId> + '_ {
-        self.partials.get(&site).into_iter().flatten().flat_map(|&node| self.at(node).iter().copied())
-    }
-}
 
 /// Which calls values flow along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::super::module::{
 };
 use super::super::ssa::Key;
 use super::super::symbols::Opener;
-use super::super::value::{Bounds, BuiltinType, Constant, Container, Element, Method, Operator, Role, Value};
+use super::super::value::{Bounds, BuiltinType, Constant, Container, Method, Operator, Role, Value};
 use super::Lowering;
 use crate::syntax::ast::{self, Expr, Number};
 use crate::syntax::{Ranged, TextRange, TextSize, with_stack};
@@ -26,11 +26,11 @@ impl Lowering<'_> {
         value
     }
 
-    fn operand(&mut self, expression: &Expr) -> ValueId {
+    pub(super) fn operand(&mut self, expression: &Expr) -> ValueId {
         self.expression(expression, Role::Operand)
     }
 
-    fn evaluate(&mut self, expression: &Expr, role: Role) -> ValueId {
+    pub(super) fn evaluate(&mut self, expression: &Expr, role: Role) -> ValueId {
         let range = expression.range();
         match expression {
             Expr::Name(name) => self.read(&name.id, range),
@@ -124,7 +124,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn number(&mut self, number: &Number, range: TextRange) -> ValueId {
+    pub(super) fn number(&mut self, number: &Number, range: TextRange) -> ValueId {
         match number {
             Number::Int(int) => match int.as_i64() {
                 Some(int) => self.constant(Constant::Int(int), range),
@@ -135,7 +135,10 @@ impl Lowering<'_> {
         }
     }
 
-    fn interpolations<'e>(&mut self, elements: impl Iterator<Item = &'e ast::InterpolatedStringElement>) {
+    pub(super) fn interpolations<'e>(
+        &mut self,
+        elements: impl Iterator<Item = &'e ast::InterpolatedStringElement>,
+    ) {
         for element in elements {
             if let Some(interpolation) = element.as_interpolation() {
                 self.operand(&interpolation.expression);
@@ -146,7 +149,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn attribute(&mut self, attribute: &ast::ExprAttribute, role: Role) -> ValueId {
+    pub(super) fn attribute(&mut self, attribute: &ast::ExprAttribute, role: Role) -> ValueId {
         let base = self.expression(&attribute.value, Role::Receiver);
         self.load_attribute(base, attribute, role)
     }
@@ -191,7 +194,7 @@ impl Lowering<'_> {
         value
     }
 
-    fn subscript(&mut self, subscript: &ast::ExprSubscript) -> ValueId {
+    pub(super) fn subscript(&mut self, subscript: &ast::ExprSubscript) -> ValueId {
         let base = self.expression(&subscript.value, Role::Receiver);
         if let Expr::Slice(slice) = &*subscript.slice {
             return self.slice(base, slice, subscript.range);
@@ -218,7 +221,7 @@ impl Lowering<'_> {
         value
     }
 
-    fn slice(&mut self, base: ValueId, slice: &ast::ExprSlice, range: TextRange) -> ValueId {
+    pub(super) fn slice(&mut self, base: ValueId, slice: &ast::ExprSlice, range: TextRange) -> ValueId {
         let mut bound = |part: Option<&Expr>| {
             let value = part.map(|part| self.operand(part));
             match value.map(|value| &self.module.value(value).value) {
@@ -238,7 +241,7 @@ impl Lowering<'_> {
         self.push(Value::Slice { base, bounds }, range)
     }
 
-    fn call_expression(&mut self, call: &ast::ExprCall, role: Role) -> ValueId {
+    pub(super) fn call_expression(&mut self, call: &ast::ExprCall, role: Role) -> ValueId {
         let callee = self.expression(&call.func, Role::Callee);
         let id = self.reserve_call(call.range());
         let position = Role::Argument(id);
@@ -258,7 +261,7 @@ impl Lowering<'_> {
         self.call(id, callee, call.func.range(), arguments, CallKind::Expression, role)
     }
 
-    fn binary(&mut self, operation: &ast::ExprBinOp) -> ValueId {
+    pub(super) fn binary(&mut self, operation: &ast::ExprBinOp) -> ValueId {
         // The left spine is as long as the chain of operators.
         let mut spine = vec![operation];
         let mut leftmost = &*operation.left;
@@ -275,7 +278,7 @@ impl Lowering<'_> {
         left
     }
 
-    fn unary(&mut self, operation: &ast::ExprUnaryOp) -> ValueId {
+    pub(super) fn unary(&mut self, operation: &ast::ExprUnaryOp) -> ValueId {
         let operand = self.operand(&operation.operand);
         let Some(method) = Method::of_unary(operation.op) else {
             return self.push(Value::Instance(BuiltinType::Bool), operation.range);
@@ -293,7 +296,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn comparison(&mut self, comparison: &ast::ExprCompare) -> ValueId {
+    pub(super) fn comparison(&mut self, comparison: &ast::ExprCompare) -> ValueId {
         let mut left = self.operand(&comparison.left);
         let mut result = None;
         for (op, right) in comparison.ops.iter().zip(&comparison.comparators) {
@@ -314,7 +317,7 @@ impl Lowering<'_> {
         result.unwrap_or_else(|| self.push(Value::Instance(BuiltinType::Bool), comparison.range))
     }
 
-    fn short_circuit(&mut self, operation: &ast::ExprBoolOp) -> ValueId {
+    pub(super) fn short_circuit(&mut self, operation: &ast::ExprBoolOp) -> ValueId {
         let Some((first, rest)) = operation.values.split_first() else {
             return self.push(Value::Unknown, operation.range);
         };
@@ -336,7 +339,7 @@ impl Lowering<'_> {
         self.one_of(values, operation.range)
     }
 
-    fn conditional(&mut self, conditional: &ast::ExprIf) -> ValueId {
+    pub(super) fn conditional(&mut self, conditional: &ast::ExprIf) -> ValueId {
         let test = self.expression(&conditional.test, Role::Condition);
         self.branch(BranchKind::If, Some(test), conditional.test.range());
         let (fork, from, alive) = (self.current().block, self.current().ssa.now(), self.current().alive);
@@ -352,7 +355,7 @@ impl Lowering<'_> {
         self.one_of(vec![then, otherwise], conditional.range)
     }
 
-    fn one_of(&mut self, mut values: Vec<ValueId>, range: TextRange) -> ValueId {
+    pub(super) fn one_of(&mut self, mut values: Vec<ValueId>, range: TextRange) -> ValueId {
         for &value in &values {
             self.escape(value);
         }
@@ -364,7 +367,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn lambda(&mut self, lambda: &ast::ExprLambda) -> ValueId {
+    pub(super) fn lambda(&mut self, lambda: &ast::ExprLambda) -> ValueId {
         let parameters =
             lambda.parameters.as_ref().map_or_else(Vec::new, |parameters| self.parameters(parameters));
         let id = FunctionId::new(self.module.functions.len());
@@ -398,167 +401,12 @@ impl Lowering<'_> {
         value
     }
 
-    fn yields(&mut self, value: ValueId) {
+    pub(super) fn yields(&mut self, value: ValueId) {
         if let Some(function) = self.current().function {
             let function = &mut self.module.functions[function.index()];
             function.generator = true;
             function.yields.push(value);
         }
-    }
-
-    fn sequence(&mut self, kind: Container, elements: &[Expr], range: TextRange) -> ValueId {
-        let mut index_known = true;
-        let mut result = Vec::with_capacity(elements.len());
-        for (index, element) in (0..).zip(elements) {
-            if let Expr::Starred(starred) = element {
-                index_known = false;
-                result.push(Element::Spread(self.expression(&starred.value, Role::Element)));
-                continue;
-            }
-            let value = self.expression(element, Role::Element);
-            let is_at_index = index_known && kind != Container::Set;
-            result.push(if is_at_index { Element::At(index, value) } else { Element::Any(value) });
-        }
-        self.display(kind, result, range)
-    }
-
-    fn dict(&mut self, dict: &ast::ExprDict) -> ValueId {
-        let mut result = Vec::with_capacity(dict.items.len());
-        for item in &dict.items {
-            let key = item.key.as_ref().map(|key| self.operand(key));
-            let value = self.expression(&item.value, Role::Element);
-            result.push(key.map_or(Element::Merge(value), |key| Element::Key(key, value)));
-        }
-        self.display(Container::Dict, result, dict.range)
-    }
-
-    /// A new container, which nobody else has yet.
-    fn display(&mut self, kind: Container, elements: Vec<Element>, range: TextRange) -> ValueId {
-        let scope = self.current().scope;
-        let tracked = self.symbols.homes[scope.index()].stores_items
-            && matches!(kind, Container::List | Container::Dict)
-            && elements.len() <= 64;
-        let mut known: Vec<(Key, ValueId)> = Vec::new();
-        if tracked {
-            for element in &elements {
-                match *element {
-                    Element::At(index, value) => known.push((Key::Item(Constant::Int(index.into())), value)),
-                    Element::Key(key, value) => match self.module.value(key).value {
-                        Value::Constant(constant) => known.push((Key::Item(constant), value)),
-                        _ => known.clear(),
-                    },
-                    Element::Any(_) | Element::Spread(_) | Element::Merge(_) => known.clear(),
-                }
-            }
-        }
-        let value = self.push(Value::Display(kind, elements.into()), range);
-        if tracked {
-            self.frame().own.insert(value, Vec::new());
-            for (key, element) in known {
-                self.remember(value, key, element);
-            }
-        }
-        value
-    }
-
-    fn comprehension(
-        &mut self,
-        kind: Container,
-        generators: &[ast::Comprehension],
-        element: &Expr,
-        key: Option<&Expr>,
-        range: TextRange,
-    ) -> ValueId {
-        let depth = self.current().lexical.len();
-        let mut loops = Vec::new();
-        for (index, generator) in generators.iter().enumerate() {
-            let iterable = self.expression(&generator.iter, Role::Iterated);
-            if index == 0 {
-                self.open_lexical(Opener::Comprehension, range);
-            }
-            let (before, from) = (self.current().block, self.current().ssa.now());
-            let frame = self.frame();
-            let header = frame.ssa.merge(before, from);
-            frame.ssa.join(header, before);
-            frame.block = header;
-            self.branch(BranchKind::For, Some(iterable), generator.iter.range());
-            let body = self.frame().ssa.after(header);
-            self.frame().block = body;
-            let item = self.push(Value::Iteration(iterable), generator.iter.range());
-            self.target(&generator.target, item, DefinitionKind::Loop);
-            for test in &generator.ifs {
-                let condition = self.expression(test, Role::Condition);
-                self.branch(BranchKind::If, Some(condition), test.range());
-                let block = self.current().block;
-                self.frame().ssa.join(header, block);
-                let next = self.frame().ssa.after(block);
-                self.frame().block = next;
-            }
-            loops.push((before, from, header));
-        }
-        let key = key.map(|key| self.operand(key));
-        let value = self.expression(element, Role::Element);
-        for (before, from, header) in loops.into_iter().rev() {
-            let block = self.current().block;
-            let frame = self.frame();
-            frame.ssa.join(header, block);
-            frame.ssa.close(header);
-            let exit = frame.ssa.merge(before, from);
-            frame.ssa.join(exit, header);
-            frame.ssa.close(exit);
-            frame.block = exit;
-        }
-        self.frame().lexical.truncate(depth);
-        let element = key.map_or(Element::Any(value), |key| Element::Key(key, value));
-        self.push(Value::Display(kind, Box::new([element])), range)
-    }
-
-    /// Binds or stores `value` to an assignment's target.
-    pub(super) fn target(&mut self, target: &Expr, value: ValueId, kind: DefinitionKind) {
-        match target {
-            Expr::Name(name) => self.define(&name.id, value, kind, name.range),
-            Expr::Attribute(attribute) => {
-                let (base, key) = self.attribute_place(attribute);
-                self.store(base, key, value, attribute.range);
-            }
-            Expr::Subscript(subscript) => {
-                let (base, key) = self.item_place(subscript);
-                self.store(base, key, value, subscript.range);
-            }
-            Expr::Starred(starred) => self.target(&starred.value, value, kind),
-            Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
-                self.escape(value);
-                let kind = if kind == DefinitionKind::Assignment { DefinitionKind::Unpacking } else { kind };
-                let mut starred_before = false;
-                for (index, element) in (0..).zip(elts) {
-                    let starred = element.is_starred_expr();
-                    starred_before |= starred;
-                    let part = Value::Unpack {
-                        base: value,
-                        index: (!starred_before || starred).then_some(index),
-                        starred,
-                    };
-                    let part = self.push(part, element.range());
-                    self.target(element, part, kind);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    pub(super) fn store(&mut self, base: ValueId, key: StoreKey, value: ValueId, range: TextRange) {
-        self.escape(value);
-        let part = match key {
-            StoreKey::Attribute(name) => Some(Key::Attribute(name)),
-            StoreKey::Item(key) => match self.module.value(key).value {
-                Value::Constant(constant) => Some(Key::Item(constant)),
-                _ => None,
-            },
-            StoreKey::Slice => None,
-        };
-        self.store_part(base, part, value);
-        let (statement, scope) = (self.current().statement, self.current().scope);
-        self.module.stores.push(super::super::module::Store { base, key, value, range, statement, scope });
     }
 }
 

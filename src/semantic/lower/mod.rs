@@ -1,5 +1,9 @@
 //! From the syntax tree to the compact form, in one walk in the order of evaluation.
 
+mod assignments;
+mod branches;
+mod definitions;
+mod displays;
 mod expression;
 mod finish;
 mod functions;

@@ -1,0 +1,160 @@
+//! The graph that values flow through: nodes, what happens to objects that arrive there, and calls.
+
+use super::super::modules::ClassRef;
+use super::super::object::{Literal, Name, NodeId, ObjectId};
+use crate::project::FileId;
+use crate::semantic::{CallId, ScopeId, ValueId};
+use smallvec::SmallVec;
+
+/// A part of an object that holds values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Field {
+    Attribute(Name),
+    Key(Literal),
+    /// Under an unknown key.
+    Any,
+    /// Whatever is in it.
+    All,
+    /// A dictionary's keys.
+    Keys,
+}
+
+/// What happens when an object arrives at a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Use {
+    /// It goes to the node.
+    Flow(NodeId),
+    /// `base.name` of this value.
+    Attribute(FileId, ValueId),
+    /// `base[key]` of this value, at its base.
+    Item(FileId, ValueId),
+    /// The same, at its key.
+    ItemKey(FileId, ValueId),
+    Slice(FileId, ValueId),
+    Iteration(FileId, ValueId),
+    Unpack(FileId, ValueId),
+    Enter(FileId, ValueId),
+    Leave(FileId, ValueId),
+    Caught(FileId, ValueId),
+    OperatorLeft(FileId, ValueId),
+    OperatorRight(FileId, ValueId),
+    /// A store, an index into the module's, at its base.
+    Store(FileId, u32),
+    /// The same, at its key.
+    StoreKey(FileId, u32),
+    /// It is called.
+    Call(SiteId),
+    /// It is called for this receiver.
+    CallWith(SiteId, ObjectId),
+    /// Its element under the key, a literal, goes to the node.
+    ElementInto(ObjectId, NodeId),
+    /// Its elements from an index on go to the tuple.
+    RestInto(i64, ObjectId),
+    /// It is found in the receiver's class: methods are bound, properties read.
+    Bind(ObjectId, NodeId),
+    /// It is read as an attribute.
+    ReadInto(NodeId, Caller),
+    /// It is found in a class as a class method: it is bound to the class.
+    BindToClass(ObjectId, NodeId),
+    /// A property that is assigned: its setter is called for the receiver with the value.
+    Assign(ObjectId, NodeId),
+    /// What iterating over it yields goes to the node; whoever iterates has the scope.
+    IterateInto(NodeId, Caller),
+    /// It is an iterator whose elements go to the node.
+    NextInto(NodeId, Caller),
+    /// The elements of the container or mapping are merged into the one of the object.
+    MergeInto(ObjectId),
+    /// The receiver of a `super()` in this class.
+    SuperOf(ClassRef, NodeId),
+    /// Its attribute `name` goes to the node.
+    AttributeInto(Name, NodeId),
+    /// It is a key of the container that is read into the node.
+    KeyInto(ObjectId, NodeId),
+    /// The method `name` of it, and of its elements, is called by the library.
+    Hook(Name, Caller),
+    /// It is called if it is the project's own code.
+    CallOwn(SiteId),
+    /// Its iterator goes to the node.
+    IteratorInto(NodeId, Caller),
+    /// The elements that it yields if it is no container go to the node.
+    OthersInto(NodeId, Caller),
+    /// It names the attribute of the first node that is read into the second.
+    NamedAttribute(NodeId, NodeId),
+    /// It names the attribute of the first node that the second is stored in.
+    NamedStore(NodeId, NodeId),
+    /// Its attribute `name` is assigned the node.
+    StoreInto(Name, NodeId),
+    /// Its class goes to the node.
+    ClassInto(NodeId),
+    /// It is a class: a new instance goes to the node.
+    InstanceInto(NodeId),
+    /// The language calls this method of it, if its class has one.
+    Method(Name, Caller),
+    /// It is the key of the container under which the node is put.
+    PartOf(ObjectId, NodeId),
+    /// It names a module that the file imports while it runs; the module goes to the node.
+    ImportInto(FileId, NodeId),
+    /// A distributed or decorated stand-in for it, made at the call whose result the node is.
+    WrapInto(NodeId),
+}
+
+/// The code that does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Caller {
+    /// Its file.
+    pub file: FileId,
+    /// Its scope: a module, function, lambda or class body.
+    pub scope: ScopeId,
+}
+
+/// A place where something is called, explicitly or by the language or a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct SiteId(pub(super) u32);
+
+/// How a call comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Via {
+    /// The source says so.
+    Source,
+    /// The language does, to iterate.
+    Protocol,
+    /// The language does where nothing looks like a call: for an operator, a subscript, a property, a context.
+    Operator,
+    /// A library calls back what it was given or what a class defines.
+    Library,
+}
+
+/// A call's arguments as nodes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arguments {
+    pub(super) positional: Vec<NodeId>,
+    pub(super) keywords: Vec<(Name, NodeId)>,
+    pub(super) spread: Vec<NodeId>,
+    pub(super) merge: Vec<NodeId>,
+    /// Others may follow that nobody knows.
+    pub(super) open: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Site {
+    pub(super) caller: Caller,
+    /// The call expression, if there is one.
+    pub(super) call: Option<CallId>,
+    pub(super) arguments: std::rc::Rc<Arguments>,
+    pub(super) result: Option<NodeId>,
+    pub(super) decorator: bool,
+    pub(super) raise: bool,
+    pub(super) via: Via,
+}
+
+/// What a node may be: mostly one or two objects.
+pub(super) type ObjectSet = SmallVec<[ObjectId; 4]>;
+
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    pub(super) objects: ObjectSet,
+    /// How many of the objects have been passed on.
+    pub(super) done: u32,
+    pub(super) queued: bool,
+    pub(super) uses: SmallVec<[Use; 1]>,
+}
