@@ -26,6 +26,10 @@ const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 /// Long chains of operators make deep trees.
 const STACK: usize = 16 << 20;
 
+/// The program's allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build_global();
     pool.expect("the pool is built once, before it is used");

@@ -1,5 +1,6 @@
 //! The facts of a project that checks and reports ask for, over value flow and the call graph.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -63,9 +64,10 @@ pub struct Facts<'a> {
     /// The programs, by their entry's path.
     pub programs: Vec<Program>,
     imported: Vec<Vec<FileId>>,
-    callees: FxHashMap<(FileId, CallId), Vec<CallEdge>>,
-    outgoing: FxHashMap<Caller, Vec<CallEdge>>,
-    incoming: FxHashMap<FunctionRef, Vec<CallEdge>>,
+    /// Where each caller's edges are among the solution's, which are sorted by caller and call.
+    outgoing: FxHashMap<Caller, Range<usize>>,
+    /// The edges to functions, sorted by function, and where each one's are.
+    incoming: (Vec<CallEdge>, FxHashMap<FunctionRef, Range<usize>>),
     /// Which values depend on which.
     pub influence: Influence,
     pub(super) varying: OnceLock<FxHashMap<Place, Place>>,
@@ -85,18 +87,16 @@ impl<'a> Facts<'a> {
         entries: &[String],
     ) -> Self {
         let solution = super::solver::solve(modules, hierarchy, library, super::solver::View::Runs);
-        let mut callees: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();
-        let mut outgoing: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();
-        let mut incoming: FxHashMap<_, Vec<CallEdge>> = FxHashMap::default();
+        let outgoing = ranges(solution.edges.iter().map(|edge| edge.caller));
+        let mut incoming: Vec<(FunctionRef, CallEdge)> = Vec::new();
         for edge in &solution.edges {
-            if let Some(call) = edge.call {
-                callees.entry((edge.caller.file, call)).or_default().push(*edge);
-            }
-            outgoing.entry(edge.caller).or_default().push(*edge);
             if let Object::Function(function) = solution.object(edge.callee) {
-                incoming.entry(function).or_default().push(*edge);
+                incoming.push((function, *edge));
             }
         }
+        incoming.sort_unstable();
+        let of_functions = ranges(incoming.iter().map(|&(function, _)| function));
+        let incoming = (incoming.into_iter().map(|(_, edge)| edge).collect(), of_functions);
         let mut facts = Self {
             modules,
             hierarchy,
@@ -106,7 +106,6 @@ impl<'a> Facts<'a> {
             creations: Vec::new(),
             programs: Vec::new(),
             imported: Vec::new(),
-            callees,
             outgoing,
             incoming,
             influence: Influence::default(),
@@ -141,6 +140,13 @@ impl<'a> Facts<'a> {
     /// The files of training programs, in order.
     pub fn files(&self) -> impl Iterator<Item = FileId> + '_ {
         self.modules.files().filter(|file| self.concerned.contains(file))
+    }
+
+    /// The scopes of these files.
+    pub fn scopes(&self) -> impl Iterator<Item = Caller> + '_ {
+        self.files().flat_map(|file| {
+            (0..self.module(file).scopes.len()).map(move |index| Caller { file, scope: ScopeId::new(index) })
+        })
     }
 
     /// A place in a file.
@@ -259,19 +265,22 @@ impl<'a> Facts<'a> {
     /// What a call expression calls.
     #[must_use]
     pub fn callees(&self, file: FileId, call: CallId) -> &[CallEdge] {
-        self.callees.get(&(file, call)).map_or(&[], Vec::as_slice)
+        let edges = self.outgoing(Caller { file, scope: self.module(file).call(call).scope });
+        let start = edges.partition_point(|edge| edge.call < Some(call));
+        let count = edges[start..].partition_point(|edge| edge.call == Some(call));
+        &edges[start..start + count]
     }
 
     /// What a scope's own code calls.
     #[must_use]
     pub fn outgoing(&self, caller: Caller) -> &[CallEdge] {
-        self.outgoing.get(&caller).map_or(&[], Vec::as_slice)
+        self.outgoing.get(&caller).map_or(&[], |range| &self.solution.edges[range.clone()])
     }
 
     /// Who calls a function.
     #[must_use]
     pub fn incoming(&self, function: FunctionRef) -> &[CallEdge] {
-        self.incoming.get(&function).map_or(&[], Vec::as_slice)
+        self.incoming.1.get(&function).map_or(&[], |range| &self.incoming.0[range.clone()])
     }
 
     /// The library symbols that a call may call.
@@ -536,4 +545,13 @@ impl<'a> Facts<'a> {
     pub fn is_call_back(edge: &CallEdge) -> bool {
         edge.via == Via::Library
     }
+}
+
+/// Where the runs of equal keys are.
+fn ranges<K: Copy + Eq + std::hash::Hash>(keys: impl Iterator<Item = K>) -> FxHashMap<K, Range<usize>> {
+    let mut ranges: FxHashMap<K, Range<usize>> = FxHashMap::default();
+    for (index, key) in keys.enumerate() {
+        ranges.entry(key).or_insert(index..index).end = index + 1;
+    }
+    ranges
 }

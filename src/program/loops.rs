@@ -96,6 +96,12 @@ pub(super) struct Gradients {
 }
 
 impl Gradients {
+    /// All calls that take or use gradients.
+    pub(super) fn calls(&self) -> impl Iterator<Item = (FileId, CallId)> + '_ {
+        let of_tapes = self.of_tapes.iter().map(|&(_, file, call)| (file, call));
+        of_tapes.chain(self.others.iter().chain(&self.steps).chain(&self.updates).copied())
+    }
+
     pub(super) fn new(facts: &Facts<'_>) -> Self {
         let mut gradients = Self::default();
         let variable = facts.library.lookup("tensorflow.Variable");

@@ -4,9 +4,10 @@
 //! modules, functions, classes and values, joined through calls. Here a loop is found where it is, and a
 //! program's summary is the join over the loops in the code that its entry module reaches.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::Facts;
+use super::modules::FunctionRef;
 use super::object::Object;
 use super::solver::{CallEdge, Caller};
 use crate::api::Effect;
@@ -75,8 +76,20 @@ pub struct Program {
     pub already_distributed: bool,
 }
 
-/// The files of the project that a program runs, in order.
 impl Program {
+    /// A program that neither trains nor starts Horovod; of what it runs only the entry's own code is told.
+    fn without_training(facts: &Facts<'_>, entry: FileId) -> Self {
+        Self {
+            entry,
+            reached: facts.import_time_scopes(entry).into_iter().collect(),
+            loops: Vec::new(),
+            steps_of_fit: Vec::new(),
+            other_gradients: Vec::new(),
+            pattern: Pattern::None,
+            already_distributed: false,
+        }
+    }
+
     /// The files that own code which the program may run.
     #[must_use]
     pub fn files(&self) -> Vec<FileId> {
@@ -92,17 +105,75 @@ impl Program {
 pub fn find(facts: &Facts<'_>, entries: &[String]) -> Vec<Program> {
     let gradients = Gradients::new(facts);
     let loops = find_loops(facts, &gradients);
-    let mut programs: Vec<Program> = entry_files(facts, entries)
-        .into_iter()
-        .map(|entry| program(facts, entry, &loops, &gradients))
-        .collect();
+    let handed = handed_over(facts);
+    let training = files_that_train(facts, &loops, &gradients, &handed);
+    let found = entry_files(facts, entries).into_iter().map(|entry| {
+        if training.contains(&entry) {
+            program(facts, entry, &loops, &gradients, &handed)
+        } else {
+            Program::without_training(facts, entry)
+        }
+    });
     // A module that others import is a program of its own if it trains when it is run itself.
     let imported = imported_by_others(facts);
-    programs.retain(|program| {
+    let is_program = |program: &Program| {
         program.pattern != Pattern::None
             || !imported.contains(&program.entry) && !facts.module(program.entry).imports.is_empty()
-    });
-    programs
+    };
+    found.filter(is_program).collect()
+}
+
+/// The files that lead to code which trains or starts Horovod when they are imported or run: what other programs
+/// run is of no interest, and following each of thousands would be quadratic.
+fn files_that_train(
+    facts: &Facts<'_>,
+    loops: &[TrainingLoop],
+    gradients: &Gradients,
+    handed: &HandedOver,
+) -> FxHashSet<FileId> {
+    let mut callers: FxHashMap<Caller, Vec<Caller>> = FxHashMap::default();
+    let mut work: Vec<Caller> = loops.iter().map(|own| own.caller).collect();
+    work.extend(
+        gradients.calls().map(|(file, call)| Caller { file, scope: facts.module(file).call(call).scope }),
+    );
+    for caller in facts.scopes() {
+        let called = facts.reached_functions(caller).map(|(_, function)| function);
+        let given = handed.get(&caller).into_iter().flatten().map(|&(_, function)| function);
+        for function in called.chain(given) {
+            callers.entry(facts.code_of(function)).or_default().push(caller);
+        }
+        if facts.outgoing(caller).iter().any(|edge| starts_horovod(facts, edge)) {
+            work.push(caller);
+        }
+    }
+    let mut leading = FxHashSet::default();
+    while let Some(caller) = work.pop() {
+        if leading.insert(caller) {
+            work.extend(callers.get(&caller).into_iter().flatten());
+        }
+    }
+    let mut importers: FxHashMap<FileId, Vec<FileId>> = FxHashMap::default();
+    let mut files = Vec::new();
+    for file in facts.files() {
+        for &imported in facts.imported_files(file) {
+            importers.entry(imported).or_default().push(file);
+        }
+        if facts.import_time_scopes(file).iter().any(|caller| leading.contains(caller)) {
+            files.push(file);
+        }
+    }
+    let mut training = FxHashSet::default();
+    while let Some(file) = files.pop() {
+        if training.insert(file) {
+            files.extend(importers.get(&file).into_iter().flatten());
+        }
+    }
+    training
+}
+
+fn starts_horovod(facts: &Facts<'_>, edge: &CallEdge) -> bool {
+    let symbol = facts.symbol(facts.solution.object(edge.callee));
+    symbol.is_some_and(|symbol| symbol.has(Effect::Initializes))
 }
 
 fn imported_by_others(facts: &Facts<'_>) -> FxHashSet<FileId> {
@@ -130,9 +201,15 @@ fn has_main_guard(facts: &Facts<'_>, file: FileId) -> bool {
 
 // ---- what a program runs ----
 
-fn program(facts: &Facts<'_>, entry: FileId, loops: &[TrainingLoop], gradients: &Gradients) -> Program {
-    let reached = reach(facts, entry, |_| true);
-    let without_fit = reach(facts, entry, |edge| !is_fit_call_back(facts, edge));
+fn program(
+    facts: &Facts<'_>,
+    entry: FileId,
+    loops: &[TrainingLoop],
+    gradients: &Gradients,
+    handed: &HandedOver,
+) -> Program {
+    let reached = reach(facts, entry, handed, |_| true);
+    let without_fit = reach(facts, entry, handed, |edge| !is_fit_call_back(facts, edge));
     let mut own = Vec::new();
     let mut steps_of_fit = Vec::new();
     for training_loop in loops.iter().filter(|training_loop| reached.contains(&training_loop.caller)) {
@@ -156,13 +233,8 @@ fn program(facts: &Facts<'_>, entry: FileId, loops: &[TrainingLoop], gradients: 
         reached.contains(&Caller { file, scope: facts.module(file).call(call).scope })
     };
     let other_gradients = gradients.others.iter().filter(in_program).copied().collect();
-    let already_distributed = reached.iter().any(|&caller| {
-        facts.outgoing(caller).iter().any(|edge| {
-            facts
-                .symbol(facts.solution.object(edge.callee))
-                .is_some_and(|symbol| symbol.has(Effect::Initializes))
-        })
-    });
+    let already_distributed =
+        reached.iter().any(|&caller| facts.outgoing(caller).iter().any(|edge| starts_horovod(facts, edge)));
     Program { entry, reached, loops: own, steps_of_fit, other_gradients, pattern, already_distributed }
 }
 
@@ -178,7 +250,12 @@ fn is_fit_call_back(facts: &Facts<'_>, edge: &CallEdge) -> bool {
 }
 
 /// The scopes that running `entry` reaches along the edges that are wanted.
-fn reach(facts: &Facts<'_>, entry: FileId, wanted: impl Fn(&CallEdge) -> bool) -> FxHashSet<Caller> {
+fn reach(
+    facts: &Facts<'_>,
+    entry: FileId,
+    handed: &HandedOver,
+    wanted: impl Fn(&CallEdge) -> bool,
+) -> FxHashSet<Caller> {
     let mut files = vec![entry];
     let mut known: FxHashSet<FileId> = files.iter().copied().collect();
     let mut work = Vec::new();
@@ -203,7 +280,7 @@ fn reach(facts: &Facts<'_>, entry: FileId, wanted: impl Fn(&CallEdge) -> bool) -
                 work.push(facts.code_of(function));
             }
         }
-        for (call, function) in handed_over(facts, caller) {
+        for &(call, function) in handed.get(&caller).into_iter().flatten() {
             if runs(Some(call)) {
                 work.push(facts.code_of(function));
             }
@@ -212,37 +289,41 @@ fn reach(facts: &Facts<'_>, entry: FileId, wanted: impl Fn(&CallEdge) -> bool) -
     reached
 }
 
-/// Functions that a scope hands to code that nobody knows, which may call them: `parser.set_defaults(func=train)`,
-/// `@app.command()`.
-fn handed_over(facts: &Facts<'_>, caller: Caller) -> Vec<(CallId, super::modules::FunctionRef)> {
-    let module = facts.module(caller.file);
-    let mut found = Vec::new();
-    for edge in facts.outgoing(caller) {
-        let Some(call) = edge.call else { continue };
-        let known = match facts.solution.object(edge.callee) {
-            Object::Unknown => false,
-            object @ Object::External(_) => facts.symbol(object).is_some(),
-            _ => true,
-        };
-        if known {
-            continue;
-        }
-        for argument in &module.call(call).arguments {
-            for (_, object) in facts.objects(caller.file, argument.value) {
-                if let Object::Function(function) | Object::Bound(_, function) = object {
-                    found.push((call, function));
+/// For each scope the functions that it hands to code that nobody knows, which may call them:
+/// `parser.set_defaults(func=train)`, `@app.command()`.
+type HandedOver = FxHashMap<Caller, Vec<(CallId, FunctionRef)>>;
+
+fn handed_over(facts: &Facts<'_>) -> HandedOver {
+    let mut handed = HandedOver::default();
+    for caller in facts.scopes() {
+        let module = facts.module(caller.file);
+        for edge in facts.outgoing(caller) {
+            let Some(call) = edge.call else { continue };
+            let known = match facts.solution.object(edge.callee) {
+                Object::Unknown => false,
+                object @ Object::External(_) => facts.symbol(object).is_some(),
+                _ => true,
+            };
+            if known {
+                continue;
+            }
+            for argument in &module.call(call).arguments {
+                for (_, object) in facts.objects(caller.file, argument.value) {
+                    if let Object::Function(function) | Object::Bound(_, function) = object {
+                        handed.entry(caller).or_default().push((call, function));
+                    }
                 }
             }
         }
     }
-    found
+    handed
 }
 
 /// The calls that lead from the entry module to a loop's code, outermost first; empty for a loop in the entry
 /// module itself.
 #[must_use]
 pub fn way(facts: &Facts<'_>, program: &Program, to: Caller) -> Vec<CallEdge> {
-    let mut came_from: rustc_hash::FxHashMap<Caller, Option<CallEdge>> = rustc_hash::FxHashMap::default();
+    let mut came_from: FxHashMap<Caller, Option<CallEdge>> = FxHashMap::default();
     let mut queue: std::collections::VecDeque<Caller> = std::collections::VecDeque::new();
     let start = Caller { file: program.entry, scope: ScopeId(0) };
     let mut starts: Vec<Caller> =
