@@ -70,7 +70,7 @@ fn training_use(
     call: CallId,
 ) -> Option<(FileId, CallId)> {
     let taken = facts.module(file).call(call);
-    let depends = facts.influence.forwards(&[(file, taken.result)], |_| false);
+    let depends = facts.influence().forwards(&[(file, taken.result)], |_| false);
     let calls = program
         .files()
         .into_iter()

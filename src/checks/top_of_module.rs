@@ -162,7 +162,7 @@ impl Reader<'_, '_> {
                 needed.push((self.file, store.value));
             }
         }
-        let needed = self.facts.influence.backwards(&needed, |_| false);
+        let needed = self.facts.influence().backwards(&needed, |_| false);
         for definition in module.definitions.iter().filter(|definition| definition.scope == Module::TOP) {
             if let Some(statement) = definition.statement
                 && !matches!(definition.kind, DefinitionKind::Import | DefinitionKind::Loop)

@@ -17,7 +17,7 @@ impl Training {
     #[must_use]
     pub fn depends_on(&self, facts: &Facts<'_>, value: Place) -> bool {
         let places = self.places.get_or_init(|| places(facts));
-        facts.influence.forwards(&[value], |_| false).iter().any(|place| places.contains(place))
+        facts.influence().forwards(&[value], |_| false).iter().any(|place| places.contains(place))
     }
 }
 

@@ -173,7 +173,7 @@ impl Facts<'_> {
                 let places = (0..self.module(file).values.len()).map(|index| (file, ValueId::new(index)));
                 sources.extend(places.filter(|&place| self.differs(place)));
             }
-            self.influence.nearest_sources(&sources, |place| self.gives(place, &EQUAL))
+            self.influence().nearest_sources(&sources, |place| self.gives(place, &EQUAL))
         })
     }
 

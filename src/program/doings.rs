@@ -118,7 +118,7 @@ impl Facts<'_> {
     fn runs_training(&self, edge: &CallEdge) -> bool {
         let (file, Some(call)) = (edge.caller.file, edge.call) else { return false };
         let fetches = self.module(file).call(call).arguments.iter().map(|argument| (file, argument.value));
-        let behind = self.influence.backwards(&fetches.collect::<Vec<_>>(), |_| false);
+        let behind = self.influence().backwards(&fetches.collect::<Vec<_>>(), |_| false);
         behind.into_iter().any(|(file, value)| match self.module(file).value(value).value {
             Value::Call(call) => self
                 .called_symbols(file, call)

@@ -69,7 +69,7 @@ pub struct Facts<'a> {
     /// The edges to functions, sorted by function, and where each one's are.
     incoming: (Vec<CallEdge>, FxHashMap<FunctionRef, Range<usize>>),
     /// Which values depend on which.
-    pub influence: Influence,
+    influence: OnceLock<Influence>,
     pub(super) varying: OnceLock<FxHashMap<Place, Place>>,
     control: FxHashMap<Caller, OnceLock<ControlDependence>>,
     repetition: Repetition,
@@ -108,7 +108,7 @@ impl<'a> Facts<'a> {
             imported: Vec::new(),
             outgoing,
             incoming,
-            influence: Influence::default(),
+            influence: OnceLock::new(),
             varying: OnceLock::new(),
             control: FxHashMap::default(),
             repetition: Repetition::default(),
@@ -123,7 +123,6 @@ impl<'a> Facts<'a> {
             }
         }
         facts.effects = Effects::new(&facts);
-        facts.influence = Influence::new(&facts);
         facts.programs = super::programs::find(&facts, entries);
         facts.repetition = Repetition::new(&facts);
         facts
@@ -346,6 +345,12 @@ impl<'a> Facts<'a> {
     pub fn code_of(&self, function: FunctionRef) -> Caller {
         let scope = self.module(function.file).function(function.function).scope;
         Caller { file: function.file, scope }
+    }
+
+    /// Which values depend on which; found when it is first asked for.
+    #[must_use]
+    pub fn influence(&self) -> &Influence {
+        self.influence.get_or_init(|| Influence::new(self))
     }
 
     /// How often a scope's code may run in one run of a program.

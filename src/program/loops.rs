@@ -96,12 +96,6 @@ pub(super) struct Gradients {
 }
 
 impl Gradients {
-    /// All calls that take or use gradients.
-    pub(super) fn calls(&self) -> impl Iterator<Item = (FileId, CallId)> + '_ {
-        let of_tapes = self.of_tapes.iter().map(|&(_, file, call)| (file, call));
-        of_tapes.chain(self.others.iter().chain(&self.steps).chain(&self.updates).copied())
-    }
-
     pub(super) fn new(facts: &Facts<'_>) -> Self {
         let mut gradients = Self::default();
         let variable = facts.library.lookup("tensorflow.Variable");
@@ -315,7 +309,7 @@ fn tape_loop(
         .collect();
     let results: Vec<Place> =
         taken.iter().map(|&(file, call)| (file, facts.module(file).call(call).result)).collect();
-    let influenced = facts.influence.forwards(&results, |place| gradients.results.contains(&place));
+    let influenced = facts.influence().forwards(&results, |place| gradients.results.contains(&place));
     let takes = |&(file, call): &(FileId, CallId)| {
         facts
             .module(file)
@@ -374,7 +368,7 @@ fn wrapped_tape<'f>(facts: &'f Facts<'_>, file: FileId, call: CallId) -> Option<
 /// The objects of a kind, models or layers, whose variables the places are.
 fn owners(facts: &Facts<'_>, places: &[Place], kind: Kind) -> Vec<ObjectId> {
     let is_owner = |(file, value): Place| facts.may_be(file, value, kind);
-    let behind = facts.influence.backwards(places, is_owner);
+    let behind = facts.influence().backwards(places, is_owner);
     let mut owners: Vec<ObjectId> =
         behind.iter().flat_map(|&(file, value)| facts.of_kind(file, value, kind)).collect();
     sort(&mut owners);

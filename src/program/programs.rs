@@ -133,9 +133,8 @@ fn files_that_train(
 ) -> FxHashSet<FileId> {
     let mut callers: FxHashMap<Caller, Vec<Caller>> = FxHashMap::default();
     let mut work: Vec<Caller> = loops.iter().map(|own| own.caller).collect();
-    work.extend(
-        gradients.calls().map(|(file, call)| Caller { file, scope: facts.module(file).call(call).scope }),
-    );
+    let others = gradients.others.iter();
+    work.extend(others.map(|&(file, call)| Caller { file, scope: facts.module(file).call(call).scope }));
     for caller in facts.scopes() {
         let called = facts.reached_functions(caller).map(|(_, function)| function);
         let given = handed.get(&caller).into_iter().flatten().map(|&(_, function)| function);

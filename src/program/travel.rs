@@ -39,7 +39,7 @@ impl Travel {
             travel.add_unknown_keys(facts, file, module);
         }
         lost.retain(|&(file, value)| facts.objects(file, value).any(|(_, object)| code(object).is_some()));
-        travel.places = facts.influence.backwards(&lost, |(file, value)| {
+        travel.places = facts.influence().backwards(&lost, |(file, value)| {
             facts.objects(file, value).all(|(_, object)| code(object).is_none())
         });
         travel
