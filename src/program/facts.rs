@@ -63,6 +63,8 @@ pub struct Facts<'a> {
     pub creations: Vec<Creation>,
     /// The programs, by their entry's path.
     pub programs: Vec<Program>,
+    kinds: Vec<Option<Kind>>,
+    creation_of: FxHashMap<ObjectId, usize>,
     imported: Vec<Vec<FileId>>,
     /// Where each caller's edges are among the solution's, which are sorted by caller and call.
     outgoing: FxHashMap<Caller, Range<usize>>,
@@ -105,6 +107,8 @@ impl<'a> Facts<'a> {
             concerned: FxHashSet::default(),
             creations: Vec::new(),
             programs: Vec::new(),
+            kinds: Vec::new(),
+            creation_of: FxHashMap::default(),
             imported: Vec::new(),
             outgoing,
             incoming,
@@ -114,9 +118,12 @@ impl<'a> Facts<'a> {
             repetition: Repetition::default(),
             effects: Effects::default(),
         };
+        facts.kinds = facts.find_kinds();
         facts.imported = facts.find_imported();
         facts.concerned = facts.find_concerned();
         facts.creations = facts.find_creations();
+        facts.creation_of =
+            facts.creations.iter().enumerate().map(|(index, creation)| (creation.object, index)).collect();
         for file in modules.files().filter(|file| facts.concerned.contains(file)) {
             for index in 0..modules.get(file).scopes.len() {
                 facts.control.insert(Caller { file, scope: ScopeId::new(index) }, OnceLock::new());
@@ -211,14 +218,25 @@ impl<'a> Facts<'a> {
     /// What kind of object it is: an instance of an optimizer's class, also of the project's own, is an optimizer.
     #[must_use]
     pub fn kind(&self, object: ObjectId) -> Option<Kind> {
-        let object = self.solution.object(object);
-        match object {
-            Object::Created(..) | Object::Instance(..) => {
-                let symbol = self.symbol(object).filter(|symbol| symbol.is_class())?;
-                Some(self.library.kind_of_class(symbol))
-            }
-            _ => None,
-        }
+        self.kinds[object.0 as usize]
+    }
+
+    /// The kinds of all objects; each class is looked up once.
+    fn find_kinds(&self) -> Vec<Option<Kind>> {
+        let mut of_libraries: FxHashMap<ExternalId, Option<Kind>> = FxHashMap::default();
+        let mut of_classes: FxHashMap<ClassRef, Option<Kind>> = FxHashMap::default();
+        let kind_of = |object: Object| {
+            let symbol = self.symbol(object).filter(|symbol| symbol.is_class())?;
+            Some(self.library.kind_of_class(symbol))
+        };
+        let objects = self.solution.objects();
+        objects
+            .map(|(_, object)| match object {
+                Object::Created(class, _) => *of_libraries.entry(class).or_insert_with(|| kind_of(object)),
+                Object::Instance(class, _) => *of_classes.entry(class).or_insert_with(|| kind_of(object)),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Whether the value may be an object of this kind.
@@ -237,7 +255,7 @@ impl<'a> Facts<'a> {
     /// Where an object was made.
     #[must_use]
     pub fn creation(&self, object: ObjectId) -> Option<&Creation> {
-        self.creations.iter().find(|creation| creation.object == object)
+        self.creation_of.get(&object).map(|&index| &self.creations[index])
     }
 
     /// The call that a node is the result of.
