@@ -75,14 +75,31 @@ fn the_published_rules_find_everything_they_need_in_them() {
     }
 }
 
+/// What the checks of the restrictions say, each taken to the letter.
+const RESTRICTIONS: &[&str] =
+    &["check", "--isolated", "--select", "restriction,training-loop", "--strict", "--output", "concise"];
+
 #[test]
 fn no_restriction_is_violated_to_the_letter() {
     let folder = written(&programs());
-    let report = run(
-        folder.path(),
-        &["check", "--isolated", "--select", "restriction,training-loop", "--strict", "--output", "concise"],
-    );
+    let report = run(folder.path(), RESTRICTIONS);
     assert_eq!(report.status, 0, "{}", report.stdout);
+}
+
+#[test]
+fn a_violation_in_any_of_them_would_be_seen() {
+    let mut programs = programs();
+    for program in &mut programs {
+        program.source += "\nimport math\n";
+    }
+    let folder = written(&programs);
+    let report = run(folder.path(), RESTRICTIONS).stdout;
+    let unseen: Vec<_> = programs.iter().filter(|program| !report.contains(&program.name)).collect();
+    assert!(
+        unseen.is_empty(),
+        "nothing is said of {:?}",
+        unseen.iter().map(|it| &it.name).collect::<Vec<_>>()
+    );
 }
 
 #[test]

@@ -4,7 +4,10 @@
 
 use std::fmt::Write;
 
-use hvdlint::syntax::ast::{Alias, Arguments, Comprehension, Expr, ExprContext, Number, Parameters, Stmt};
+use hvdlint::syntax::ast::{
+    Alias, Arguments, Comprehension, Expr, ExprContext, ExprFString, InterpolatedStringElement, Number,
+    ParameterWithDefault, Parameters, Stmt, WithItem,
+};
 use similar::TextDiff;
 
 /// The unified diff of two trees as source.
@@ -68,7 +71,7 @@ fn statement(out: &mut String, stmt: &Stmt, depth: usize) {
             }
         }
         Stmt::With(it) => {
-            let item = |item: &hvdlint::syntax::ast::WithItem| {
+            let item = |item: &WithItem| {
                 let bound =
                     item.optional_vars.as_ref().map_or(String::new(), |vars| format!(" as {}", expr(vars)));
                 expr(&item.context_expr) + &bound
@@ -120,7 +123,7 @@ fn aliases(aliases: &[Alias]) -> String {
 }
 
 fn parameters(parameters: &Parameters) -> String {
-    let one = |it: &hvdlint::syntax::ast::ParameterWithDefault| {
+    let one = |it: &ParameterWithDefault| {
         let default = it.default.as_ref().map_or(String::new(), |value| format!("={}", expr(value)));
         format!("{}{default}", it.parameter.name.id)
     };
@@ -160,6 +163,15 @@ fn operand(it: &Expr) -> String {
         }
         it => expr(it),
     }
+}
+
+/// A formatted string of plain fields.
+fn formatted(it: &ExprFString) -> String {
+    let part = |part: &InterpolatedStringElement| match part {
+        InterpolatedStringElement::Literal(literal) => literal.value.to_string(),
+        InterpolatedStringElement::Interpolation(field) => format!("{{{}}}", expr(&field.expression)),
+    };
+    format!("f'{}'", it.value.elements().map(part).collect::<String>())
 }
 
 fn expr(it: &Expr) -> String {
@@ -209,6 +221,7 @@ fn expr(it: &Expr) -> String {
         Expr::Generator(it) => format!("({}{})", operand(&it.elt), comprehensions(&it.generators)),
         Expr::Starred(it) => format!("*{}", operand(&it.value)),
         Expr::StringLiteral(it) => format!("{:?}", it.value.to_str()),
+        Expr::FString(it) => formatted(it),
         Expr::NumberLiteral(it) => match &it.value {
             Number::Int(value) => value.to_string(),
             Number::Float(value) => format!("{value:?}"),

@@ -29,7 +29,7 @@ pub fn imports(text: &mut Text) -> Names {
     if text.maybe(2, "os") {
         text.line("import os");
         if text.maybe(2, "CUDA_VISIBLE_DEVICES before the imports") {
-            text.line("os.environ['CUDA_VISIBLE_DEVICES'] = '0'");
+            text.removed("os.environ['CUDA_VISIBLE_DEVICES'] = '0'");
         }
         if text.maybe(3, "another variable of the environment") {
             text.line("os.environ['TF_CPP_MIN_LOG_LEVEL'] = '2'");
@@ -96,7 +96,7 @@ pub fn imports(text: &mut Text) -> Names {
     text.gap();
     if text.maybe(6, "CUDA_VISIBLE_DEVICES after the imports") {
         text.line("import os");
-        text.line("os.environ['CUDA_VISIBLE_DEVICES'] = '1'");
+        text.removed("os.environ['CUDA_VISIBLE_DEVICES'] = '1'");
     }
     names
 }
@@ -140,15 +140,25 @@ pub fn arrays(text: &mut Text, names: &Names) {
     }
 }
 
+/// Whether a dataset ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Ends {
+    /// After the data was seen once.
+    Once,
+    /// Never: something else counts the batches.
+    Never,
+}
+
 /// `dataset`, in one statement or several.
-pub fn dataset(text: &mut Text, names: &Names, annotated: bool) {
+pub fn dataset(text: &mut Text, names: &Names, target: &str, ends: Ends) {
     let source = format!("{}.data.Dataset.from_tensor_slices((x_train, y_train))", names.tf);
-    let target = if annotated { format!("dataset: {}.data.Dataset", names.tf) } else { "dataset".to_owned() };
-    let more = text.dice.one(&[".shuffle(1024).batch(BATCH_SIZE)", ".repeat().shuffle(4096).batch(32)"]);
+    let more =
+        text.dice.one(&[".shuffle(1024).batch(BATCH_SIZE)", ".shuffle(4096, seed=7).batch(32).prefetch(2)"]);
+    let repeat = if ends == Ends::Never { ".repeat()" } else { "" };
     if text.maybe(2, "dataset in steps") {
-        text.line(&format!("{target} = {source}"));
-        text.line(&format!("dataset = dataset{more}.repeat().prefetch(2)"));
+        text.line(&format!("{target} = {source}{repeat}"));
+        text.line(&format!("dataset = dataset{more}"));
     } else {
-        text.line(&format!("{target} = {source}{more}.repeat()"));
+        text.line(&format!("{target} = {source}{repeat}{more}"));
     }
 }

@@ -1,6 +1,6 @@
 //! Programs that train with `fit`.
 
-use super::data::{self, Names};
+use super::data::{self, Ends, Names};
 use super::model::{self, Built};
 use super::rate;
 use super::text::Text;
@@ -24,7 +24,7 @@ fn training(text: &mut Text, names: &Names, class: Option<&str>) {
     data::arrays(text, names);
     let from_dataset = text.maybe(2, "fit on a dataset");
     if from_dataset {
-        data::dataset(text, names, false);
+        data::dataset(text, names, "dataset", Ends::Never);
     }
     model::model(text, names, class, Built::Maybe);
     rate::optimizer(text, names);

@@ -1,6 +1,6 @@
 //! Programs whose loop has a gradient tape.
 
-use super::data::{self, Names};
+use super::data::{self, Ends, Names};
 use super::model::{self, Built};
 use super::rate;
 use super::text::Text;
@@ -70,8 +70,13 @@ pub fn write(text: &mut Text) {
 
 fn objects(text: &mut Text, names: &Names, class: Option<&str>) {
     data::arrays(text, names);
-    let annotated = text.maybe(6, "dataset with an annotation");
-    data::dataset(text, names, annotated);
+    let ends = if text.maybe(3, "dataset ends") { Ends::Once } else { Ends::Never };
+    let target = if text.maybe(6, "dataset with an annotation") {
+        format!("dataset: {}.data.Dataset", names.tf)
+    } else {
+        "dataset".to_owned()
+    };
+    data::dataset(text, names, &target, ends);
     if text.maybe(4, "dataset is cut") {
         text.line("dataset = dataset.take(4000)");
     }
@@ -87,19 +92,13 @@ fn objects(text: &mut Text, names: &Names, class: Option<&str>) {
 /// The loops.
 fn training(text: &mut Text, names: &Names, scope: Scope) {
     let count = text.dice.one(&["1000", "STEPS", "STEPS * 2", "STEPS + 100"]);
-    let batches = match text.dice.one(&[0, 1, 2]) {
-        0 => {
-            text.note("take by position");
-            format!("dataset.take({count})")
-        }
-        1 => {
-            text.note("take by keyword");
-            format!("dataset.take(count={count})")
-        }
-        _ => {
-            text.note("dataset as it is");
-            "dataset".to_owned()
-        }
+    let batches = if text.has("dataset ends") {
+        "dataset".to_owned()
+    } else if text.maybe(2, "take by position") {
+        format!("dataset.take({count})")
+    } else {
+        text.note("take by keyword");
+        format!("dataset.take(count={count})")
     };
     let head = if text.maybe(3, "enumerate") {
         format!("for step, (x, y) in enumerate({batches}):")

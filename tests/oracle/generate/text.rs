@@ -48,6 +48,11 @@ impl Text {
         happens
     }
 
+    /// A statement that a rule removes: what becomes of a comment on its line is not for the rules to say.
+    pub fn removed(&mut self, line: &str) {
+        self.lines.push((self.depth, line.to_owned()));
+    }
+
     /// A statement, sometimes with a comment above or behind it.
     pub fn line(&mut self, line: &str) {
         if self.maybe(9, "comment above") {
