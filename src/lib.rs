@@ -38,6 +38,7 @@
 //! | [`program`] | all modules: value flow, calls, classes, effects, training loops |
 //! | [`api`] | what symbols of TensorFlow, Keras, Horovod and Python *are*: tables, a row a symbol |
 //! | [`finding`] | what a check has to say |
+//! | [`rewrite`] | the verbs that change a source: what fixes are made of |
 //! | [`suppression`] | comments that suppress findings |
 //! | [`report`] | a file for each format |
 //! | [`analysis`] | from a project to its findings, in one page |
@@ -65,6 +66,7 @@ pub mod finding;
 pub mod program;
 pub mod project;
 pub mod report;
+pub mod rewrite;
 pub mod semantic;
 pub mod suppression;
 pub mod syntax;
