@@ -38,6 +38,7 @@
 //! | [`program`] | all modules: value flow, calls, classes, effects, training loops |
 //! | [`api`] | what symbols of TensorFlow, Keras, Horovod and Python *are*: tables, a row a symbol |
 //! | [`finding`] | what a check has to say |
+//! | [`distribute`] | what a program still needs to train with Horovod: a file for each rule |
 //! | [`rewrite`] | the verbs that change a source: what fixes are made of |
 //! | [`suppression`] | comments that suppress findings |
 //! | [`report`] | a file for each format |
@@ -62,6 +63,7 @@ pub mod api;
 pub mod checks;
 pub mod cli;
 pub mod commands;
+pub mod distribute;
 pub mod finding;
 pub mod program;
 pub mod project;

@@ -65,6 +65,31 @@ impl Text<'_> {
         })
     }
 
+    /// Whether an expression is a name followed by attributes and constant subscripts.
+    #[must_use]
+    pub fn is_chain(&self, expression: TextRange) -> bool {
+        let tokens = self.tokens(expression);
+        let fits = |(kind, _): &(TokenKind, TextRange)| {
+            matches!(
+                kind,
+                TokenKind::Name
+                    | TokenKind::Dot
+                    | TokenKind::Lsqb
+                    | TokenKind::Rsqb
+                    | TokenKind::String
+                    | TokenKind::Int
+            )
+        };
+        let begins = tokens
+            .first()
+            .is_some_and(|(kind, range)| *kind == TokenKind::Name && range.start() == expression.start());
+        // A name within brackets could mean something else elsewhere.
+        let subscripts = tokens.windows(2).all(|pair| {
+            pair[0].0 != TokenKind::Lsqb || matches!(pair[1].0, TokenKind::String | TokenKind::Int)
+        });
+        begins && subscripts && tokens.iter().all(fits)
+    }
+
     /// The expression's text, in parentheses if it binds less than a product.
     #[must_use]
     pub fn as_factor(&self, expression: TextRange) -> String {

@@ -57,7 +57,11 @@ impl Text<'_> {
     /// Lines with the indentation of a statement, each behind a line end.
     fn lines(&self, statement: StatementId, lines: &[&str]) -> String {
         let indentation = self.indentation(statement);
-        lines.iter().map(|line| format!("{}{indentation}{line}", self.newline())).collect()
+        let line = |line: &&str| match *line {
+            "" => self.newline().to_owned(),
+            line => format!("{}{indentation}{line}", self.newline()),
+        };
+        lines.iter().map(line).collect()
     }
 
     /// Where a statement ends, a comment behind it and comments that belong to its suite included.
@@ -175,6 +179,48 @@ impl Text<'_> {
             .take_while(|&id| self.module.statement(id).range.start() < end)
             .filter(|&id| self.module.statement(id).parent == Some(function))
             .collect()
+    }
+
+    /// Moves the last statements of a block to the level of its header, behind `line`. `None` if they do not stand on
+    /// lines of their own below it.
+    #[must_use]
+    pub fn dedent(&self, block: StatementId, moved: &[StatementId], line: &str) -> Option<Vec<Edit>> {
+        let (&first, &last) = (moved.first()?, moved.last()?);
+        let outer = self.line_indentation(self.module.statement(block).range.start());
+        let start = self.module.statement(first).range.start();
+        let inner = self.line_indentation(start);
+        if !self.starts_line(start) || !inner.starts_with(outer) || inner.len() == outer.len() {
+            return None;
+        }
+        let range = TextRange::new(self.line_start(start), self.end(last));
+        let surplus = size(inner.len() - outer.len());
+        let mut edits = vec![self.insert(range.start(), format!("{outer}{line}{}", self.newline()))];
+        for at in std::iter::once(range.start()).chain(self.indentable_lines(range)) {
+            let indentation = self.line_indentation(at);
+            if !indentation.starts_with(inner) {
+                // A comment or the rest of an expression that stands further left.
+                continue;
+            }
+            edits.push(self.replace(TextRange::at(at + size(outer.len()), surplus), ""));
+        }
+        Some(edits)
+    }
+
+    /// Whether the line behind a statement holds something, so that new lines should be parted from it.
+    #[must_use]
+    pub fn is_followed(&self, statement: StatementId) -> bool {
+        let start = self.next_line(self.end(statement));
+        let end = self.line_end(start);
+        !self.text()[start.to_usize()..end.to_usize()].trim().is_empty()
+    }
+
+    /// Puts lines in front of a module's first statement, behind its docstring and the comments at its top.
+    #[must_use]
+    pub fn at_top(&self, lines: &[&str]) -> Vec<Edit> {
+        let first = (0..self.module.statements.len()).map(StatementId::new).find(|&id| {
+            !matches!(self.module.statement(id).kind, StatementKind::Expression { docstring: true })
+        });
+        first.map_or_else(Vec::new, |first| self.before(first, lines))
     }
 
     // ---- lines with several statements ----
