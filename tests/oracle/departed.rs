@@ -90,31 +90,32 @@ def train():
 }
 
 #[test]
-fn a_step_in_a_function_of_its_own_has_a_global_flag() {
+fn a_step_in_a_function_of_its_own_is_followed_where_it_is_called() {
     let source = "\
 import tensorflow as tf
 optimizer = tf.optimizers.Adam(0.001)
 def step(x, y):
-    'One step.'
     grads = gradients(model.trainable_variables)
     optimizer.apply_gradients(zip(grads, model.trainable_variables))
-for x, y in dataset:
-    step(x, y)
+    return grads
+for epoch in range(2):
+    for x, y in dataset:
+        grads = step(x, y)
 ";
     let rest = "\
-hvd_broadcast_done = False
 optimizer = tf.optimizers.Adam(0.001 * hvd.size())
 def step(x, y):
-    'One step.'
-    global hvd_broadcast_done
     grads = gradients(model.trainable_variables)
     optimizer.apply_gradients(zip(grads, model.trainable_variables))
-    if not hvd_broadcast_done:
-        hvd.broadcast_variables(model.variables, root_rank=0)
-        hvd.broadcast_variables(optimizer.variables(), root_rank=0)
-        hvd_broadcast_done = True
-for x, y in dataset:
-    step(x, y)
+    return grads
+hvd_broadcast_done = False
+for epoch in range(2):
+    for x, y in dataset:
+        grads = step(x, y)
+        if not hvd_broadcast_done:
+            hvd.broadcast_variables(model.variables, root_rank=0)
+            hvd.broadcast_variables(optimizer.variables(), root_rank=0)
+            hvd_broadcast_done = True
 ";
     wanted(Pattern::Tape, source, &format!("{TAPE_PREAMBLE}{rest}"));
 }
@@ -127,8 +128,9 @@ fn a_tape_s_optimizer_is_scaled_however_it_is_named_and_never_wrapped() {
         ("import tensorflow.keras as keras\n", "keras.optimizers.Adam"),
     ] {
         let source = format!("import tensorflow as tf\n{import}optimizer = {class}(learning_rate=RATE)\n");
-        let rest = format!("{import}optimizer = {class}(learning_rate=RATE * hvd.size())\n");
-        wanted(Pattern::Tape, &source, &format!("{TAPE_PREAMBLE}{rest}"));
+        let rest = format!("optimizer = {class}(learning_rate=RATE * hvd.size())\n");
+        let preamble = TAPE_PREAMBLE.replace("import horovod", &format!("{import}import horovod"));
+        wanted(Pattern::Tape, &source, &format!("{preamble}{rest}"));
     }
 }
 
@@ -157,12 +159,16 @@ optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
 }
 
 #[test]
-fn a_preamble_is_written_once() {
-    let keras = keras_preamble();
-    let source = "import tensorflow as tf\nfrom tensorflow import keras\n";
-    wanted(Pattern::Keras, source, &format!("{keras}from tensorflow import keras\n"));
-    let source = "from tensorflow import keras\nimport tensorflow as tf\n";
-    wanted(Pattern::Keras, source, &format!("from tensorflow import keras\n{keras}"));
+fn one_preamble_stands_behind_the_imports() {
+    let rest = keras_preamble().split_off("import tensorflow as tf\n".len());
+    for imports in [
+        "import tensorflow as tf\nfrom tensorflow import keras\n",
+        "from tensorflow import keras\nimport tensorflow as tf\n",
+        "'Trains.'\nimport tensorflow as tf\nimport os\nos.environ['A'] = 'b'\nimport numpy as np\n",
+    ] {
+        let source = format!("{imports}SIZE = 3\n");
+        wanted(Pattern::Keras, &source, &format!("{imports}{rest}SIZE = 3\n"));
+    }
 }
 
 #[test]

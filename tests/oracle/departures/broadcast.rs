@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use hvdlint::syntax::ast::visitor::{Visitor, walk_expr};
 use hvdlint::syntax::ast::{Expr, Stmt};
 
-use super::{Program, imports_of_horovod};
+use super::Program;
 use crate::rules::calls::FLAG;
-use crate::tree::{equal, every_suite, fill, is_name, map_suites, statements};
+use crate::tree::{
+    equal, every_suite, fill, is_name, map_suites, statements, strict_assignment, strict_expression,
+};
 
 /// One flag for each loop, one block after its step, no name for what is zipped.
 pub fn once(_: &Program, mut body: Vec<Stmt>) -> Vec<Stmt> {
@@ -17,13 +19,8 @@ pub fn once(_: &Program, mut body: Vec<Stmt>) -> Vec<Stmt> {
     if let Some(model) = stepped_model(&body) {
         body = every_suite(body, &|suite| rewritten(suite, &model));
     }
-    let (mut body, needed) = with_flags(body);
-    if needed {
-        // The preamble is five statements.
-        let after = imports_of_horovod(&body).first().map_or(0, |import| import + 5).min(body.len());
-        body.splice(after..after, flag);
-    }
-    body
+    let body = at_calls(body);
+    with_flags(body)
 }
 
 fn flag() -> Vec<Stmt> {
@@ -90,34 +87,44 @@ fn block(published: Stmt, model: &str) -> Stmt {
     Stmt::If(guard)
 }
 
-/// The suite with a flag before each outermost loop that has a block in it, and whether a block is left without.
-fn with_flags(suite: Vec<Stmt>) -> (Vec<Stmt>, bool) {
-    let mut made = Vec::new();
-    let mut left = false;
-    for mut stmt in suite {
-        let mut inside = false;
-        let is_loop = matches!(stmt, Stmt::For(_) | Stmt::While(_));
-        map_suites(&mut stmt, |body| {
-            if is_loop {
-                inside |= has_block(&body);
-                return body;
-            }
-            let (body, needed) = with_flags(body);
-            inside |= needed;
-            body
+/// The block of a function without a loop around its step goes behind the one statement that calls the function.
+fn at_calls(mut body: Vec<Stmt>) -> Vec<Stmt> {
+    for at in 0..body.len() {
+        let Stmt::FunctionDef(function) = &mut body[at] else { continue };
+        let Some(step) = function.body.iter().position(is_block) else { continue };
+        let block = function.body.remove(step);
+        let name = function.name.id.to_string();
+        body = every_suite(body, &|suite| {
+            let behind = |stmt: Stmt| {
+                let block = calls(&stmt, &name).then(|| block.clone());
+                std::iter::once(stmt).chain(block)
+            };
+            suite.into_iter().flat_map(behind).collect()
         });
-        match &mut stmt {
-            _ if is_loop && inside => made.extend(flag()),
-            Stmt::FunctionDef(function) if inside => {
-                let docstring = usize::from(function.body.first().is_some_and(is_docstring));
-                function.body.insert(docstring, statements(&format!("global {FLAG}")).remove(0));
-                left = true;
+    }
+    body
+}
+
+/// Whether the statement is `name(...)` or assigns it.
+fn calls(stmt: &Stmt, name: &str) -> bool {
+    let call = strict_expression(stmt).or_else(|| strict_assignment(stmt).map(|(_, call)| call));
+    call.is_some_and(|call| is_name(&call.func, name))
+}
+
+/// The suite with a flag before each outermost loop that has a block in it.
+fn with_flags(suite: Vec<Stmt>) -> Vec<Stmt> {
+    let mut made = Vec::new();
+    for mut stmt in suite {
+        if matches!(stmt, Stmt::For(_) | Stmt::While(_)) {
+            if has_block(std::slice::from_ref(&stmt)) {
+                made.extend(flag());
             }
-            stmt => left |= inside || is_block(stmt),
+        } else {
+            map_suites(&mut stmt, with_flags);
         }
         made.push(stmt);
     }
-    (made, left)
+    made
 }
 
 /// Whether a block stands in the suite, but for functions in it.
@@ -132,8 +139,4 @@ fn has_block(suite: &[Stmt]) -> bool {
         }
         inner || is_block(stmt)
     })
-}
-
-fn is_docstring(stmt: &Stmt) -> bool {
-    matches!(stmt, Stmt::Expr(statement) if statement.value.is_string_literal_expr())
 }
