@@ -154,8 +154,11 @@ pub struct Fix {
     pub applicability: Applicability,
     /// What it does, in the imperative.
     pub message: String,
-    /// Sorted, not overlapping.
+    /// Sorted, not overlapping. An edit that several fixes share word for word, such as an import, is made once.
     pub edits: Vec<Edit>,
+    /// A program's entry module: fixes with the same unit are right only together, so that all of them are applied
+    /// or none. A fix without a unit is right by itself.
+    pub unit: Option<FileId>,
 }
 
 /// A violated rule at a place, with everything that the reports say about it.
@@ -236,6 +239,13 @@ impl Finding {
     #[must_use]
     pub fn confidence(mut self, confidence: Confidence) -> Self {
         self.confidence = confidence;
+        self
+    }
+
+    /// Adds the change that removes it.
+    #[must_use]
+    pub fn mended_by(mut self, fix: Fix) -> Self {
+        self.fix = Some(fix);
         self
     }
 

@@ -120,14 +120,22 @@ fn summary(report: &Report) -> String {
         .filter(|(number, _)| *number > 0)
         .map(|(number, level)| count(number, &level))
         .collect();
-    let mut parts = vec![match levels.as_slice() {
+    let mut parts = Vec::new();
+    if let Some(fixed) = report.fixed.filter(|fixed| fixed.findings > 0) {
+        parts.push(format!("Fixed {} in {}", count(fixed.findings, "finding"), count(fixed.files, "file")));
+    }
+    parts.push(match levels.as_slice() {
         [] => format!("All is well: nothing to report in {files}"),
         [one] => format!("Found {one} in {files}"),
         [first, last] => format!("Found {first} and {last} in {files}"),
         _ => format!("Found {} in {files}", levels.join(", ")),
-    }];
+    });
     if report.fixable() > 0 {
         parts.push(format!("{} fixable with --fix", report.fixable()));
+    }
+    if report.fixable_unsafely() > 0 {
+        let more = if report.fixable() > 0 { " more" } else { "" };
+        parts.push(format!("{}{more} fixable with --fix --unsafe-fixes", report.fixable_unsafely()));
     }
     if !report.suppressed.is_empty() {
         parts.push(format!("{} suppressed", report.suppressed.len()));
