@@ -115,7 +115,13 @@ fn the_diff_is_the_whole_output() {
     let project = folder(&[("train.py", FIXABLE)]);
     let Run { status, stdout, stderr } = run(project.path(), &["check", "--diff"]);
     assert_eq!(status, 1);
-    insta::assert_snapshot!(stdout, @"");
+    insta::assert_snapshot!(stdout, @"
+    --- a/train.py
+    +++ b/train.py
+    @@ -1 +1 @@
+    -x = 1  # hvdlint: ignore[invalid-syntax] -- nothing here
+    +x = 1
+    ");
     assert_eq!(stderr, "Would fix 1 finding in 1 file; 0 findings would remain\n");
     let quiet = run(project.path(), &["check", "--diff", "-q"]);
     assert_eq!(quiet.stderr, "");
@@ -142,7 +148,7 @@ fn what_remains_is_reported_and_decides_the_status() {
     let answer = run(project.path(), &["check", "--fix", "--output", "full", "--output", "json=out.json"]);
     assert_eq!(answer.status, 1);
     assert!(
-        answer.stdout.ends_with("Fixed 1 finding in 1 file; Found 1 warning in 2 files\n"),
+        answer.stdout.ends_with("Fixed 1 finding in 1 file. Found 1 warning in 2 files\n"),
         "{answer:#?}"
     );
     let json: serde_json::Value = serde_json::from_slice(&read(project.path(), "out.json")).unwrap();
@@ -152,7 +158,7 @@ fn what_remains_is_reported_and_decides_the_status() {
     let answer = run(fixed.path(), &["check", "--fix"]);
     assert_eq!(
         (answer.status, answer.stdout.as_str()),
-        (0, "Fixed 1 finding in 1 file; All is well: nothing to report in 1 file\n")
+        (0, "Fixed 1 finding in 1 file. All is well: nothing to report in 1 file\n")
     );
 }
 
@@ -262,7 +268,7 @@ mod unix {
         );
         assert!(answer.stderr.contains("b.py: is read-only; it is left alone"), "{answer:#?}");
         assert!(
-            answer.stdout.contains("Fixed 1 finding in 1 file; Found 2 warnings in 3 files"),
+            answer.stdout.contains("Fixed 1 finding in 1 file. Found 2 warnings in 3 files"),
             "{answer:#?}"
         );
         for (name, bytes) in [("a/train.py", FIXABLE), ("b.py", FIXABLE), ("c.py", FIXED)] {

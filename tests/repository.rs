@@ -264,6 +264,32 @@ fn source_files_take_no_short_cuts() {
 }
 
 #[test]
+fn only_fixes_and_reports_write_to_the_disk() {
+    let words = [
+        "File::create",
+        "fs::write",
+        "OpenOptions::new",
+        "fs::rename",
+        "persist(",
+        "tempfile::",
+        "remove_file",
+    ];
+    let mut failures = Vec::new();
+    for path in files("src", "rs").into_iter().filter(|path| !is_test(path)) {
+        let may = shown(&path).starts_with("src/fix/") || shown(&path) == "src/commands/check.rs";
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        failures.extend(
+            words
+                .iter()
+                .filter(|word| !may && code.contains(**word))
+                .map(|word| format!("{}: {word}", shown(&path))),
+        );
+    }
+    none(&failures);
+}
+
+#[test]
 fn only_the_syntax_room_names_the_parser() {
     let failures: Vec<String> = files("src", "rs")
         .into_iter()

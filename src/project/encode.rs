@@ -113,13 +113,13 @@ mod tests {
         for label in ["latin-1", "ascii", "cp1252"] {
             let original = format!("# coding: {label}\nx = 1\n").into_bytes();
             assert_eq!(
-                replaced(&original, "1", "'\u{4f60}'"),
+                replaced(&original, "= 1", "= '\u{4f60}'"),
                 Err(Unencodable::Character('\u{4f60}')),
                 "{label}"
             );
         }
         assert_eq!(
-            replaced(b"# coding: latin-1\nx = 1\n", "1", "'\u{e9}'"),
+            replaced(b"# coding: latin-1\nx = 1\n", "= 1", "= '\u{e9}'"),
             Ok(b"# coding: latin-1\nx = '\xe9'\n".to_vec())
         );
     }

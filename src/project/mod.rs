@@ -2,7 +2,8 @@
 //! configuration that applies to them.
 //!
 //! [`Project::open`] finds the root and the files, [`Project::read`] decodes one of them, and [`Imports`] tells
-//! which file an import statement means. Nothing else in the crate reads the disk. A file that can't be read is a
+//! which file an import statement means. Nothing else in the crate reads the disk, except for what [`crate::fix`]
+//! compares before it writes. A file that can't be read is a
 //! [`FileProblem`], never an abort.
 
 use std::collections::BTreeMap;

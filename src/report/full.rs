@@ -120,16 +120,18 @@ fn summary(report: &Report) -> String {
         .filter(|(number, _)| *number > 0)
         .map(|(number, level)| count(number, &level))
         .collect();
-    let mut parts = Vec::new();
-    if let Some(fixed) = report.fixed.filter(|fixed| fixed.findings > 0) {
-        parts.push(format!("Fixed {} in {}", count(fixed.findings, "finding"), count(fixed.files, "file")));
-    }
-    parts.push(match levels.as_slice() {
+    let fixed = match report.fixed {
+        Some(fixed) if fixed.findings > 0 => {
+            format!("Fixed {} in {}. ", count(fixed.findings, "finding"), count(fixed.files, "file"))
+        }
+        _ => String::new(),
+    };
+    let mut parts = vec![match levels.as_slice() {
         [] => format!("All is well: nothing to report in {files}"),
         [one] => format!("Found {one} in {files}"),
         [first, last] => format!("Found {first} and {last} in {files}"),
         _ => format!("Found {} in {files}", levels.join(", ")),
-    });
+    }];
     if report.fixable() > 0 {
         parts.push(format!("{} fixable with --fix", report.fixable()));
     }
@@ -140,7 +142,7 @@ fn summary(report: &Report) -> String {
     if !report.suppressed.is_empty() {
         parts.push(format!("{} suppressed", report.suppressed.len()));
     }
-    parts.join("; ")
+    format!("{fixed}{}", parts.join("; "))
 }
 
 /// The files that the findings show, as they may be shown on a terminal.
