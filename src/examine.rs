@@ -68,7 +68,7 @@ impl Examined {
     pub fn of(project: Project, modules: Modules, wishes: Wishes<'_>) -> Self {
         let (found, documents, suppressions) =
             analysis::with_modules(&modules, &project, wishes.library, |facts| {
-                let mut found = analysis::findings_of(wishes.checks, facts, wishes.strict);
+                let mut found = analysis::findings_of(wishes.checks, &project, facts, wishes.strict);
                 let documents = documents(&project, facts, &found);
                 fix::settle(&mut found, &documents);
                 let suppressions = suppressions(facts, &documents);

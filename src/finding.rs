@@ -51,6 +51,8 @@ pub enum Group {
     Restriction,
     /// The seed's five restrictions on the training loop (HVD101 to HVD105).
     TrainingLoop,
+    /// What a program needs to train with Horovod (`HVD2xx`).
+    Distribution,
     /// The tool's own findings (`HVD9xx`).
     Tool,
 }
@@ -62,6 +64,7 @@ impl Group {
         match self {
             Self::Restriction => "restriction",
             Self::TrainingLoop => "training-loop",
+            Self::Distribution => "distribution",
             Self::Tool => "tool",
         }
     }
