@@ -59,7 +59,7 @@ optimizer = hvd.DistributedOptimizer(optimizer)
     published(Pattern::Tape, source, wanted);
 }
 
-/// The article's figures of the GradientTape pattern, with the optimizer that they leave out.
+/// The article's figures of the `GradientTape` pattern, with the optimizer that they leave out.
 #[test]
 fn a_tape_is_distributed_and_what_is_stepped_is_broadcast() {
     let source = "\

@@ -86,8 +86,8 @@ fn simple(stmt: &Stmt) -> String {
     match stmt {
         Stmt::Expr(it) => expr(&it.value),
         Stmt::Assign(it) => {
-            let targets: String = it.targets.iter().map(|target| format!("{} = ", expr(target))).collect();
-            targets + &expr(&it.value)
+            let sides: Vec<_> = it.targets.iter().chain([it.value.as_ref()]).map(expr).collect();
+            sides.join(" = ")
         }
         Stmt::AugAssign(it) => format!("{} {}= {}", expr(&it.target), it.op.as_str(), expr(&it.value)),
         Stmt::AnnAssign(it) => {
@@ -144,8 +144,8 @@ fn arguments(arguments: &Arguments) -> String {
 
 fn comprehensions(generators: &[Comprehension]) -> String {
     let one = |it: &Comprehension| {
-        let ifs: String = it.ifs.iter().map(|condition| format!(" if {}", operand(condition))).collect();
-        format!(" for {} in {}{ifs}", expr(&it.target), operand(&it.iter))
+        let ifs: Vec<_> = it.ifs.iter().map(|condition| format!(" if {}", operand(condition))).collect();
+        format!(" for {} in {}{}", expr(&it.target), operand(&it.iter), ifs.concat())
     };
     generators.iter().map(one).collect()
 }

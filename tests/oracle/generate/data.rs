@@ -73,8 +73,8 @@ pub fn imports(text: &mut Text) -> Names {
         3 => {
             text.note("from tensorflow.keras import layers, optimizers");
             text.line("from tensorflow.keras import layers, optimizers");
-            names.layers = "layers.".to_owned();
-            names.optimizers = "optimizers.".to_owned();
+            names.layers = String::from("layers.");
+            names.optimizers = String::from("optimizers.");
         }
         4 => {
             text.note("from tensorflow.keras.optimizers import");
@@ -102,7 +102,7 @@ pub fn imports(text: &mut Text) -> Names {
 }
 
 fn by_keras(names: &mut Names, keras: &str) {
-    names.keras = keras.to_owned();
+    names.keras = String::from(keras);
     names.layers = format!("{keras}.layers.");
     names.optimizers = format!("{keras}.optimizers.");
 }

@@ -84,8 +84,8 @@ impl Text {
     /// A call, on one line or with a line for each argument.
     pub fn call(&mut self, function: &str, arguments: &[String]) -> String {
         if arguments.len() > 1 && self.maybe(4, "call over several lines") {
-            let arguments: String = arguments.iter().map(|argument| format!("\n\0{argument},")).collect();
-            format!("{function}({arguments}\n)")
+            let arguments: Vec<_> = arguments.iter().map(|argument| format!("\n\0{argument},")).collect();
+            format!("{function}({}\n)", arguments.concat())
         } else {
             format!("{function}({})", arguments.join(", "))
         }

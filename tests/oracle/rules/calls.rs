@@ -116,23 +116,20 @@ fn fit(stmt: &Stmt, call: &ExprCall, env: &Env) -> Option<Output> {
     let given = keyword(call, "verbose").is_some();
     let verbose = expression("1 if hvd.rank() == 0 else 0", &[]);
     let verbosely = |call: &ExprCall| with_keyword(call, "verbose", verbose.clone());
-    let made = match keyword(call, "callbacks") {
-        Some(callbacks) => {
-            let template = "\
+    let made = if let Some(callbacks) = keyword(call, "callbacks") {
+        let template = "\
 callback = [hvd.callbacks.BroadcastGlobalVariablesCallback(root_rank=0)]
 if hvd.rank() == 0: callbacks.append(given)
 ";
-            let mut made = filled(template, &[("given", callbacks)]);
-            let call = with_keyword(call, "callbacks", expression("callbacks", &[]));
-            made.push(with_call(stmt, verbosely(&call)));
-            made
-        }
-        None => {
-            let root = if given { "root_rank=0" } else { "0" };
-            let callback = format!("[hvd.callbacks.BroadcastGlobalVariablesCallback({root})]");
-            let call = with_keyword(&verbosely(call), "callbacks", expression(&callback, &[]));
-            vec![with_call(stmt, call)]
-        }
+        let mut made = filled(template, &[("given", callbacks)]);
+        let call = with_keyword(call, "callbacks", expression("callbacks", &[]));
+        made.push(with_call(stmt, verbosely(&call)));
+        made
+    } else {
+        let root = if given { "root_rank=0" } else { "0" };
+        let callback = format!("[hvd.callbacks.BroadcastGlobalVariablesCallback({root})]");
+        let call = with_keyword(&verbosely(call), "callbacks", expression(&callback, &[]));
+        vec![with_call(stmt, call)]
     };
     Some((made, env.clone()))
 }

@@ -3,11 +3,11 @@
 //! The rules are written down as published, faults included; [`crate::departures`] says where the product differs.
 //! Places where the published formulas can be read in more than one way carry the word *reading*.
 //!
-//! - [`calls`]: the strict form of expression statements, the same text in both sections;
-//! - [`keras`]: the strict form of assignments, section 2.3;
-//! - [`tape`]: the strict form of assignments, section 2.4;
-//! - [`imports`]: imports and aliases, the same text in both sections;
-//! - [`expr`]: expressions;
+//! - [`calls`][]: the strict form of expression statements, the same text in both sections;
+//! - [`keras`][]: the strict form of assignments, section 2.3;
+//! - [`tape`][]: the strict form of assignments, section 2.4;
+//! - [`imports`][]: imports and aliases, the same text in both sections;
+//! - [`expr`][]: expressions;
 //! - [`env`] and [`classes`]: the environment σ and the relation `<:`.
 //!
 //! What is left, all other statements, is here.
@@ -36,7 +36,7 @@ use crate::tree::{is_path, map_suites, path, statements, strict_assignment, stri
 pub enum Pattern {
     /// Section 2.3, "TensorFlow 2.x Keras API Pattern"
     Keras,
-    /// Section 2.4, "TensorFlow 2.x GradientTape API Pattern"
+    /// Section 2.4, "TensorFlow 2.x `GradientTape` API Pattern"
     Tape,
 }
 

@@ -1,4 +1,4 @@
-//! Section 2.4: the strict form of assignments in the GradientTape pattern.
+//! Section 2.4: the strict form of assignments in the `GradientTape` pattern.
 
 use hvdlint::syntax::ast::{ExprCall, Stmt};
 
