@@ -120,6 +120,8 @@ pub static RULES: &[&Rule] = &[
     &training_function_as_value::CHECK.rule,
     &conditional_training_loop::CHECK.rule,
     &distribute::initialisation::RULE.rule,
+    &distribute::learning_rate::RULE.rule,
+    &distribute::schedule::RULE.rule,
     &distribute::tape::RULE.rule,
     &distribute::broadcast::RULE.rule,
     &distribute::device::RULE.rule,

@@ -16,8 +16,12 @@ pub mod broadcast;
 pub mod device;
 pub mod initialisation;
 mod job;
+pub mod learning_rate;
 mod names;
 mod plan;
+mod rate_changes;
+mod rates;
+pub mod schedule;
 mod site;
 mod spoken;
 mod step;
@@ -58,7 +62,8 @@ macro_rules! distribution_rule {
 pub(crate) use distribution_rule;
 
 /// All rules but the first, which gives the others their imports, in the order of their codes.
-pub static DISTRIBUTION: &[&DistributionRule] = &[&tape::RULE, &broadcast::RULE, &device::RULE];
+pub static DISTRIBUTION: &[&DistributionRule] =
+    &[&learning_rate::RULE, &schedule::RULE, &tape::RULE, &broadcast::RULE, &device::RULE];
 
 /// The rule that starts Horovod, and imports it where other steps need it.
 pub static INITIALISATION: &DistributionRule = &initialisation::RULE;
