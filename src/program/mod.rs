@@ -13,6 +13,7 @@ mod modules;
 mod object;
 mod programs;
 mod repetition;
+mod ruled_out;
 mod solver;
 mod time;
 mod travel;
