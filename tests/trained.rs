@@ -138,6 +138,52 @@ next(generator)
 }
 
 #[test]
+fn a_model_that_the_loss_asks_is_not_trained() {
+    check(
+        "
+critic = keras.applications.VGG19(include_top=False)
+image = tf.Variable(tf.ones([1, 224, 224, 3]))
+optimizer = keras.optimizers.Adam(0.02)  # trained
+
+def size(variables):
+    return sum(tf.nn.l2_loss(variable) for variable in variables)
+
+for _ in range(10):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(critic(image)) / size(critic.trainable_variables)
+    gradients = tape.gradient(loss, [image])
+    optimizer.apply_gradients(zip(gradients, [image]))
+",
+    );
+}
+
+#[test]
+fn variables_are_not_trained_by_the_functions_of_a_later_model() {
+    check(&format!(
+        "
+w = tf.Variable(tf.ones([4, 1]))
+optimizer = keras.optimizers.SGD(0.1)  # trained
+
+def error(prediction, y):
+    return tf.reduce_mean((prediction - y) ** 2)
+
+def descend(x, y):
+    with tf.GradientTape() as tape:
+        loss = error(x @ w, y)
+    optimizer.apply_gradients(zip(tape.gradient(loss, [w]), [w]))
+
+descend(tf.ones([8, 4]), tf.ones([8, 1]))
+net = keras.Sequential([keras.layers.Dense(1)])  # trained
+optimizer = keras.optimizers.Adam(0.1)  # trained
+{STEP}
+step(tf.ones([8, 4]), tf.ones([8, 1]))
+net = keras.Sequential([keras.layers.Dense(1)])
+print(error(net(tf.ones([8, 4])), tf.ones([8, 1])))
+"
+    ));
+}
+
+#[test]
 fn a_model_that_is_loaded_and_evaluated_is_not_trained() {
     check(
         "

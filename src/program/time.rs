@@ -44,19 +44,11 @@ struct Clock<'f, 'a> {
 
 impl Clock<'_, '_> {
     fn forget_later_objects(&self, own: &mut TrainingLoop) {
-        // A loop trains something: the only candidate is it.
-        if own.models.len() < 2 && own.optimizers.len() < 2 {
-            return;
-        }
         let last = own.steps.iter().chain(&own.by_hand).copied().chain([(own.caller.file, own.call)]);
         let begins: Option<Vec<Vec<Site>>> = last.map(|site| self.begins(site)).collect();
         let Some(runs) = begins.map(|begins| begins.concat()) else { return };
         for objects in [&mut own.models, &mut own.optimizers] {
-            let earlier: Vec<ObjectId> =
-                objects.iter().copied().filter(|&object| self.may_precede(object, &runs)).collect();
-            if !earlier.is_empty() {
-                *objects = earlier;
-            }
+            objects.retain(|&object| self.may_precede(object, &runs));
         }
     }
 
