@@ -16,6 +16,7 @@ mod repetition;
 mod ruled_out;
 mod solver;
 mod time;
+mod tracing;
 mod travel;
 
 pub use call_graph::{Adjacency, QualifiedNames, adjacency};
