@@ -5,7 +5,7 @@ mod support;
 
 use support::{folder, run};
 
-const BUILD: &str = r#"
+const BUILD: &str = "
 import functools
 import sys
 import tensorflow as tf
@@ -20,7 +20,7 @@ class Factory:
     def build(self, training=True):
         return build(training)
 
-"#;
+";
 
 const TRAIN: &str = r#"
 model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
