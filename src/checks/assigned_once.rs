@@ -43,7 +43,7 @@ fn repetition(facts: &Facts<'_>, source: &Source) -> Option<Repeated> {
     let call = facts.module(caller.file).call(source.creation.call);
     loop_around(facts, caller.file, call.statement, call.block, caller)
         .map(|around| Repeated::Loop(caller.file, around))
-        .or_else(|| facts.repetition().of(caller))
+        .or_else(|| facts.repetition().of_block(facts, caller, call.block))
 }
 
 fn repeated(facts: &Facts<'_>, rule: &'static Rule, source: &Source, why: Repeated) -> Finding {
