@@ -349,6 +349,8 @@ impl<'a> Solver<'a> {
             Use::Assign(receiver, node) => self.assign_property(object, receiver, node),
             Use::IterateInto(node, caller) => self.iterate(object, node, caller),
             Use::MergeInto(target) => self.merge_into(object, target),
+            Use::PairsInto(target, caller) => self.pairs_into(object, target, caller),
+            Use::PairInto(target) => self.pair_into(object, target),
             Use::SuperOf(class, node) => self.add_new(node, Object::Super(class, object)),
             Use::AttributeInto(name, node) => {
                 let from = self.attribute_node(object, name);
