@@ -296,7 +296,7 @@ impl Text<'_> {
     }
 
     /// Puts each statement of a line on a line of its own: `if a: b; c`. Nothing for a line that has just one.
-    fn unfold(&self, statement: StatementId) -> Vec<Edit> {
+    pub(super) fn unfold(&self, statement: StatementId) -> Vec<Edit> {
         let own = self.module.statement(statement);
         if own.header != own.range && self.starts_line(own.range.start()) {
             return Vec::new();
