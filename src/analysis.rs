@@ -2,9 +2,11 @@
 
 use crate::api::{Library, RowError};
 use crate::checks::{CHECKS, Context, tool};
+use crate::distribute;
 use crate::finding::{Confidence, Finding, Level, Location};
 use crate::program::{Facts, Hierarchy, Modules};
 use crate::project::{ApiKind, ApiRow, Project};
+use crate::rewrite::Texts;
 use crate::syntax::TextRange;
 
 /// Analyses `project` and gives its facts to `work`.
@@ -28,9 +30,11 @@ pub fn with_facts<R>(project: &Project, work: impl FnOnce(&Facts<'_>) -> R) -> R
 
 /// What the checks find, in no order: nothing is selected, suppressed or hidden yet.
 #[must_use]
-pub fn findings(facts: &Facts<'_>, strict: bool) -> Vec<Finding> {
-    let context = Context { facts, strict };
+pub fn findings(project: &Project, facts: &Facts<'_>, strict: bool) -> Vec<Finding> {
+    let texts = Texts::new(project);
+    let context = Context { facts, texts: &texts, strict };
     let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| (check.run)(context)).collect();
+    findings.extend(distribute::findings(context, &findings));
     findings.extend(syntax_errors(facts));
     findings
 }

@@ -38,6 +38,8 @@
 //! | [`program`] | all modules: value flow, calls, classes, effects, training loops |
 //! | [`api`] | what symbols of TensorFlow, Keras, Horovod and Python *are*: tables, a row a symbol |
 //! | [`finding`] | what a check has to say |
+//! | [`distribute`] | what a program still needs to train with Horovod: a file for each rule |
+//! | [`rewrite`] | the verbs that change a source: what fixes are made of |
 //! | [`suppression`] | comments that suppress findings |
 //! | [`report`] | a file for each format |
 //! | [`analysis`] | from a project to its findings, in one page |
@@ -61,10 +63,12 @@ pub mod api;
 pub mod checks;
 pub mod cli;
 pub mod commands;
+pub mod distribute;
 pub mod finding;
 pub mod program;
 pub mod project;
 pub mod report;
+pub mod rewrite;
 pub mod semantic;
 pub mod suppression;
 pub mod syntax;

@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &CheckArgs, global: &GlobalArgs) -> anyhow::Result<
     let confidence = arguments.confidence.unwrap_or(config.confidence);
     let (found, documents, suppressions) = analysis::with_facts(&project, |facts| {
         super::warn(&facts.modules.problems, global)?;
-        let found = analysis::findings(facts, strict);
+        let found = analysis::findings(&project, facts, strict);
         let documents = documents(&project, facts, &found);
         let suppressions = suppressions(facts, &documents);
         anyhow::Ok((found, documents, suppressions))

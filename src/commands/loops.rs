@@ -14,7 +14,7 @@ pub(super) fn run(arguments: &LoopsArgs, global: &GlobalArgs) -> anyhow::Result<
     let sources = Sources::new(&documents);
     let programs = analysis::with_facts(&project, |facts| {
         super::warn(&facts.modules.problems, global)?;
-        let findings = analysis::findings(facts, project.config().strict);
+        let findings = analysis::findings(&project, facts, project.config().strict);
         anyhow::Ok(programs::describe(facts, &sources, &findings, |file| project.file(file).reported))
     })??;
     let mut stdout = io::stdout().lock();

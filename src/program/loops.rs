@@ -74,6 +74,10 @@ pub struct TrainingLoop {
     pub optimizers: Vec<ObjectId>,
     /// What it trains on, as far as it is known.
     pub datasets: Vec<ObjectId>,
+    /// The tape; none in other loops.
+    pub tape: Option<ObjectId>,
+    /// The calls that take gradients from the tape.
+    pub gradients: Vec<(FileId, CallId)>,
     /// The calls that apply its gradients with an optimizer.
     pub steps: Vec<(FileId, CallId)>,
     /// The calls that change variables by its gradients without one.
@@ -259,6 +263,8 @@ fn loop_at(facts: &Facts<'_>, kind: LoopKind, file: FileId, id: CallId) -> Train
         models: Vec::new(),
         optimizers: Vec::new(),
         datasets: Vec::new(),
+        tape: None,
+        gradients: Vec::new(),
         steps: Vec::new(),
         by_hand: Vec::new(),
     }
@@ -345,6 +351,8 @@ fn tape_loop(
         })
         .collect();
     // A layer can be trained like a model.
+    own.tape = Some(tape);
+    own.gradients = taken;
     own.models = [(&sources, Kind::Model), (&variables, Kind::Model), (&sources, Kind::Layer)]
         .into_iter()
         .map(|(places, kind)| owners(facts, places, kind))

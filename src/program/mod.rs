@@ -14,6 +14,7 @@ mod object;
 mod programs;
 mod repetition;
 mod solver;
+mod tracing;
 mod travel;
 
 pub use call_graph::{Adjacency, QualifiedNames, adjacency};

@@ -208,7 +208,7 @@ fn program(
     handed: &HandedOver,
 ) -> Program {
     let reached = reach(facts, entry, handed, |_| true);
-    let without_fit = reach(facts, entry, handed, |edge| !is_fit_call_back(facts, edge));
+    let without_fit = reach(facts, entry, handed, |edge| !facts.is_step_of_fit(edge));
     let mut own = Vec::new();
     let mut steps_of_fit = Vec::new();
     for training_loop in loops.iter().filter(|training_loop| reached.contains(&training_loop.caller)) {
@@ -242,10 +242,13 @@ fn in_foreign_guard(facts: &Facts<'_>, training_loop: &TrainingLoop) -> bool {
         && facts.in_main_guard(training_loop.caller.file, training_loop.statement)
 }
 
-/// Whether the edge is `fit` calling the model's own `train_step`.
-fn is_fit_call_back(facts: &Facts<'_>, edge: &CallEdge) -> bool {
-    let Some(call) = edge.call.filter(|_| Facts::is_call_back(edge)) else { return false };
-    facts.called_symbols(edge.caller.file, call).any(|symbol| symbol.has(Effect::Trains))
+impl Facts<'_> {
+    /// Whether the edge is `fit` calling the model's own `train_step`.
+    #[must_use]
+    pub fn is_step_of_fit(&self, edge: &CallEdge) -> bool {
+        let Some(call) = edge.call.filter(|_| Self::is_call_back(edge)) else { return false };
+        self.called_symbols(edge.caller.file, call).any(|symbol| symbol.has(Effect::Trains))
+    }
 }
 
 /// The scopes that running `entry` reaches along the edges that are wanted.

@@ -60,6 +60,7 @@ pub(super) fn replace(location: Location, content: &str) -> Fix {
         applicability: Applicability::Safe,
         message: "use the module's own name".to_owned(),
         edits: vec![Edit { location, content: content.to_owned() }],
+        unit: None,
     }
 }
 

@@ -76,3 +76,14 @@ pub fn comments_with(parsed: &Parsed<ast::ModModule>, source: &str, needle: &str
 pub fn is_python_builtin(name: &str) -> bool {
     ruff_python_stdlib::builtins::is_python_builtin(name, 14, false)
 }
+
+/// What a token is.
+pub use ruff_python_ast::token::TokenKind;
+
+/// The tokens of a module in order, comments included.
+#[must_use]
+pub fn tokens(source: &str) -> Vec<(TokenKind, TextRange)> {
+    with_stack_for(source, || {
+        parse(source).tokens().iter().map(|token| (token.kind(), token.range())).collect()
+    })
+}
