@@ -47,6 +47,7 @@
 //! | [`report`] | a file for each format |
 //! | [`analysis`] | from a project to its findings, in one page |
 //! | [`examine`] | which of the findings are said: selected, not suppressed, in the given paths |
+//! | [`normalise`] | fixes of restrictions: rewriting a violation into the published subset |
 //! | [`fix`] | edits: their order, the proof that they are good, the files that they change |
 //! | [`cli`], [`commands`] | the words of the command line, and what each command does |
 //!
@@ -72,6 +73,7 @@ pub mod distribute;
 pub mod examine;
 pub mod finding;
 pub mod fix;
+pub mod normalise;
 pub mod program;
 pub mod project;
 pub mod report;

@@ -124,6 +124,8 @@ pub static RULES: &[&Rule] = &[
     &distribute::schedule::RULE.rule,
     &distribute::tape::RULE.rule,
     &distribute::broadcast::RULE.rule,
+    &distribute::output::RULE.rule,
+    &distribute::checkpoint::RULE.rule,
     &distribute::device::RULE.rule,
     &tool::INVALID_SYNTAX,
     &tool::UNUSED_SUPPRESSION,

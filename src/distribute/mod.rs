@@ -13,11 +13,14 @@
 //! ```
 
 pub mod broadcast;
+pub mod checkpoint;
 pub mod device;
 pub mod initialisation;
 mod job;
 pub mod learning_rate;
 mod names;
+mod open_files;
+pub mod output;
 mod plan;
 mod rate_changes;
 mod rates;
@@ -26,6 +29,7 @@ mod site;
 mod spoken;
 mod step;
 pub mod tape;
+mod writes;
 
 use crate::checks::Context;
 use crate::finding::{Finding, Rule};
@@ -62,8 +66,15 @@ macro_rules! distribution_rule {
 pub(crate) use distribution_rule;
 
 /// All rules but the first, which gives the others their imports, in the order of their codes.
-pub static DISTRIBUTION: &[&DistributionRule] =
-    &[&learning_rate::RULE, &schedule::RULE, &tape::RULE, &broadcast::RULE, &device::RULE];
+pub static DISTRIBUTION: &[&DistributionRule] = &[
+    &learning_rate::RULE,
+    &schedule::RULE,
+    &tape::RULE,
+    &broadcast::RULE,
+    &output::RULE,
+    &checkpoint::RULE,
+    &device::RULE,
+];
 
 /// The rule that starts Horovod, and imports it where other steps need it.
 pub static INITIALISATION: &DistributionRule = &initialisation::RULE;
