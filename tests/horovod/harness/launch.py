@@ -47,7 +47,7 @@ def start_server(scratch):
     """Makes ready what forks the processes. `scratch` is a home that programs may write to."""
     os.environ.update(SINGLE_THREADED, HOME=str(scratch), PYTHONPATH=str(Path(__file__).parents[1]))
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["harness.rank"])
+    context.set_forkserver_preload(["harness.server"])
     return context
 
 

@@ -1,6 +1,7 @@
 """The command line: which programs, how they are made distributed, and a line for each."""
 
 import argparse
+import copy
 import os
 import shutil
 import sys
@@ -10,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import launch, verdict
-from .programs import BadProgram, copy, fix, programs, refused
+from .programs import BadProgram, copy_program, fix, programs, refused
 from .verdict import Verdict
 
 HERE = Path(__file__).resolve().parents[1]
@@ -42,11 +43,18 @@ class Harness:
         self.chosen = chosen
         self.scratch = scratch
         self.context = launch.start_server(scratch)
+        self.horovodrun = chosen.horovodrun
+
+    def with_horovodrun(self):
+        """The same, but the ranks are started with horovodrun."""
+        other = copy.copy(self)
+        other.horovodrun = True
+        return other
 
     def program(self, program):
         """All verdicts about one program. What can't be judged after a failure isn't."""
         place = self.scratch / program.name
-        original = copy(program.folder, place / "source")
+        original = copy_program(program.folder, place / "source")
         distributed = place / "distributed"
         found = [self.make_distributed(program, original, distributed)]
         [alone] = self.run(program, original, place / "original")
@@ -57,11 +65,14 @@ class Harness:
         found.append(verdict.judge_ranks(ranks))
         if not found[-1].holds:
             return found
-        found.append(verdict.judge_weights(ranks))
+        same = verdict.judge_weights(ranks)
+        found.append(same)
         found.append(verdict.judge_prints(alone, ranks))
         found.append(verdict.judge_files(program, ranks))
         found.append(verdict.judge_share(program, alone, ranks))
-        if program.broadcast_control:
+        if not same.holds:
+            found.append(Verdict("control", None, "the weights differ already"))
+        elif program.broadcast_control:
             ranks = self.run(program, distributed, place / "control", launch.RANKS, broadcasts=False)
             found.append(verdict.judge_control(ranks))
         else:
@@ -72,7 +83,7 @@ class Harness:
         if self.chosen.distributed:
             shutil.copytree(self.chosen.distributed / program.name, place)
             return Verdict("fix", True, "given")
-        copy(original, place)
+        copy_program(original, place)
         try:
             changed = fix(self.chosen.hvdlint, place)
             if not changed:
@@ -84,7 +95,7 @@ class Harness:
 
     def refused(self, folder):
         """A program that can't be distributed stays as it is."""
-        place = copy(folder, self.scratch / folder.name / "refused")
+        place = copy_program(folder, self.scratch / folder.name / "refused")
         try:
             changed = fix(self.chosen.hvdlint, place)
         except RuntimeError as error:
@@ -96,9 +107,9 @@ class Harness:
             "entry": program.entry,
             "arguments": program.arguments,
             "broadcasts": broadcasts,
-            "timeout": self.chosen.timeout,
+            "timeout": program.timeout,
         }
-        return launch.run(self.context, folder, task, place, ranks, self.chosen.horovodrun)
+        return launch.run(self.context, folder, task, place, ranks, self.horovodrun)
 
 
 def shown(name, verdicts, seconds):
@@ -133,16 +144,17 @@ def check(chosen, scratch):
             runnable.remove(program)
     if not runnable and not untouched:
         sys.exit("run: error: there is no such program")
+    for program in runnable:
+        program.timeout = chosen.timeout
     harness = Harness(chosen, scratch)
     failed, checked, started = [], 0, time.monotonic()
-    work = [(harness.program, one.name, one) for one in runnable] + [(harness.refused, one.name, one) for one in untouched]
+    work = [(harness.program, one) for one in runnable] + [(harness.refused, one) for one in untouched]
     with ThreadPoolExecutor(chosen.jobs) as pool:
-        results = pool.map(lambda item: (item[1], *timed(item[0], item[2])), work)
-        for name, verdicts, seconds in results:
-            print(shown(name, verdicts, seconds), flush=True)
-            checked += sum(one.holds is not None for one in verdicts)
-            if any(one.holds is False for one in verdicts):
-                failed.append(name)
+        for (_, one), (verdicts, seconds) in zip(work, pool.map(timed, *zip(*work))):
+            print(shown(one.name, verdicts, seconds), flush=True)
+            checked += sum(verdict.holds is not None for verdict in verdicts)
+            if any(verdict.holds is False for verdict in verdicts):
+                failed.append(one.name)
     took = time.monotonic() - started
     print(f"\n{len(runnable)} programs run, {len(untouched)} refused, {checked} assertions, {len(failed)} failed, {took:.0f} s")
     if failed:

@@ -26,6 +26,7 @@ class Program:
     sharded: bool = True
     broadcast_control: bool = True
     why: str = ""
+    timeout: float = 120  # seconds for one run; not in run.json
 
     def unexpected(self, written):
         """What is wrong with the files that were written: written and not said, said and not written."""
@@ -77,7 +78,7 @@ def fix(hvdlint, folder):
     return changes(before, files_below(folder))
 
 
-def copy(folder, place):
+def copy_program(folder, place):
     """A copy of a program without what only the tests read."""
     shutil.copytree(folder, place, ignore=shutil.ignore_patterns("run.json", "expected.txt", "loops.json", "refused.txt"))
     return place

@@ -7,6 +7,7 @@ import os
 import random
 import sys
 import tempfile
+import time
 import traceback
 import types
 
@@ -50,6 +51,7 @@ def main(task):
     report["size"] = horovod.tensorflow.size() if horovod.tensorflow.is_initialized() else None
     report["outside"] = sorted(outside)
     report["status"] = status
+    report["processor"] = time.process_time()
     atexit._run_exitfuncs()  # a forked process ends without them; Horovod's shutdown is one
     sys.stdout.flush()
     sys.stderr.flush()
@@ -131,8 +133,9 @@ def no_broadcasts():
 
 
 def watch_writes(folder):
-    """Notes files outside the folder that Python opens to write. (What changes inside is compared afterwards.)"""
+    """Notes files that Python opens to write outside the places that are compared afterwards."""
     written = set()
+    compared = tuple(f"{folder}/{part}/" for part in ("work", "home", "tmp"))
 
     def hook(event, arguments):
         if event != "open" or not isinstance(arguments[0], (str, bytes)):
@@ -140,7 +143,7 @@ def watch_writes(folder):
         path, mode, flags = arguments
         writes = set(mode or "") & set("wax+") or flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
         path = os.path.abspath(os.fsdecode(path))
-        if writes and not path.startswith((folder + "/", "/dev/", "/proc/")):
+        if writes and not path.startswith((*compared, "/dev/", "/proc/")):
             written.add(path)
 
     sys.addaudithook(hook)
