@@ -179,8 +179,7 @@ def changes(old, new):
 
 
 def text(path):
-    """What a process said, its carriage returns as they are."""
-    return path.read_bytes().decode("utf-8", errors="replace") if path.exists() else ""
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
 
 def report(folder):

@@ -21,6 +21,7 @@ def options(arguments):
     parser = argparse.ArgumentParser(prog="tests/horovod/run", description=sys.modules["__main__"].__doc__)
     parser.add_argument("hvdlint", nargs="?", type=Path, help="the executable that rewrites the programs")
     parser.add_argument("--distributed", type=Path, metavar="DIR", help="take the distributed programs from DIR/<name>/ instead")
+    parser.add_argument("--originals", action="store_true", help="run only the originals: does run.json say the truth?")
     parser.add_argument("--fixtures", type=Path, default=HERE.parents[1] / "fixtures", metavar="DIR")
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only this program; repeatable")
     parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="for one run (default: %(default)s)")
@@ -29,8 +30,8 @@ def options(arguments):
     parser.add_argument("--keep", action="store_true", help="keep the temporary directory")
     parser.add_argument("--selftest", action="store_true", help="show that faults are found, instead")
     chosen = parser.parse_args(arguments)
-    if not (chosen.selftest or chosen.hvdlint or chosen.distributed):
-        parser.error("the path of hvdlint, --distributed or --selftest is needed")
+    if not (chosen.selftest or chosen.originals or chosen.hvdlint or chosen.distributed):
+        parser.error("the path of hvdlint, --distributed, --originals or --selftest is needed")
     if chosen.hvdlint:
         chosen.hvdlint = chosen.hvdlint.resolve()
     return chosen
@@ -56,9 +57,11 @@ class Harness:
         place = self.scratch / program.name
         original = copy_program(program.folder, place / "source")
         distributed = place / "distributed"
-        found = [self.make_distributed(program, original, distributed)]
         [alone] = self.run(program, original, place / "original")
-        found.append(verdict.judge_original(program, alone))
+        found = [verdict.judge_original(program, alone)]
+        if self.chosen.originals:
+            return found
+        found.append(self.make_distributed(program, original, distributed))
         if not all(one.holds for one in found):
             return found
         ranks = self.run(program, distributed, place / "ranks", launch.RANKS)
@@ -81,7 +84,7 @@ class Harness:
 
     def make_distributed(self, program, original, place):
         if self.chosen.distributed:
-            shutil.copytree(self.chosen.distributed / program.name, place)
+            shutil.copytree(self.chosen.distributed / program.folder.name, place)
             return Verdict("fix", True, "given")
         copy_program(original, place)
         try:
@@ -139,7 +142,7 @@ def check(chosen, scratch):
         sys.exit(f"run: error: {error}")
     untouched = refused(chosen.fixtures, chosen.only) if chosen.hvdlint else []
     if chosen.distributed:
-        for program in [program for program in runnable if not (chosen.distributed / program.name).is_dir()]:
+        for program in [program for program in runnable if not (chosen.distributed / program.folder.name).is_dir()]:
             print(f"{program.name:28} skipped: not in {chosen.distributed}")
             runnable.remove(program)
     if not runnable and not untouched:

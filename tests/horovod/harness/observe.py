@@ -20,6 +20,7 @@ class Observer:
         self.weights = {}  # trained, or made to be trained by a layer
         self.states = {}  # of layers, not trained: each rank has its own (moving averages of batch normalisation)
         self.optimizers = []
+        self.counters = {}  # of the steps of an optimizer, and where it began
         self.train_ops = {}  # of sessions
         self.session_steps = 0
         self.raw_steps = 0  # gradients of variables, where there is no optimizer
@@ -52,10 +53,18 @@ class Observer:
 
         for kind in (optimizer._BaseOptimizer, optimizer_v2.OptimizerV2, optimizer_v1.Optimizer):
             before(kind, "__init__", self.optimizers.append)
+        for kind in (optimizer._BaseOptimizer, optimizer_v2.OptimizerV2):
+            before(kind, "apply_gradients", self._note_first_step)
         after(optimizer_v1.Optimizer, "compute_gradients", self._note_computed)
         after(optimizer_v1.Optimizer, "apply_gradients", self._note_train_op)
 
     # Training
+
+    def _note_first_step(self, optimizer):
+        """A loaded optimizer's counter doesn't begin at zero."""
+        with tf.init_scope():
+            if id(optimizer) not in self.counters and tf.executing_eagerly():
+                self.counters[id(optimizer)] = (optimizer.iterations, int(optimizer.iterations.numpy()))
 
     def _watch_tapes(self):
         def note(_tape, gradients, arguments):
@@ -151,12 +160,8 @@ class Observer:
 
     def steps(self):
         """How many steps the optimizers made, all together."""
-        counters = {}
-        for optimizer in self.optimizers:
-            counter = getattr(optimizer, "iterations", None)
-            if isinstance(counter, tf.Variable) and tf.executing_eagerly():
-                counters[id(counter)] = int(counter.numpy())
-        return sum(counters.values()) + self.session_steps + self.raw_steps
+        made = sum(int(counter.numpy()) - first for counter, first in self.counters.values())
+        return made + self.session_steps + self.raw_steps
 
     def report(self):
         """What the variables hold."""

@@ -39,26 +39,36 @@ class BadProgram(Exception):
     """A `run.json` that doesn't say what it has to."""
 
 
-def read_program(folder):
+def read_programs(folder):
+    """The programs of a folder: `run.json` is about one, or a list. The second has its entry in its name."""
     path = folder / "run.json"
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadProgram(f"{path}: {error}") from error
+    if isinstance(said, dict):
+        return [read_program(path, folder.name, said)]
+    return [read_program(path, f"{folder.name}:{one.get('entry')}", one) for one in said]
+
+
+def read_program(path, name, said):
+    try:
         if unknown := said.keys() - KEYS:
             raise BadProgram(f"{path}: unknown {', '.join(sorted(unknown))}")
-        program = Program(folder.name, folder, **said)
-    except (ValueError, TypeError) as error:
+        program = Program(name, path.parent, **said)
+    except TypeError as error:
         raise BadProgram(f"{path}: {error}") from error
     if not (program.sharded and program.broadcast_control) and not program.why:
         raise BadProgram(f"{path}: an exception needs a `why`")
-    if not (folder / program.entry).is_file():
+    if not (path.parent / program.entry).is_file():
         raise BadProgram(f"{path}: there is no {program.entry}")
     return program
 
 
 def programs(root, only=()):
     """The programs below a folder that are to be run, by name."""
-    found = [read_program(path.parent) for path in sorted(root.glob("*/run.json"))]
-    return [program for program in found if not only or program.name in only]
+    folders = [path.parent for path in sorted(root.glob("*/run.json"))]
+    return [program for folder in folders if not only or folder.name in only for program in read_programs(folder)]
 
 
 def refused(root, only=()):

@@ -143,7 +143,7 @@ def watch_writes(folder):
         path, mode, flags = arguments
         writes = set(mode or "") & set("wax+") or flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
         path = os.path.abspath(os.fsdecode(path))
-        if writes and not path.startswith((*compared, "/dev/", "/proc/")):
+        if writes and not f"{path}/".startswith((*compared, "/dev/", "/proc/")):
             written.add(path)
 
     sys.addaudithook(hook)

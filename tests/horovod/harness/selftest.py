@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .main import Harness, shown, timed
-from .programs import read_program
+from .programs import read_programs
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "selftest"
 
@@ -73,7 +73,7 @@ FAULTS = [
     ),
     Fault("both print", "tape", "prints", [(GUARDED + "print(", "    print(")], "rank 1 prints 2 lines"),
     Fault("progress on both", "fit", "prints", [("verbose=1 if hvd.rank() == 0 else 0", "verbose=1")], "rank 1 prints"),
-    Fault("nobody prints", "fit", "prints", [("if hvd.rank() == 0:\n    print", "if False:\n    print")], "rank 0 prints 4 lines"),
+    Fault("nobody prints", "fit", "prints", [("if hvd.rank() == 0:\n    print", "if False:\n    print")], "rank 0 prints 2 lines"),
     Fault(
         "both write a file",
         "tape",
@@ -142,8 +142,9 @@ def as_expected(case, verdicts):
 
 def judge(harness, case):
     """Plants the fault and gives the verdicts."""
-    program = read_program(PROGRAMS / case.program / "original")
+    [program] = read_programs(PROGRAMS / case.program / "original")
     program.name = case.name.replace(" ", "-")
+    program.folder = shutil.copytree(program.folder, harness.scratch / "fixtures" / program.name)
     program.timeout = case.timeout
     for key, value in case.run.items():
         setattr(program, key, value)

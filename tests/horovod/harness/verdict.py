@@ -1,7 +1,9 @@
 """What must hold of a run of a program's original, of its distributed form, and of that without broadcasts."""
 
+import re
 from collections import namedtuple
 
+PROGRESS = re.compile(r"\s*\d+/(\d+|Unknown) \[")
 Verdict = namedtuple("Verdict", ["assertion", "holds", "detail"])  # `holds` is None if the assertion doesn't apply
 
 
@@ -121,5 +123,6 @@ def differ(lists):
 
 
 def lines(rank):
-    """The number of lines; what a progress bar overwrites with a carriage return is one."""
-    return rank.stdout.count("\n") + (rank.stdout != "" and not rank.stdout.endswith("\n"))
+    """The number of lines, without empty ones and those of progress bars, which depend on the time."""
+    parts = rank.stdout.replace("\b", "").split("\n")
+    return sum(bool(part.strip()) and not PROGRESS.match(part) for part in parts)
