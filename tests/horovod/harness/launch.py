@@ -10,13 +10,14 @@ import hashlib
 import json
 import multiprocessing
 import multiprocessing.connection
+import multiprocessing.forkserver
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 RANKS = 2
@@ -39,35 +40,49 @@ class Rank:
     status: object  # the exit status, or "timeout", or "stopped" where another rank failed
     stdout: str
     stderr: str
-    changed: list  # files of its folder that are new, other or gone
-    report: dict = field(default_factory=dict)
+    written: list  # files that it opened to write, renamed or removed
+    report: dict  # as `rank.main` writes it
+
+
+@dataclass
+class Run:
+    """What the processes of a run left."""
+
+    ranks: list
+    changed: list  # files of the program's folder that are new, other or gone
 
 
 def start_server(scratch):
-    """Makes ready what forks the processes. `scratch` is a home that programs may write to."""
-    os.environ.update(SINGLE_THREADED, HOME=str(scratch), PYTHONPATH=str(Path(__file__).parents[1]))
+    """Makes ready what forks the processes. Files for it are put into `scratch`."""
+    writes = scratch / "writes.so"
+    source = Path(__file__).parent / "writes.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", writes, source, "-ldl"], check=True)
+    os.environ.update(SINGLE_THREADED, HOME=str(scratch), TMPDIR=str(scratch), PYTHONPATH=str(Path(__file__).parents[1]))
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["harness.server"])
+    os.environ["LD_PRELOAD"] = str(writes)  # for what is started from now on
+    multiprocessing.forkserver.ensure_running()
     return context
 
 
 def run(context, program, task, place, ranks=1, use_horovodrun=False):
-    """Runs a copy of the folder `program` per rank below `place`; `task` as in `rank.main`. Gives the ranks."""
-    folders, before = [], []
-    for rank in range(ranks):
-        folder = Path(place) / f"rank-{rank}"
-        shutil.copytree(program, folder / "work")
+    """Runs a copy of the folder `program` below `place` on that many ranks, all in one folder, as on one machine."""
+    work = Path(place) / "work"
+    shutil.copytree(program, work)
+    before = files_below(work)
+    folders = [Path(place) / f"rank-{rank}" for rank in range(ranks)]
+    tasks = []
+    for folder in folders:
         for own in ("home", "tmp"):
-            (folder / own).mkdir()
-        folders.append(folder)
-        before.append(files(folder))
-    tasks = [{**task, "folder": str(folder), "environment": own_folders(folder)} for folder in folders]
+            (folder / own).mkdir(parents=True)
+        tasks.append({**task, "work": str(work), "folder": str(folder), "environment": own_folders(folder)})
     start = run_with_horovodrun if use_horovodrun and ranks > 1 else run_forked
     statuses = start(context, tasks)
-    return [
-        Rank(status, text(folder / "stdout"), text(folder / "stderr"), changes(old, files(folder)), report(folder))
-        for status, folder, old in zip(statuses, folders, before)
+    left = [
+        Rank(status, text(folder / "stdout"), text(folder / "stderr"), written(work, folder), report(folder))
+        for status, folder in zip(statuses, folders)
     ]
+    return Run(left, changes(before, files_below(work)))
 
 
 def own_folders(folder):
@@ -163,10 +178,18 @@ def run_with_horovodrun(_context, tasks):
     return [report(Path(task["folder"])).get("status", f"none of {process.returncode}") for task in tasks]
 
 
-def files(folder):
-    """The digests of the files of a rank's program and home, by path."""
-    home = {f"~/{path}": digest for path, digest in files_below(folder / "home").items()}
-    return {**files_below(folder / "work"), **home}
+def written(work, folder):
+    """The files that a rank wrote, as the program names them. Temporary ones and the report don't count."""
+    found = set()
+    for line in text(folder / "writes").splitlines():
+        path = Path(os.path.normpath(line))
+        if path.is_relative_to(work):
+            found.add(path.relative_to(work).as_posix())
+        elif path.is_relative_to(folder / "home"):
+            found.add(f"~/{path.relative_to(folder / 'home').as_posix()}")
+        elif not any(path.is_relative_to(other) for other in (folder / "tmp", folder / "report.json", "/dev", "/proc")):
+            found.add(str(path))
+    return sorted(found)
 
 
 def files_below(folder):

@@ -57,27 +57,29 @@ class Harness:
         place = self.scratch / program.name
         original = copy_program(program.folder, place / "source")
         distributed = place / "distributed"
-        [alone] = self.run(program, original, place / "original")
-        found = [verdict.judge_original(program, alone)]
+        run = self.run(program, original, place / "original")
+        found = [verdict.judge_original(program, run)]
+        [alone] = run.ranks
         if self.chosen.originals:
             return found
         found.append(self.make_distributed(program, original, distributed))
         if not all(one.holds for one in found):
             return found
-        ranks = self.run(program, distributed, place / "ranks", launch.RANKS)
-        found.append(verdict.judge_ranks(ranks))
+        run = self.run(program, distributed, place / "ranks", launch.RANKS)
+        ranks = run.ranks
+        found.append(verdict.judge_ranks(run))
         if not found[-1].holds:
             return found
         same = verdict.judge_weights(ranks)
         found.append(same)
         found.append(verdict.judge_prints(alone, ranks))
-        found.append(verdict.judge_files(program, ranks))
+        found.append(verdict.judge_files(program, run))
         found.append(verdict.judge_share(program, alone, ranks))
         if not same.holds:
             found.append(Verdict("control", None, "the weights differ already"))
         elif program.broadcast_control:
-            ranks = self.run(program, distributed, place / "control", launch.RANKS, broadcasts=False)
-            found.append(verdict.judge_control(ranks))
+            run = self.run(program, distributed, place / "control", launch.RANKS, broadcasts=False)
+            found.append(verdict.judge_control(run.ranks))
         else:
             found.append(Verdict("control", None, program.why))
         return found

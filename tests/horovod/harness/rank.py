@@ -23,8 +23,9 @@ tensorflow.keras.Model  # the modules of Keras are loaded when they are first us
 
 
 def main(task):
-    """Runs `task`: `folder` (with `work`, `home`, `tmp`), `entry`, `arguments`, `environment`, `broadcasts`, `timeout`."""
+    """Runs a task: `entry` with `arguments` in `work`. What it leaves is put into `folder`, each rank's own."""
     os.setsid()
+    atexit._clear()  # what is registered there is the server's
     os.environ.update(task["environment"])
     for name in ("PYTHONPATH", "HVDLINT_HOROVOD_ENV"):
         os.environ.pop(name, None)
@@ -34,7 +35,7 @@ def main(task):
     faulthandler.enable()
     faulthandler.dump_traceback_later(task["timeout"] + 0.3, exit=True)
     tempfile.tempdir = None  # found by the server already
-    os.chdir(os.path.join(folder, "work"))
+    os.chdir(task["work"])
 
     rank = int(os.environ.get("HOROVOD_RANK", 0))
     size = int(os.environ.get("HOROVOD_SIZE", 1))
@@ -44,12 +45,11 @@ def main(task):
     observer.install()
     if not task["broadcasts"]:
         no_broadcasts()
-    outside = watch_writes(folder)
 
-    status = run_program(task["entry"], task["arguments"], os.path.join(folder, "work"))
+    os.environ["HVDLINT_WRITES"] = os.path.join(folder, "writes")
+    status = run_program(task["entry"], task["arguments"], task["work"])
     report = observer.report()
     report["size"] = horovod.tensorflow.size() if horovod.tensorflow.is_initialized() else None
-    report["outside"] = sorted(outside)
     report["status"] = status
     report["processor"] = time.process_time()
     atexit._run_exitfuncs()  # a forked process ends without them; Horovod's shutdown is one
@@ -130,24 +130,6 @@ def no_broadcasts():
 
     horovod.tensorflow.broadcast_variables = nothing
     horovod.tensorflow.functions.broadcast_variables = nothing
-
-
-def watch_writes(folder):
-    """Notes files that Python opens to write outside the places that are compared afterwards."""
-    written = set()
-    compared = tuple(f"{folder}/{part}/" for part in ("work", "home", "tmp"))
-
-    def hook(event, arguments):
-        if event != "open" or not isinstance(arguments[0], (str, bytes)):
-            return
-        path, mode, flags = arguments
-        writes = set(mode or "") & set("wax+") or flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
-        path = os.path.abspath(os.fsdecode(path))
-        if writes and not f"{path}/".startswith((*compared, "/dev/", "/proc/")):
-            written.add(path)
-
-    sys.addaudithook(hook)
-    return written
 
 
 if __name__ == "__main__":  # started by horovodrun, with the folder that has the tasks

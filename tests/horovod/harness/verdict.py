@@ -7,23 +7,27 @@ PROGRESS = re.compile(r"\s*\d+/(\d+|Unknown) \[")
 Verdict = namedtuple("Verdict", ["assertion", "holds", "detail"])  # `holds` is None if the assertion doesn't apply
 
 
-def judge_original(program, rank):
+def judge_original(program, run):
     """The original does on one process what `run.json` says."""
-    problems = failures([rank])
+    [rank] = run.ranks
+    problems = failures(run.ranks)
     if not problems:
         if rank.report["steps"] != program.steps:
             problems.append(f"{rank.report['steps']} steps, run.json says {program.steps}")
         if lines(rank) != program.prints:
             problems.append(f"{lines(rank)} lines, run.json says {program.prints}")
-        problems += program.unexpected(rank.changed)
-        problems += [f"writes {path}" for path in rank.report["outside"]]
+        problems += program.unexpected(run.changed)
+        problems += [f"writes {path}" for path in elsewhere(rank)]
     return verdict("original", problems)
 
 
-def judge_ranks(ranks):
+def judge_ranks(run):
     """Every process ends well, and was a rank of one run of Horovod."""
+    ranks = run.ranks
     problems = failures(ranks)
-    if not problems:
+    if problems:
+        problems += written_by_others(run)
+    else:
         sizes = [rank.report["size"] for rank in ranks]
         if any(size != len(ranks) for size in sizes):
             problems.append(f"Horovod's size is {sizes} at the end: it is not initialised" if None in sizes else f"sizes {sizes}")
@@ -53,13 +57,21 @@ def judge_prints(original, ranks):
     return verdict("prints", problems, str(lines(original)))
 
 
-def judge_files(program, ranks):
+def judge_files(program, run):
     """The first rank writes the original's files; the others write none."""
-    problems = [f"rank 0 {problem}" for problem in program.unexpected(ranks[0].changed)]
-    for number, rank in enumerate(ranks):
-        own = rank.report["outside"] + (rank.changed if number else [])
-        problems += [f"rank {number} writes {path}" for path in own]
-    return verdict("files", problems, str(len(ranks[0].changed)))
+    problems = program.unexpected(run.changed)
+    problems += [f"rank 0 writes {path}" for path in elsewhere(run.ranks[0])]
+    return verdict("files", problems + written_by_others(run), str(len(run.changed)))
+
+
+def written_by_others(run):
+    """What other ranks than the first wrote. Where several write one file, that is often why one of them failed."""
+    return [f"rank {number} writes {path}" for number, rank in list(enumerate(run.ranks))[1:] for path in rank.written]
+
+
+def elsewhere(rank):
+    """The files that a rank wrote outside of the program's folder."""
+    return [path for path in rank.written if path.startswith(("/", "~"))]
 
 
 def judge_share(program, original, ranks):
