@@ -4,6 +4,8 @@ Below `../selftest/` are programs and their correct distributed forms, written b
 latter, with the assertion that must fail, and no other.
 """
 
+import argparse
+import copy
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -131,6 +133,12 @@ FAULTS = [
     Fault("other files", "raw", "original", [], "doesn't write model.h5", run={"writes": ["model.h5"]}),
 ]
 
+TOOLS = {  # what is run in place of hvdlint: what is said of a program that it should rewrite, and of one that it shouldn't
+    "tool that does nothing": ("exit 0", "nothing was rewritten", ""),
+    "tool that never ends": ("echo '# more' >> train.py", "a second --fix changes train.py", "--fix changes train.py"),
+    "tool that fails": ("echo no >&2; exit 2", "status 2\nno", "status 2\nno"),
+}
+
 
 def check(chosen, scratch):
     """Runs the correct programs and all faults; gives the exit status."""
@@ -148,7 +156,14 @@ def check(chosen, scratch):
             else:
                 missed.append(case.name)
                 print(f"NOT AS EXPECTED: {shown(case.name, verdicts, seconds)}", flush=True)
-    print(f"\n{len(cases)} cases, {len(missed)} not as expected, {time.monotonic() - started:.0f} s")
+    for name, (script, fixed, refused) in TOOLS.items():
+        verdicts = judge_tool(harness, name, script)
+        if all(said in one.detail and one.holds != bool(said) for said, one in zip((fixed, refused), verdicts)):
+            print(f"{name:28} found by fix")
+        else:
+            missed.append(name)
+            print(f"NOT AS EXPECTED: {shown(name, verdicts, 0)}")
+    print(f"\n{len(cases) + len(TOOLS)} cases, {len(missed)} not as expected, {time.monotonic() - started:.0f} s")
     return 1 if missed else 0
 
 
@@ -177,3 +192,14 @@ def judge(harness, case):
     if case.name == "with horovodrun":
         harness = harness.with_horovodrun()
     return harness.program(program)
+
+
+def judge_tool(harness, name, script):
+    """What is said of a tool, about a program that it should rewrite and one that it should leave."""
+    tool = harness.scratch / name.replace(" ", "-")
+    tool.write_text(f"#!/bin/sh\n{script}\n")
+    tool.chmod(0o755)
+    harness = copy.copy(harness)
+    harness.chosen = argparse.Namespace(distributed=None, hvdlint=tool)
+    folder = shutil.copytree(PROGRAMS / "raw" / "original", harness.scratch / f"{tool.name}-program")
+    return [harness.make_distributed(None, folder, harness.scratch / f"{tool.name}-rewritten"), harness.refused(folder)[0]]
