@@ -134,7 +134,7 @@ fn modules(bencher: Bencher<'_, '_>, subject: &Subject) {
 
 fn findings(bencher: Bencher<'_, '_>, subject: &Subject) {
     bencher.counter(subject.bytes()).bench_local(|| {
-        analysis::with_facts(&subject.project, |facts| analysis::findings(facts, true).len())
+        analysis::with_facts(&subject.project, |facts| analysis::findings(&subject.project, facts, true).len())
     });
 }
 

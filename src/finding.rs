@@ -51,6 +51,8 @@ pub enum Group {
     Restriction,
     /// The seed's five restrictions on the training loop (HVD101 to HVD105).
     TrainingLoop,
+    /// What a program needs to train with Horovod (`HVD2xx`).
+    Distribution,
     /// The tool's own findings (`HVD9xx`).
     Tool,
 }
@@ -62,6 +64,7 @@ impl Group {
         match self {
             Self::Restriction => "restriction",
             Self::TrainingLoop => "training-loop",
+            Self::Distribution => "distribution",
             Self::Tool => "tool",
         }
     }
@@ -154,8 +157,11 @@ pub struct Fix {
     pub applicability: Applicability,
     /// What it does, in the imperative.
     pub message: String,
-    /// Sorted, not overlapping.
+    /// Sorted, not overlapping. An edit that several fixes share word for word, such as an import, is made once.
     pub edits: Vec<Edit>,
+    /// A program's entry module: fixes with the same unit are right only together, so that all of them are applied
+    /// or none. A fix without a unit is right by itself.
+    pub unit: Option<FileId>,
 }
 
 /// A violated rule at a place, with everything that the reports say about it.
@@ -236,6 +242,13 @@ impl Finding {
     #[must_use]
     pub fn confidence(mut self, confidence: Confidence) -> Self {
         self.confidence = confidence;
+        self
+    }
+
+    /// Adds the change that removes it.
+    #[must_use]
+    pub fn mended_by(mut self, fix: Fix) -> Self {
+        self.fix = Some(fix);
         self
     }
 

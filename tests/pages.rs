@@ -64,7 +64,7 @@ fn actual(check: &Check, example: &Example, folder: &Path) -> Vec<(String, usize
     let options = OpenOptions { config: ConfigSource::Isolated, ..OpenOptions::default() };
     let project = Project::open(&[folder.to_owned()], &options).unwrap();
     let has = |word: &str| example.words.iter().any(|own| own == word);
-    let findings = analysis::with_facts(&project, |facts| analysis::findings(facts, has("strict"))).unwrap();
+    let findings = analysis::with_facts(&project, |facts| analysis::findings(&project, facts, has("strict"))).unwrap();
     let documents =
         project.files().iter().map(|file| (file.id, project.document(file.id).unwrap())).collect();
     let sources = report::Sources::new(&documents);

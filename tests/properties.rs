@@ -167,7 +167,7 @@ fn findings(train: &str, part: &str) -> Vec<String> {
     let options = OpenOptions { config: ConfigSource::Isolated, overlay, ..OpenOptions::default() };
     let paths = ["train.py", "part.py"].map(|name| root.join(name));
     let project = Project::open(&paths, &options).unwrap();
-    let found = analysis::with_facts(&project, |facts| analysis::findings(facts, true)).unwrap();
+    let found = analysis::with_facts(&project, |facts| analysis::findings(&project, facts, true)).unwrap();
     for finding in &found {
         let places = finding.labels.iter().chain(&finding.flow).chain([&finding.primary]);
         for place in places.map(|label| label.location) {

@@ -132,11 +132,13 @@ pub enum Effect {
     Shards,
     /// Starts another thread or process.
     Spawns,
+    /// Makes a graph of the function that it is given: its Python code runs once for each graph.
+    Traces,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 34] = [
+    pub const ALL: [(Self, &'static str); 35] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -171,6 +173,7 @@ impl Effect {
         (Self::Exits, "exits"),
         (Self::Shards, "shards"),
         (Self::Spawns, "spawns"),
+        (Self::Traces, "traces"),
     ];
 }
 

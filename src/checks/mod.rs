@@ -30,14 +30,20 @@ mod trained_on;
 mod training;
 mod training_function_as_value;
 
+pub use top_of_module::Top;
+
+use crate::distribute;
 use crate::finding::{Finding, Level, Rule};
 use crate::program::Facts;
+use crate::rewrite::Texts;
 
 /// What a check is given.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// Everything that is known of the project.
     pub facts: &'a Facts<'a>,
+    /// The texts that fixes are made in.
+    pub texts: &'a Texts<'a>,
     /// Every restriction to the letter: what is a warning is an error.
     pub strict: bool,
 }
@@ -113,6 +119,14 @@ pub static RULES: &[&Rule] = &[
     &model_with_two_loops::CHECK.rule,
     &training_function_as_value::CHECK.rule,
     &conditional_training_loop::CHECK.rule,
+    &distribute::initialisation::RULE.rule,
+    &distribute::learning_rate::RULE.rule,
+    &distribute::schedule::RULE.rule,
+    &distribute::tape::RULE.rule,
+    &distribute::broadcast::RULE.rule,
+    &distribute::output::RULE.rule,
+    &distribute::checkpoint::RULE.rule,
+    &distribute::device::RULE.rule,
     &tool::INVALID_SYNTAX,
     &tool::UNUSED_SUPPRESSION,
 ];

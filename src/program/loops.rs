@@ -74,6 +74,10 @@ pub struct TrainingLoop {
     pub optimizers: Vec<ObjectId>,
     /// What it trains on, as far as it is known.
     pub datasets: Vec<ObjectId>,
+    /// The tape; none in other loops.
+    pub tape: Option<ObjectId>,
+    /// The calls that take gradients from the tape.
+    pub gradients: Vec<(FileId, CallId)>,
     /// The calls that apply its gradients with an optimizer.
     pub steps: Vec<(FileId, CallId)>,
     /// The calls that change variables by its gradients without one.
@@ -259,6 +263,8 @@ fn loop_at(facts: &Facts<'_>, kind: LoopKind, file: FileId, id: CallId) -> Train
         models: Vec::new(),
         optimizers: Vec::new(),
         datasets: Vec::new(),
+        tape: None,
+        gradients: Vec::new(),
         steps: Vec::new(),
         by_hand: Vec::new(),
     }
@@ -345,9 +351,11 @@ fn tape_loop(
         })
         .collect();
     // A layer can be trained like a model.
+    own.tape = Some(tape);
+    own.gradients = taken;
     own.models = [(&sources, Kind::Model), (&variables, Kind::Model), (&sources, Kind::Layer)]
         .into_iter()
-        .map(|(places, kind)| owners(facts, places, kind))
+        .map(|(places, kind)| owners(facts, gradients, places, kind))
         .find(|models| !models.is_empty())
         .unwrap_or_default();
     sort(&mut own.optimizers);
@@ -365,10 +373,12 @@ fn wrapped_tape<'f>(facts: &'f Facts<'_>, file: FileId, call: CallId) -> Option<
         .and_then(|tape| facts.creation(tape))
 }
 
-/// The objects of a kind, models or layers, whose variables the places are.
-fn owners(facts: &Facts<'_>, places: &[Place], kind: Kind) -> Vec<ObjectId> {
-    let is_owner = |(file, value): Place| facts.may_be(file, value, kind);
-    let behind = facts.influence().backwards(places, is_owner);
+/// The objects of a kind, models or layers, whose variables the places are. What a gradient was computed with is
+/// not trained by it: a loss may ask any model.
+fn owners(facts: &Facts<'_>, gradients: &Gradients, places: &[Place], kind: Kind) -> Vec<ObjectId> {
+    let ends =
+        |(file, value): Place| facts.may_be(file, value, kind) || gradients.results.contains(&(file, value));
+    let behind = facts.influence().backwards(places, ends);
     let mut owners: Vec<ObjectId> =
         behind.iter().flat_map(|&(file, value)| facts.of_kind(file, value, kind)).collect();
     sort(&mut owners);

@@ -13,7 +13,10 @@ mod modules;
 mod object;
 mod programs;
 mod repetition;
+mod ruled_out;
 mod solver;
+mod time;
+mod tracing;
 mod travel;
 
 pub use call_graph::{Adjacency, QualifiedNames, adjacency};

@@ -15,6 +15,7 @@ use crate::project::FileId;
 use crate::semantic::{CallId, ScopeId};
 
 use super::loops::{Gradients, LoopKind, TrainingLoop, find_loops};
+use super::time::forget_later_objects;
 
 /// How a program trains: a flat lattice with `None` below and `Several` above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -208,7 +209,7 @@ fn program(
     handed: &HandedOver,
 ) -> Program {
     let reached = reach(facts, entry, handed, |_| true);
-    let without_fit = reach(facts, entry, handed, |edge| !is_fit_call_back(facts, edge));
+    let without_fit = reach(facts, entry, handed, |edge| !facts.is_step_of_fit(edge));
     let mut own = Vec::new();
     let mut steps_of_fit = Vec::new();
     for training_loop in loops.iter().filter(|training_loop| reached.contains(&training_loop.caller)) {
@@ -234,7 +235,11 @@ fn program(
     let other_gradients = gradients.others.iter().filter(in_program).copied().collect();
     let already_distributed =
         reached.iter().any(|&caller| facts.outgoing(caller).iter().any(|edge| starts_horovod(facts, edge)));
-    Program { entry, reached, loops: own, steps_of_fit, other_gradients, pattern, already_distributed }
+    let mut program =
+        Program { entry, reached, loops: own, steps_of_fit, other_gradients, pattern, already_distributed };
+    let handed = handed.values().flatten().map(|&(_, function)| function).collect();
+    forget_later_objects(facts, &mut program, &handed);
+    program
 }
 
 fn in_foreign_guard(facts: &Facts<'_>, training_loop: &TrainingLoop) -> bool {
@@ -242,10 +247,13 @@ fn in_foreign_guard(facts: &Facts<'_>, training_loop: &TrainingLoop) -> bool {
         && facts.in_main_guard(training_loop.caller.file, training_loop.statement)
 }
 
-/// Whether the edge is `fit` calling the model's own `train_step`.
-fn is_fit_call_back(facts: &Facts<'_>, edge: &CallEdge) -> bool {
-    let Some(call) = edge.call.filter(|_| Facts::is_call_back(edge)) else { return false };
-    facts.called_symbols(edge.caller.file, call).any(|symbol| symbol.has(Effect::Trains))
+impl Facts<'_> {
+    /// Whether the edge is `fit` calling the model's own `train_step`.
+    #[must_use]
+    pub fn is_step_of_fit(&self, edge: &CallEdge) -> bool {
+        let Some(call) = edge.call.filter(|_| Self::is_call_back(edge)) else { return false };
+        self.called_symbols(edge.caller.file, call).any(|symbol| symbol.has(Effect::Trains))
+    }
 }
 
 /// The scopes that running `entry` reaches along the edges that are wanted.

@@ -118,6 +118,7 @@ fn deletion(suppression: &Suppression, file: FileId) -> Fix {
         applicability: Applicability::Safe,
         message: "delete the suppression".to_owned(),
         edits: vec![edit],
+        unit: None,
     }
 }
 
@@ -133,5 +134,5 @@ fn shorter_list(suppression: &Suppression, unused: &[&Name], file: FileId) -> Fi
     let edit = Edit { location: Location::new(file, list), content: kept.join(", ") };
     let names: Vec<String> = unused.iter().map(|name| format!("`{}`", name.text)).collect();
     let message = format!("take {} out of the list", names.join(", "));
-    Fix { applicability: Applicability::Safe, message, edits: vec![edit] }
+    Fix { applicability: Applicability::Safe, message, edits: vec![edit], unit: None }
 }

@@ -71,8 +71,25 @@ pub fn comments_with(parsed: &Parsed<ast::ModModule>, source: &str, needle: &str
         .collect()
 }
 
+/// The comments of a module, in its order.
+#[must_use]
+pub fn comments(source: &str) -> Vec<TextRange> {
+    with_stack_for(source, || comments_with(&parse(source), source, ""))
+}
+
 /// Whether `name` is always defined: `print`, `ValueError`.
 #[must_use]
 pub fn is_python_builtin(name: &str) -> bool {
     ruff_python_stdlib::builtins::is_python_builtin(name, 14, false)
+}
+
+/// What a token is.
+pub use ruff_python_ast::token::TokenKind;
+
+/// The tokens of a module in order, comments included.
+#[must_use]
+pub fn tokens(source: &str) -> Vec<(TokenKind, TextRange)> {
+    with_stack_for(source, || {
+        parse(source).tokens().iter().map(|token| (token.kind(), token.range())).collect()
+    })
 }

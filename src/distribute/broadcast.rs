@@ -1,0 +1,319 @@
+//! After the first step all ranks get the variables of rank 0: models, and the state of optimizers.
+//!
+//! The seed's rule `apply_gradients` (section 2.4), but once for all that a loop steps, outside of traced code, and
+//! with variables that are named and not taken from a `zip` that the step has used up.
+
+use super::distribution_rule;
+use super::job::Job;
+use super::names::fresh;
+use super::site::{Memory, Site, site};
+use super::spoken::Spoken;
+use super::step::Step;
+use crate::api::{Effect, Kind};
+use crate::finding::{Edit, Finding};
+use crate::program::{Caller, LoopKind, ObjectId, TrainingLoop};
+use crate::project::FileId;
+use crate::semantic::{CallId, Module, StatementId, StatementKind, Value};
+
+distribution_rule!("HVD206", "variables-not-broadcast", steps);
+
+/// A step of a loop: where it is applied, and what it changes.
+struct Applied<'l> {
+    own: &'l TrainingLoop,
+    file: FileId,
+    call: CallId,
+    variables: Option<Vec<Spoken>>,
+}
+
+fn steps(job: &Job<'_>) -> Vec<Step> {
+    let mut sites: Vec<Site> = Vec::new();
+    let mut found = Vec::new();
+    for applied in all_applied(job) {
+        if is_broadcast(job, applied.own) {
+            continue;
+        }
+        let Applied { own, file, call, variables } = applied;
+        let caller = Caller { file, scope: job.facts.module(file).call(call).scope };
+        let Some(variables) = variables else {
+            let reason = "It can't be seen which variables the step changes.";
+            found.push(Step::blocked(missing(job, file, call), reason));
+            continue;
+        };
+        match site(job, own, caller, statement_of(job, own, file, call), variables) {
+            Ok(site) => add(job, &mut sites, site),
+            Err(reason) => found.push(Step::blocked(missing(job, file, call), reason)),
+        }
+    }
+    let mut taken = Vec::new();
+    found.extend(sites.iter().filter_map(|site| step(job, site, &mut taken)));
+    found
+}
+
+fn missing(job: &Job<'_>, file: FileId, call: CallId) -> Finding {
+    finding(job, file, job.facts.module(file).call(call).statement)
+}
+
+fn finding(job: &Job<'_>, file: FileId, statement: StatementId) -> Finding {
+    let scope = job.facts.module(file).statement(statement).scope;
+    Step::missing(
+        &RULE.rule,
+        job.at_header(file, statement),
+        "the ranks begin with different variables, and nothing makes them equal after the first step",
+    )
+    .here("first step")
+    .help("broadcast the variables of rank 0 once, behind the first step")
+    .in_scope(job.facts.scope_name(Caller { file, scope }))
+}
+
+/// The steps of all loops that are not `fit`.
+fn all_applied<'l>(job: &Job<'l>) -> Vec<Applied<'l>> {
+    let mut found = Vec::new();
+    for own in &job.program.loops {
+        match own.kind {
+            LoopKind::GradientTape => {
+                let sources = own.gradients.iter().map(|&(file, call)| of_gradient(job, file, call));
+                let sources: Option<Vec<Vec<Spoken>>> = sources.collect();
+                for &(file, call) in &own.steps {
+                    let optimizer = Spoken::optimizer(job, file, job.facts.module(file).call(call));
+                    let models = stepped(job, file, call).or_else(|| sources.clone().map(|all| all.concat()));
+                    let variables = models.zip(optimizer).map(|(mut models, optimizer)| {
+                        models.push(optimizer);
+                        models
+                    });
+                    found.push(Applied { own, file, call, variables });
+                }
+                if own.steps.is_empty()
+                    && let Some(&(file, call)) = own.by_hand.last()
+                {
+                    let variables = sources.map(|all| all.concat());
+                    found.push(Applied { own, file, call, variables });
+                }
+            }
+            LoopKind::Minimize => {
+                let (file, call) = (own.caller.file, own.call);
+                let data = job.facts.module(file).call(call);
+                let variables = job
+                    .facts
+                    .called_symbols(file, call)
+                    .find_map(|symbol| job.facts.argument(file, data, symbol, "var_list"))
+                    .and_then(|argument| Spoken::of_argument(job, file, argument));
+                let optimizer = Spoken::optimizer(job, file, data);
+                let variables = variables.zip(optimizer).map(|(mut all, optimizer)| {
+                    all.push(optimizer);
+                    all
+                });
+                found.push(Applied { own, file, call, variables });
+            }
+            LoopKind::KerasFit if !job.is_fit(own) => {
+                let (file, call) = (own.caller.file, own.call);
+                let variables = Spoken::compiled(job, file, job.facts.module(file).call(call));
+                found.push(Applied { own, file, call, variables: variables.map(Vec::from) });
+            }
+            LoopKind::KerasFit | LoopKind::Session | LoopKind::MonitoredSession => {}
+        }
+    }
+    found
+}
+
+/// The variables that gradients are taken of.
+fn of_gradient(job: &Job<'_>, file: FileId, call: CallId) -> Option<Vec<Spoken>> {
+    let facts = job.facts;
+    let data = facts.module(file).call(call);
+    let argument = facts
+        .called_symbols(file, call)
+        .find_map(|symbol| facts.argument(file, data, symbol, "sources"))
+        .or_else(|| data.arguments.get(1))?;
+    Spoken::of_argument(job, file, argument)
+}
+
+/// The variables of `optimizer.apply_gradients(zip(gradients, variables))`, where that is how it is written.
+fn stepped(job: &Job<'_>, file: FileId, call: CallId) -> Option<Vec<Spoken>> {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let data = module.call(call);
+    let pairs = facts
+        .called_symbols(file, call)
+        .find_map(|symbol| facts.argument(file, data, symbol, "grads_and_vars"))
+        .or_else(|| data.arguments.first())?;
+    let Value::Call(zip) = module.value(pairs.value).value else { return None };
+    let zip = module.call(zip);
+    let is_zip = facts.objects(file, zip.callee).any(|(_, object)| {
+        facts.symbol(object).is_some_and(|symbol| facts.library.lookup("builtins.zip") == Some(symbol))
+    });
+    let (true, [_, variables]) = (is_zip, zip.arguments.as_slice()) else { return None };
+    if zip.scope != data.scope {
+        return None;
+    }
+    Spoken::of_argument(job, file, variables)
+}
+
+/// The statement behind which the variables have been stepped: for a step inside a loop over the gradients that
+/// loop, so that all of them have.
+fn statement_of(job: &Job<'_>, own: &TrainingLoop, file: FileId, call: CallId) -> StatementId {
+    let module = job.facts.module(file);
+    let statement = module.call(call).statement;
+    let taken = own
+        .gradients
+        .iter()
+        .filter(|&&(of, taken)| of == file && module.call(taken).scope == module.call(call).scope);
+    let Some(parent) = taken.last().map(|&(_, taken)| module.statement(module.call(taken).statement).parent)
+    else {
+        return statement;
+    };
+    // From the step outwards, to the suite that the gradients are taken in.
+    let mut at = statement;
+    loop {
+        let own = module.statement(at);
+        if own.parent == parent {
+            return at;
+        }
+        match own.parent {
+            Some(around) if module.statement(around).scope == module.call(call).scope => at = around,
+            _ => return statement,
+        }
+    }
+}
+
+/// Adds a site; those in one suite are one, behind the last.
+fn add(job: &Job<'_>, sites: &mut Vec<Site>, mut site: Site) {
+    let suite = |site: &Site| {
+        let statement = job.facts.module(site.caller.file).statement(site.statement);
+        (site.caller, statement.parent, statement.suite, site.memory)
+    };
+    if let Some(other) = sites.iter_mut().find(|other| suite(other) == suite(&site)) {
+        other.statement = other.statement.max(site.statement);
+        for spoken in site.variables.drain(..) {
+            if !other.variables.contains(&spoken) {
+                other.variables.push(spoken);
+            }
+        }
+    } else {
+        let mut variables = Vec::new();
+        for spoken in site.variables.drain(..) {
+            if !variables.contains(&spoken) {
+                variables.push(spoken);
+            }
+        }
+        sites.push(Site { variables, ..site });
+    }
+}
+
+/// The block behind a site; `taken` has the names that other blocks use.
+fn step(job: &Job<'_>, site: &Site, taken: &mut Vec<String>) -> Option<Step> {
+    let file = site.caller.file;
+    let text = job.text(file)?;
+    let (hvd, import) = job.horovod(file);
+    let mut variables = site.variables.clone();
+    variables.sort_by_key(Spoken::rank);
+    let broadcasts: Vec<String> = variables
+        .iter()
+        .map(|spoken| format!("{hvd}.broadcast_variables({}, root_rank=0)", spoken.expression()))
+        .collect();
+    let flag = free(
+        text.module,
+        taken,
+        if site.memory == Memory::Graph { "hvd_first_batch" } else { "hvd_broadcast_done" },
+    );
+    let mut uses = vec![import];
+    let unit = text.unit();
+    let block = |condition: String, done: String| {
+        let mut lines = vec![condition];
+        lines.extend(broadcasts.iter().map(|line| format!("{unit}{line}")));
+        lines.push(format!("{unit}{done}"));
+        lines
+    };
+    let mut edits: Vec<Edit> = Vec::new();
+    let lines = match site.memory {
+        Memory::None => broadcasts.clone(),
+        Memory::Local(outermost) => {
+            edits.extend(text.before(outermost, &[&format!("{flag} = False")]));
+            block(format!("if not {flag}:"), format!("{flag} = True"))
+        }
+        Memory::Global => {
+            let function = definition(text.module, site)?;
+            edits.extend(text.before(top_level(text.module, function), &[&format!("{flag} = False"), ""]));
+            edits.extend(text.at_beginning_of(function, &format!("global {flag}")));
+            block(format!("if not {flag}:"), format!("{flag} = True"))
+        }
+        Memory::Graph => {
+            let (tf, import) = job.tensorflow(file);
+            uses.push(import);
+            let function = definition(text.module, site)?;
+            let made = format!("{flag} = {tf}.Variable(True, trainable=False)");
+            edits.extend(text.before(top_level(text.module, function), &[&made, ""]));
+            block(format!("if {flag}:"), format!("{flag}.assign(False)"))
+        }
+    };
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    edits.extend(text.after(site.statement, &lines));
+    Some(Step::change(finding(job, file, site.statement), "broadcast the variables once", edits, uses))
+}
+
+fn free(module: &Module, taken: &mut Vec<String>, wish: &str) -> String {
+    let mut name = fresh(module, wish);
+    let mut number = 2;
+    while taken.contains(&name) {
+        name = fresh(module, &format!("{wish}_{number}"));
+        number += 1;
+    }
+    taken.push(name.clone());
+    name
+}
+
+/// The `def` whose code a site is in.
+fn definition(module: &Module, site: &Site) -> Option<StatementId> {
+    let mut around = module.ancestor_ids(site.statement);
+    around.find(|&id| module.statement(id).kind == StatementKind::Function)
+}
+
+/// The statement of the module itself around another.
+fn top_level(module: &Module, statement: StatementId) -> StatementId {
+    module.ancestor_ids(statement).last().unwrap_or(statement)
+}
+
+/// Whether the program broadcasts what a loop trains already: there is a broadcast, and each model is among what is
+/// broadcast, as far as that is known.
+pub(super) fn is_broadcast(job: &Job<'_>, own: &TrainingLoop) -> bool {
+    let facts = job.facts;
+    let calls: Vec<(FileId, CallId)> = job
+        .calls()
+        .filter(|&(file, call)| {
+            facts
+                .called_symbols(file, call)
+                .any(|symbol| symbol.has(Effect::Broadcasts) && symbol.has(Effect::UpdatesState))
+        })
+        .collect();
+    if calls.is_empty() {
+        return restores_everywhere(job);
+    }
+    let broadcast = |model: ObjectId| {
+        calls.iter().any(|&(file, call)| {
+            let data = facts.module(file).call(call);
+            let given = data.arguments.iter().map(|argument| (file, argument.value));
+            let given: Vec<_> =
+                given.chain(facts.receiver(file, data).map(|receiver| (file, receiver))).collect();
+            let behind = facts.influence().backwards(&given, |_| false);
+            let mut objects = behind.iter().flat_map(|&(file, value)| facts.objects(file, value));
+            let known = behind.iter().any(|&(file, value)| {
+                facts.may_be(file, value, Kind::Model) || facts.may_be(file, value, Kind::Layer)
+            });
+            !known || objects.any(|(id, _)| id == model)
+        })
+    };
+    own.models.iter().all(|&model| broadcast(model))
+}
+
+/// Whether the program uses Horovod's elastic state, which broadcasts what it is given.
+fn restores_everywhere(job: &Job<'_>) -> bool {
+    let facts = job.facts;
+    let state = facts.library.lookup("horovod.tensorflow.elastic.TensorFlowKerasState");
+    job.calls().any(|(file, call)| {
+        let mut made = facts.objects(file, facts.module(file).call(call).result);
+        made.any(|(_, object)| {
+            facts
+                .symbol(object)
+                .zip(state)
+                .is_some_and(|(own, state)| own.is_class() && facts.library.is_subclass(own, state))
+        })
+    })
+}

@@ -1,0 +1,133 @@
+//! Horovod is imported and started, and each process sees one GPU.
+//!
+//! The seed's rules `import` and `import-from` (section 2.3). The import stands behind those of other packages, so
+//! that no module of the project has made a tensor before the GPU is chosen.
+
+use std::collections::BTreeMap;
+
+use super::job::Job;
+use super::names::{Import, Name};
+use super::step::Step;
+use super::{DistributionRule, INITIALISATION, distribution_rule};
+use crate::checks::Top;
+use crate::finding::Edit;
+use crate::project::FileId;
+use crate::rewrite::Text;
+use crate::semantic::{Module, StatementId, StatementKind};
+
+distribution_rule!("HVD201", "horovod-not-initialised", nothing);
+
+/// The rule needs to know what the others use: see [`steps`].
+fn nothing(_: &Job<'_>) -> Vec<Step> {
+    Vec::new()
+}
+
+/// The start of Horovod in the owner of the loop, and the imports that other steps need.
+pub(super) fn steps(job: &Job<'_>, needed: &BTreeMap<FileId, Vec<Import>>) -> Vec<Step> {
+    let rule: &DistributionRule = INITIALISATION;
+    let owner = job.owner();
+    let starts = !job.program.already_distributed;
+    let mut edits = Vec::new();
+    let mut files: Vec<FileId> = needed.keys().copied().collect();
+    if starts && !files.contains(&owner) {
+        files.push(owner);
+    }
+    for file in files {
+        let Some(text) = job.text(file) else { continue };
+        let mut wanted: Vec<Import> = needed.get(&file).cloned().unwrap_or_default();
+        let begins = starts && file == owner;
+        if begins {
+            wanted.extend([Import::TensorFlow, job.names(file).horovod.import]);
+        }
+        edits.extend(preamble(job, text, &wanted, begins));
+    }
+    if edits.is_empty() && !starts {
+        return Vec::new();
+    }
+    let loops = &job.program.loops;
+    let location = loops.first().map_or_else(
+        || job.facts.location(owner, job.facts.module(owner).scope(Module::TOP).range),
+        |own| job.facts.location(owner, own.range),
+    );
+    let message = if starts {
+        "the program trains on one GPU: nothing starts Horovod"
+    } else {
+        "a module needs an import of Horovod"
+    };
+    let finding = Step::missing(&rule.rule, location, message)
+        .here("training loop")
+        .help("start Horovod behind the imports, and let each process see one GPU");
+    vec![Step::change(finding, "import and start Horovod", edits, Vec::new())]
+}
+
+/// The lines behind a file's imports.
+fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> Vec<Edit> {
+    let names = job.names(text.file);
+    let mut lines: Vec<String> = Vec::new();
+    let mut import = |name: &Name| {
+        let line = format!("import {} as {}", name.import.module(), name.text);
+        if !name.bound && wanted.contains(&name.import) && !lines.contains(&line) {
+            lines.push(line);
+        }
+    };
+    import(&names.tensorflow);
+    import(&names.horovod);
+    import(&names.keras);
+    if begins {
+        let (hvd, tf) = (&names.horovod.text, &names.tensorflow.text);
+        let gpus = super::names::fresh(text.module, "gpus");
+        let gpu = super::names::fresh(text.module, "gpu");
+        let unit = text.unit();
+        lines.extend([
+            String::new(),
+            format!("{hvd}.init()"),
+            format!("{gpus} = {tf}.config.list_physical_devices('GPU')"),
+            format!("for {gpu} in {gpus}:"),
+            format!("{unit}{tf}.config.experimental.set_memory_growth({gpu}, True)"),
+            format!("if {gpus}:"),
+            format!("{unit}{tf}.config.set_visible_devices({gpus}[{hvd}.local_rank()], 'GPU')"),
+        ]);
+    }
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    match start(job, text.file) {
+        Some(statement) => {
+            let mut lines = lines;
+            if begins && text.is_followed(statement) {
+                lines.push("");
+            }
+            text.after(statement, &lines)
+        }
+        None => text.at_top(&lines),
+    }
+}
+
+/// The statement behind which Horovod is imported and started: the last import at the top of a file in front of which
+/// only modules of other packages are imported.
+pub(super) fn start(job: &Job<'_>, file: FileId) -> Option<StatementId> {
+    let module = job.facts.module(file);
+    let top = Top::new(job.facts, file);
+    let end = top.end(module).map(|statement| statement.range.start());
+    let mut last = None;
+    for index in 0..module.statements.len() {
+        let statement = &module.statements[index];
+        if end.is_some_and(|end| statement.range.start() >= end) {
+            break;
+        }
+        if statement.scope != Module::TOP || statement.parent.is_some() {
+            continue;
+        }
+        let id = StatementId::new(index);
+        if !matches!(statement.kind, StatementKind::Import { .. }) && !top.is_transparent(id) {
+            continue;
+        }
+        let mut imports = module.imports.iter().filter(|import| statement.range.contains_range(import.range));
+        if imports.any(|import| !job.facts.files_of_import(file, import).is_empty()) {
+            break;
+        }
+        last = Some(id);
+    }
+    last
+}

@@ -1,0 +1,151 @@
+//! A program under distribution, with what every rule asks for.
+
+use rustc_hash::FxHashSet;
+
+use super::names::{Api, Import, Names};
+use crate::finding::Location;
+use crate::program::{Caller, Facts, LoopKind, Program, TrainingLoop};
+use crate::project::FileId;
+use crate::rewrite::{Text, Texts};
+use crate::semantic::{CallId, StatementId};
+
+/// A program under distribution.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'c> {
+    /// Everything that is known of the project.
+    pub facts: &'c Facts<'c>,
+    /// The texts that edits are made in.
+    pub texts: &'c Texts<'c>,
+    /// The program.
+    pub program: &'c Program,
+    /// The code that TensorFlow traces.
+    pub traced: &'c FxHashSet<Caller>,
+    /// Where Horovod's module for Keras serves alone: in the file that owns the loop of a program that trains by
+    /// `fit` only.
+    api: Api,
+    owner: FileId,
+}
+
+impl<'c> Job<'c> {
+    /// The job of distributing `program`; `None` if it does not train.
+    #[must_use]
+    pub fn new(
+        facts: &'c Facts<'c>,
+        texts: &'c Texts<'c>,
+        program: &'c Program,
+        traced: &'c FxHashSet<Caller>,
+    ) -> Option<Self> {
+        let owner = program.loops.first()?.caller.file;
+        let mut job = Self { facts, texts, program, traced, api: Api::Tape, owner };
+        let by_fit = |own: &TrainingLoop| own.kind == LoopKind::KerasFit && job.is_fit(own);
+        if program.steps_of_fit.is_empty() && program.loops.iter().all(by_fit) {
+            job.api = Api::Keras;
+        }
+        Some(job)
+    }
+
+    /// The module that owns the training loop, where Horovod is started.
+    #[must_use]
+    pub fn owner(&self) -> FileId {
+        self.owner
+    }
+
+    /// Whether a Keras loop calls back: `fit`, and not `train_on_batch`.
+    #[must_use]
+    pub fn is_fit(&self, own: &TrainingLoop) -> bool {
+        self.facts
+            .called_symbols(own.caller.file, own.call)
+            .any(|symbol| symbol.parameter("callbacks").is_some())
+    }
+
+    /// The tape loops, also those that `fit` runs.
+    pub fn tape_loops(&self) -> impl Iterator<Item = &'c TrainingLoop> + use<'c> {
+        let all = self.program.loops.iter().chain(&self.program.steps_of_fit);
+        all.filter(|own| own.kind == LoopKind::GradientTape)
+    }
+
+    /// The text of a file; `None` if it can't be read any more.
+    #[must_use]
+    pub fn text(&self, file: FileId) -> Option<Text<'c>> {
+        self.texts.get(file, self.facts.module(file))
+    }
+
+    /// The names that new code in a file uses.
+    #[must_use]
+    pub fn names(&self, file: FileId) -> Names {
+        Names::new(self.facts, file, if file == self.owner { self.api } else { Api::Tape })
+    }
+
+    /// Horovod's name in a file, and the import that it needs.
+    #[must_use]
+    pub fn horovod(&self, file: FileId) -> (String, (FileId, Import)) {
+        let name = self.names(file).horovod;
+        (name.text, (file, name.import))
+    }
+
+    /// Horovod's name for Keras in a file, and the import that it needs.
+    #[must_use]
+    pub fn horovod_keras(&self, file: FileId) -> (String, (FileId, Import)) {
+        let name = self.names(file).keras;
+        (name.text, (file, name.import))
+    }
+
+    /// TensorFlow's name in a file, and the import that it needs.
+    #[must_use]
+    pub fn tensorflow(&self, file: FileId) -> (String, (FileId, Import)) {
+        let name = self.names(file).tensorflow;
+        (name.text, (file, name.import))
+    }
+
+    /// The place of a call.
+    #[must_use]
+    pub fn at_call(&self, file: FileId, call: CallId) -> Location {
+        self.facts.location(file, self.facts.module(file).call(call).range)
+    }
+
+    /// The place of a statement's header.
+    #[must_use]
+    pub fn at_header(&self, file: FileId, statement: StatementId) -> Location {
+        self.facts.location(file, self.facts.module(file).statement(statement).header)
+    }
+
+    /// The qualified name of the scope that a call stands in.
+    #[must_use]
+    pub fn scope_of(&self, file: FileId, call: CallId) -> &'c str {
+        self.facts.scope_name(Caller { file, scope: self.facts.module(file).call(call).scope })
+    }
+
+    /// Whether the program runs a call: its scope is reached, and it does not stand under another module's guard.
+    #[must_use]
+    pub fn runs(&self, file: FileId, call: CallId) -> bool {
+        let data = self.facts.module(file).call(call);
+        let caller = Caller { file, scope: data.scope };
+        let foreign = file != self.program.entry && data.scope == crate::semantic::Module::TOP;
+        self.program.reached.contains(&caller) && !(foreign && self.facts.in_main_guard(file, data.statement))
+    }
+
+    /// Whether Horovod is started when a statement runs: it stands behind the start in the owner of the loop, or in a
+    /// function.
+    #[must_use]
+    pub fn is_started(&self, file: FileId, statement: StatementId) -> bool {
+        let module = self.facts.module(file);
+        let own = module.statement(statement);
+        if module.code_scope(own.scope) != crate::semantic::Module::TOP {
+            return true;
+        }
+        file == self.owner
+            && super::initialisation::start(self, file)
+                .is_none_or(|start| module.statement(start).range.end() <= own.range.start())
+    }
+
+    /// The calls that the program runs, file by file in source order.
+    pub fn calls(&self) -> impl Iterator<Item = (FileId, CallId)> + '_ {
+        self.program.files().into_iter().flat_map(move |file| {
+            let count = self.facts.module(file).calls.len();
+            (0..count)
+                .map(CallId::new)
+                .filter(move |&call| self.runs(file, call))
+                .map(move |call| (file, call))
+        })
+    }
+}

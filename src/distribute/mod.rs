@@ -1,0 +1,87 @@
+//! Distribution: what a program that trains on one GPU needs to train with Horovod, step by step.
+//!
+//! Each rule of the seed's sections 2.3 and 2.4 is a file here. A rule looks at one program, a [`Job`], and answers
+//! with the [`Step`]s that are still to be made: on a program without Horovod all of them, on a distributed program
+//! those that were forgotten, so that the same rule transforms and verifies. A step is a finding together with the
+//! edits that make it, or with the reason why it can't be made; one that can't be made withholds the others, because
+//! half a distribution is worse than none.
+//!
+//! ```text
+//! Facts ──▶ Job ──▶ rules ──▶ Steps ──▶ Plan ──▶ Findings with fixes of one unit
+//!           a program,        what is   imports,
+//!           names             missing   refusals
+//! ```
+
+pub mod broadcast;
+pub mod checkpoint;
+pub mod device;
+pub mod initialisation;
+mod job;
+pub mod learning_rate;
+mod names;
+mod open_files;
+pub mod output;
+mod plan;
+mod rate_changes;
+mod rates;
+pub mod schedule;
+mod site;
+mod spoken;
+mod step;
+pub mod tape;
+mod writes;
+
+use crate::checks::Context;
+use crate::finding::{Finding, Rule};
+
+pub use job::Job;
+pub use names::Import;
+pub use step::{Outcome, Step};
+
+/// A rule of distribution: its identity, and the steps that it still misses in a program.
+#[derive(Debug)]
+pub struct DistributionRule {
+    /// Its identity and page.
+    pub rule: Rule,
+    /// The steps that are still to be made.
+    pub steps: fn(&Job<'_>) -> Vec<Step>,
+}
+
+/// Defines a rule's static from its code, name and worst level; the page is the file of its name.
+macro_rules! distribution_rule {
+    ($code:literal, $name:literal, $steps:path) => {
+        /// What the rule is called, and how its missing steps are found.
+        pub static RULE: crate::distribute::DistributionRule = crate::distribute::DistributionRule {
+            rule: crate::finding::Rule {
+                code: $code,
+                name: $name,
+                group: crate::finding::Group::Distribution,
+                level: crate::finding::Level::Error,
+                page: include_str!(concat!("../../checks/", $name, ".md")),
+            },
+            steps: $steps,
+        };
+    };
+}
+pub(crate) use distribution_rule;
+
+/// All rules but the first, which gives the others their imports, in the order of their codes.
+pub static DISTRIBUTION: &[&DistributionRule] = &[
+    &learning_rate::RULE,
+    &schedule::RULE,
+    &tape::RULE,
+    &broadcast::RULE,
+    &output::RULE,
+    &checkpoint::RULE,
+    &device::RULE,
+];
+
+/// The rule that starts Horovod, and imports it where other steps need it.
+pub static INITIALISATION: &DistributionRule = &initialisation::RULE;
+
+/// What each program that trains still needs; `restrictions` are the findings of the restriction checks, whose
+/// errors withhold the fixes.
+#[must_use]
+pub fn findings(context: Context<'_>, restrictions: &[Finding]) -> Vec<Finding> {
+    plan::findings(context.facts, context.texts, restrictions)
+}

@@ -1,0 +1,129 @@
+//! The names by which a file's new code speaks of Horovod and TensorFlow: those that the file has, else fresh ones.
+
+use crate::program::{Facts, Object};
+use crate::project::FileId;
+use crate::semantic::{DefinitionKind, Module};
+
+/// Something that new code imports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Import {
+    /// `tensorflow`
+    TensorFlow,
+    /// `horovod.tensorflow`: tapes, broadcasts, collectives.
+    Horovod,
+    /// `horovod.tensorflow.keras`: callbacks, `load_model`.
+    HorovodKeras,
+}
+
+impl Import {
+    /// The module.
+    #[must_use]
+    pub fn module(self) -> &'static str {
+        match self {
+            Self::TensorFlow => "tensorflow",
+            Self::Horovod => "horovod.tensorflow",
+            Self::HorovodKeras => "horovod.tensorflow.keras",
+        }
+    }
+
+    /// A member that tells the module apart from others.
+    fn landmark(self) -> &'static str {
+        match self {
+            Self::TensorFlow => "config",
+            Self::Horovod => "DistributedGradientTape",
+            Self::HorovodKeras => "callbacks",
+        }
+    }
+}
+
+/// The names of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// Of Horovod, for `rank`, `size`, `init` and what both of its modules have.
+    pub horovod: Name,
+    /// Of Horovod's module for Keras.
+    pub keras: Name,
+    /// Of TensorFlow.
+    pub tensorflow: Name,
+}
+
+/// A name and what it stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// What it is bound to, or has to be.
+    pub import: Import,
+    /// The file binds it already.
+    pub bound: bool,
+}
+
+/// Which of Horovod's modules a program's own code needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Api {
+    /// It trains by tapes, `minimize` or `train_on_batch`, or the code is of a helper.
+    Tape,
+    /// It trains by `fit` only.
+    Keras,
+}
+
+impl Names {
+    /// The names of a file.
+    #[must_use]
+    pub fn new(facts: &Facts<'_>, file: FileId, api: Api) -> Self {
+        let module = facts.module(file);
+        let name = |import: Import, wish: &str| match bound(facts, file, import) {
+            Some(text) => Name { text, import, bound: true },
+            None => Name { text: fresh(module, wish), import, bound: false },
+        };
+        let tensorflow = name(Import::TensorFlow, "tf");
+        let tape = bound(facts, file, Import::Horovod);
+        let keras = bound(facts, file, Import::HorovodKeras);
+        let (horovod, keras) = match (api, tape, keras) {
+            (_, Some(_), _) => (name(Import::Horovod, "hvd"), name(Import::HorovodKeras, "hvd_keras")),
+            (Api::Keras, None, _) => {
+                let keras = name(Import::HorovodKeras, "hvd");
+                (keras.clone(), keras)
+            }
+            (Api::Tape, None, Some(_)) => {
+                (name(Import::Horovod, "hvd_tensorflow"), name(Import::HorovodKeras, "hvd"))
+            }
+            (Api::Tape, None, None) => {
+                (name(Import::Horovod, "hvd"), name(Import::HorovodKeras, "hvd_keras"))
+            }
+        };
+        Self { horovod, keras, tensorflow }
+    }
+}
+
+/// The name that the module's own scope binds to a module by an import.
+fn bound(facts: &Facts<'_>, file: FileId, import: Import) -> Option<String> {
+    let module = facts.module(file);
+    let mut imports = module.definitions.iter().filter(|definition| {
+        definition.kind == DefinitionKind::Import && definition.variable.scope == Module::TOP
+    });
+    let found = imports.find(|definition| {
+        facts.objects(file, definition.value).any(|(_, object)| stands_for(facts, object, import))
+    });
+    found.map(|definition| module.variable_name(definition.variable).to_owned())
+}
+
+fn stands_for(facts: &Facts<'_>, object: Object, import: Import) -> bool {
+    let Object::External(_) = object else { return false };
+    facts.symbol(object).is_some_and(|symbol| {
+        let package = import.module().split('.').next();
+        symbol.is_module()
+            && symbol.name().split('.').next() == package
+            && facts.library.lookup(&format!("{}.{}", symbol.name(), import.landmark())).is_some()
+    })
+}
+
+/// The wish, or the wish with a number that the file does not use: the seed's `NewID`.
+#[must_use]
+pub fn fresh(module: &Module, wish: &str) -> String {
+    let numbered = (2..).map(|number| format!("{wish}_{number}"));
+    std::iter::once(wish.to_owned())
+        .chain(numbered)
+        .find(|name| module.names.get(name).is_none())
+        .expect("some number is free")
+}

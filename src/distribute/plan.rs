@@ -1,0 +1,178 @@
+//! From a project's programs to findings: steps, imports, and what withholds the fixes.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::initialisation;
+use super::job::Job;
+use super::names::Import;
+use super::step::{Outcome, Step};
+use super::{DISTRIBUTION, INITIALISATION};
+use crate::finding::{Edit, Finding, Fix, Level, Location};
+use crate::program::{Facts, Pattern, Program};
+use crate::project::FileId;
+use crate::rewrite::Texts;
+
+/// What one program needs.
+struct Plan<'c> {
+    program: &'c Program,
+    steps: Vec<Step>,
+    /// Why the fixes are withheld, if they are: a place and what is wrong there.
+    refusal: Option<(Location, String)>,
+}
+
+/// The findings of all programs.
+pub(super) fn findings(facts: &Facts<'_>, texts: &Texts<'_>, restrictions: &[Finding]) -> Vec<Finding> {
+    let traced = facts.traced();
+    let mut plans: Vec<Plan<'_>> = facts
+        .programs
+        .iter()
+        .filter(|program| program.pattern != Pattern::None)
+        .filter_map(|program| Job::new(facts, texts, program, &traced))
+        .map(|job| plan(&job, restrictions))
+        .filter(|plan| !plan.steps.is_empty())
+        .collect();
+    let units = units(facts, &mut plans);
+    let mut seen = FxHashSet::default();
+    let mut found = Vec::new();
+    for (plan, unit) in plans.into_iter().zip(units) {
+        for step in plan.steps {
+            let key = (step.finding.rule.code, step.finding.primary.location);
+            if seen.insert(key) {
+                found.push(finding(facts, step, plan.refusal.as_ref(), unit));
+            }
+        }
+    }
+    found
+}
+
+fn plan<'c>(job: &Job<'c>, restrictions: &[Finding]) -> Plan<'c> {
+    let mut steps: Vec<Step> = DISTRIBUTION.iter().flat_map(|rule| (rule.steps)(job)).collect();
+    let mut needed: BTreeMap<FileId, Vec<Import>> = BTreeMap::new();
+    for step in &steps {
+        if let Outcome::Change { uses, .. } = &step.outcome {
+            for &(file, import) in uses {
+                needed.entry(file).or_default().push(import);
+            }
+        }
+    }
+    let mut all = initialisation::steps(job, &needed);
+    all.append(&mut steps);
+    let refusal = refusal(job, &all, restrictions);
+    Plan { program: job.program, steps: all, refusal }
+}
+
+/// Why a program's fixes are withheld: an error of a restriction in its files, or a step that can't be made.
+fn refusal(job: &Job<'_>, steps: &[Step], restrictions: &[Finding]) -> Option<(Location, String)> {
+    let files = job.program.files();
+    let error = restrictions
+        .iter()
+        .find(|finding| finding.level == Level::Error && files.contains(&finding.primary.location.file));
+    if let Some(error) = error {
+        return Some((error.primary.location, format!("{} ({})", error.message, error.rule.name)));
+    }
+    steps.iter().find_map(|step| match &step.outcome {
+        Outcome::Blocked(_) => {
+            let finding = &step.finding;
+            Some((finding.primary.location, format!("{} ({})", finding.message, finding.rule.name)))
+        }
+        _ => None,
+    })
+}
+
+/// The unit of each plan: programs that change a file in common are distributed together or not at all. A file that
+/// a program runs which is not distributed stays as it is.
+fn units(facts: &Facts<'_>, plans: &mut [Plan<'_>]) -> Vec<FileId> {
+    let mut unit: Vec<usize> = (0..plans.len()).collect();
+    let mut first: FxHashMap<FileId, usize> = FxHashMap::default();
+    for (index, plan) in plans.iter().enumerate() {
+        for file in edited(plan) {
+            let other = *first.entry(file).or_insert(index);
+            let (from, to) = (unit[index].max(unit[other]), unit[index].min(unit[other]));
+            for own in &mut unit {
+                if *own == from {
+                    *own = to;
+                }
+            }
+        }
+    }
+    for plan in &mut *plans {
+        if plan.refusal.is_none() {
+            plan.refusal = shared_with_another(facts, plan);
+        }
+    }
+    let refused: FxHashMap<usize, (Location, String)> =
+        plans.iter().zip(&unit).filter_map(|(plan, &unit)| Some((unit, plan.refusal.clone()?))).collect();
+    for (plan, unit) in plans.iter_mut().zip(&unit) {
+        if plan.refusal.is_none() {
+            plan.refusal = refused.get(unit).cloned();
+        }
+    }
+    let entries: Vec<FileId> = plans.iter().map(|plan| plan.program.entry).collect();
+    unit.into_iter().map(|unit| entries[unit]).collect()
+}
+
+fn edited(plan: &Plan<'_>) -> FxHashSet<FileId> {
+    let edits = plan.steps.iter().flat_map(|step| match &step.outcome {
+        Outcome::Change { edits, .. } => edits.as_slice(),
+        _ => &[],
+    });
+    edits.map(|edit| edit.location.file).collect()
+}
+
+/// A file that would change although a program without training runs it too: there Horovod is not started.
+fn shared_with_another(facts: &Facts<'_>, plan: &Plan<'_>) -> Option<(Location, String)> {
+    let mut files: Vec<FileId> =
+        edited(plan).into_iter().filter(|&file| file != plan.program.entry).collect();
+    files.sort_unstable();
+    let others = facts.programs.iter().filter(|program| program.pattern == Pattern::None);
+    for other in others {
+        let mut known: FxHashSet<FileId> = [other.entry].into_iter().collect();
+        let mut work = vec![other.entry];
+        while let Some(file) = work.pop() {
+            work.extend(facts.imported_files(file).iter().copied().filter(|&file| known.insert(file)));
+        }
+        if let Some(&file) = files.iter().find(|&file| known.contains(file)) {
+            let step = plan.steps.iter().find(|step| step.finding.primary.location.file == file)?;
+            let name = &facts.modules.names[other.entry.index()];
+            let reason = format!("the program `{name}` runs this file too, and does not start Horovod");
+            return Some((step.finding.primary.location, reason));
+        }
+    }
+    None
+}
+
+/// The finding of a step: with its fix, unless the program is refused.
+fn finding(facts: &Facts<'_>, step: Step, refusal: Option<&(Location, String)>, unit: FileId) -> Finding {
+    let mut finding = step.finding;
+    match step.outcome {
+        Outcome::Blocked(reason) => {
+            finding.level = Level::Error;
+            finding.notes.push(reason);
+        }
+        Outcome::Change { applicability, message, mut edits, .. } => {
+            if let Some((location, reason)) = refusal {
+                if finding.rule.code == INITIALISATION.rule.code
+                    && !finding.labels.iter().any(|label| label.location == *location)
+                {
+                    finding = finding.label(*location, "stands in the way");
+                    let file = &facts.modules.names[location.file.index()];
+                    finding.notes.push(format!(
+                        "The program can't be distributed as it is, and `--fix` leaves it alone: in `{file}`, {reason}."
+                    ));
+                }
+            } else {
+                sort(&mut edits);
+                finding.fix = Some(Fix { applicability, message, edits, unit: Some(unit) });
+            }
+        }
+        Outcome::ByHand => {}
+    }
+    finding
+}
+
+fn sort(edits: &mut Vec<Edit>) {
+    edits.sort_by(|a, b| a.location.cmp(&b.location));
+    edits.dedup();
+}

@@ -1,0 +1,269 @@
+//! How code names the variables that it steps, and how a caller names the same ones.
+
+use super::job::Job;
+use crate::api::Kind;
+use crate::program::Caller;
+use crate::project::FileId;
+use crate::rewrite::Text;
+use crate::semantic::{
+    Argument, Call, CallId, Element, FunctionId, Passing, ScopeId, ScopeKind, Value, ValueId, Variable,
+};
+use crate::syntax::{TextRange, TextSize};
+
+/// A variable followed by attributes and constant subscripts: `self.model`, `nets["g"]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Chain {
+    file: FileId,
+    variable: Variable,
+    text: String,
+}
+
+/// What variables are named by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Spoken {
+    /// All of a model or layer.
+    Model(Chain),
+    /// The state of an optimizer.
+    Optimizer(Chain),
+    /// Each a variable.
+    Each(Vec<Chain>),
+    /// A collection of variables.
+    All(Chain),
+    /// Any other expression for a collection of variables.
+    Text(String),
+}
+
+impl Spoken {
+    /// The expression of a list for `broadcast_variables`. The variables of optimizers are asked for by a call, which
+    /// old and new classes allow.
+    pub(super) fn expression(&self) -> String {
+        match self {
+            Self::Model(chain) => format!("{}.variables", chain.text),
+            Self::Optimizer(chain) => format!("{}.variables()", chain.text),
+            Self::Each(chains) => {
+                let names: Vec<&str> = chains.iter().map(|chain| chain.text.as_str()).collect();
+                format!("[{}]", names.join(", "))
+            }
+            Self::All(chain) => format!("list({})", chain.text),
+            Self::Text(text) => format!("list({text})"),
+        }
+    }
+
+    /// Models first, then optimizers: the order in which people write it.
+    pub(super) fn rank(&self) -> u8 {
+        match self {
+            Self::Model(_) => 0,
+            Self::Optimizer(_) => 2,
+            _ => 1,
+        }
+    }
+
+    /// What the same variables are called where `call` calls the code of `callee`; `None` if the caller has no name
+    /// for them.
+    pub(super) fn at_call(&self, job: &Job<'_>, callee: Caller, file: FileId, call: CallId) -> Option<Self> {
+        let translate = |chain: &Chain| chain.at_call(job, callee, file, call);
+        Some(match self {
+            Self::Model(chain) => Self::Model(translate(chain)?),
+            Self::Optimizer(chain) => Self::Optimizer(translate(chain)?),
+            Self::All(chain) => Self::All(translate(chain)?),
+            Self::Each(chains) => Self::Each(chains.iter().map(translate).collect::<Option<_>>()?),
+            Self::Text(_) => return None,
+        })
+    }
+
+    /// The optimizer that a method is called on.
+    pub(super) fn optimizer(job: &Job<'_>, file: FileId, call: &Call) -> Option<Self> {
+        Some(Self::Optimizer(receiver(job.text(file)?, call)?))
+    }
+
+    /// A model that a method is called on, and the optimizer that it was compiled with.
+    pub(super) fn compiled(job: &Job<'_>, file: FileId, call: &Call) -> Option<[Self; 2]> {
+        let model = receiver(job.text(file)?, call)?;
+        let optimizer = Chain { text: format!("{}.optimizer", model.text), ..model.clone() };
+        Some([Self::Model(model), Self::Optimizer(optimizer)])
+    }
+
+    /// The variables that an argument gives: whole models where it takes a model's variables.
+    pub(super) fn of_argument(job: &Job<'_>, file: FileId, argument: &Argument) -> Option<Vec<Self>> {
+        let text = job.text(file)?;
+        let mut found = Vec::new();
+        if decompose(job, text, argument.value, argument.range, &mut found).is_some() {
+            return Some(found);
+        }
+        let chain = chain(text, argument.range);
+        if job.facts.may_be(file, argument.value, Kind::Variable) {
+            return Some(vec![Self::Each(vec![chain?])]);
+        }
+        Some(vec![match chain {
+            Some(chain) => Self::All(chain),
+            None => Self::Text(text.slice(argument.range).to_owned()),
+        }])
+    }
+}
+
+/// The parts of a list of variables; `None` if it is made in another way.
+fn decompose(
+    job: &Job<'_>,
+    text: Text<'_>,
+    value: ValueId,
+    written: TextRange,
+    found: &mut Vec<Spoken>,
+) -> Option<()> {
+    let facts = job.facts;
+    let evaluation = text.module.value(value);
+    let is_here = written.contains_range(evaluation.range);
+    match &evaluation.value {
+        Value::Attribute { base, .. } => {
+            if !facts.may_be(text.file, *base, Kind::Model) && !facts.may_be(text.file, *base, Kind::Layer) {
+                return None;
+            }
+            let whole = chain(text, evaluation.range)?;
+            if !is_here && !whole.is_bound_once(text) {
+                return None;
+            }
+            let (owner, _) = whole.text.rsplit_once('.')?;
+            found.push(Spoken::Model(Chain { text: owner.to_owned(), ..whole.clone() }));
+        }
+        Value::Operator { left, right, .. }
+            if is_here || evaluation.scope != crate::semantic::Module::TOP =>
+        {
+            let range = if is_here { written } else { evaluation.range };
+            decompose(job, text, *left, range, found)?;
+            decompose(job, text, *right, range, found)?;
+        }
+        Value::Display(_, elements) if is_here => {
+            let mut each = Vec::new();
+            for element in elements {
+                match element {
+                    Element::At(_, value) if facts.may_be(text.file, *value, Kind::Variable) => {
+                        each.push(named(text, written, *value)?);
+                    }
+                    Element::Spread(value) => decompose(job, text, *value, written, found)?,
+                    _ => return None,
+                }
+            }
+            if !each.is_empty() {
+                found.push(Spoken::Each(each));
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// The name by which a value is read within a range.
+fn named(text: Text<'_>, within: TextRange, value: ValueId) -> Option<Chain> {
+    let evaluation = text.module.value(value);
+    if within.contains_range(evaluation.range)
+        && let Some(chain) = chain(text, evaluation.range)
+    {
+        return Some(chain);
+    }
+    let reading = text
+        .module
+        .uses
+        .iter()
+        .find(|reading| reading.value == value && within.contains_range(reading.range))?;
+    chain(text, reading.range)
+}
+
+/// What a method is called on.
+fn receiver(text: Text<'_>, call: &Call) -> Option<Chain> {
+    let callee = text.slice(call.callee_range);
+    let length = callee.rfind('.')?;
+    let end = call.callee_range.start() + TextSize::try_from(length).ok()?;
+    chain(text, TextRange::new(call.callee_range.start(), end))
+}
+
+/// The chain that stands at a place.
+fn chain(text: Text<'_>, range: TextRange) -> Option<Chain> {
+    if !text.is_chain(range) {
+        return None;
+    }
+    let index = text.module.uses.binary_search_by_key(&range.start(), |reading| reading.range.start());
+    let reading = match index {
+        Ok(index) => &text.module.uses[index],
+        // Uses are in the order of evaluation, which is not always that of the source.
+        Err(_) => text.module.uses.iter().find(|reading| reading.range.start() == range.start())?,
+    };
+    Some(Chain { file: text.file, variable: reading.variable?, text: text.slice(range).to_owned() })
+}
+
+impl Chain {
+    /// Whether its variable is bound in one place only, so that it means the same everywhere.
+    fn is_bound_once(&self, text: Text<'_>) -> bool {
+        let mut bindings =
+            text.module.definitions.iter().filter(|definition| definition.variable == self.variable);
+        bindings.next().is_some() && bindings.next().is_none()
+    }
+
+    fn at_call(&self, job: &Job<'_>, callee: Caller, file: FileId, call: CallId) -> Option<Self> {
+        let module = job.facts.module(self.file);
+        let caller = Caller { file, scope: job.facts.module(file).call(call).scope };
+        if self.variable.scope != callee.scope {
+            let sees = file == self.file && is_within(job, caller, self.variable.scope);
+            return sees.then(|| self.clone());
+        }
+        let ScopeKind::Function(function) = module.scope(callee.scope).kind else { return None };
+        let text = job.text(self.file)?;
+        if !self.is_bound_once(text) {
+            return None;
+        }
+        let root = module.variable_name(self.variable);
+        let rest = self.text.strip_prefix(root)?;
+        let argument = argument_for(job, self.file, function, root, file, call)?;
+        Some(Self { text: format!("{}{rest}", argument.text), ..argument })
+    }
+}
+
+/// What a call gives for a parameter of the function that it calls.
+fn argument_for(
+    job: &Job<'_>,
+    of: FileId,
+    function: FunctionId,
+    parameter: &str,
+    file: FileId,
+    call: CallId,
+) -> Option<Chain> {
+    let module = job.facts.module(of);
+    let data = module.function(function);
+    let position = data.parameters.iter().position(|own| module.names.text(own.name) == parameter)?;
+    let text = job.text(file)?;
+    let call = job.facts.module(file).call(call);
+    let is_method = data.class.is_some() && data.decorators.is_empty() || is_bound(job, file, call);
+    if is_method && position == 0 {
+        return receiver(text, call);
+    }
+    let names = &job.facts.module(file).names;
+    let keyword = call
+        .arguments
+        .iter()
+        .find(|argument| matches!(argument.passing, Passing::Keyword(name) if names.text(name) == parameter));
+    let argument = keyword.or_else(|| {
+        let position = position - usize::from(is_method);
+        let positional = call.arguments.iter().take_while(|own| own.passing == Passing::Positional);
+        positional.clone().nth(position)
+    })?;
+    chain(text, argument.range)
+}
+
+/// Whether a call's callee is a method bound to its receiver.
+fn is_bound(job: &Job<'_>, file: FileId, call: &Call) -> bool {
+    let Some(receiver) = job.facts.receiver(file, call) else { return false };
+    job.facts
+        .objects(file, receiver)
+        .any(|(_, object)| matches!(object, crate::program::Object::Instance(..)))
+}
+
+/// Whether code of a scope sees the variables of another one.
+fn is_within(job: &Job<'_>, caller: Caller, scope: ScopeId) -> bool {
+    let module = job.facts.module(caller.file);
+    let mut around = Some(caller.scope);
+    while let Some(own) = around {
+        if own == scope {
+            return true;
+        }
+        around = module.scope(own).parent;
+    }
+    false
+}

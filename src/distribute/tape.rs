@@ -1,0 +1,255 @@
+//! The tape whose gradients update variables averages them over the ranks.
+//!
+//! The seed's rule `GradientTape` (section 2.4): `tape = hvd.DistributedGradientTape(tape)` behind the block. A tape
+//! whose gradients are those of inputs (a penalty, an adversarial example) stays as it is: averaging them would mix
+//! the examples of different ranks.
+
+use super::distribution_rule;
+use super::job::Job;
+use super::step::Step;
+use crate::api::{Effect, Kind};
+use crate::finding::{Edit, Finding};
+use crate::program::{Object, ObjectId, TrainingLoop};
+use crate::project::FileId;
+use crate::rewrite::Text;
+use crate::semantic::{
+    CallId, Container, DefinitionKind, Element, StatementId, StatementKind, StoreKey, Value, ValueId,
+};
+use crate::syntax::TextRange;
+
+distribution_rule!("HVD205", "tape-not-distributed", steps);
+
+fn steps(job: &Job<'_>) -> Vec<Step> {
+    job.tape_loops().filter(|own| !averages(job, own)).filter_map(|own| step(job, own)).collect()
+}
+
+/// Whether gradients of the loop are averaged already: the tape is distributed, or what is taken from it is reduced
+/// before it is applied.
+pub(super) fn averages(job: &Job<'_>, own: &TrainingLoop) -> bool {
+    let facts = job.facts;
+    let is_distributed = own.gradients.iter().all(|&(file, call)| {
+        let receiver = facts.receiver(file, facts.module(file).call(call));
+        let tapes = receiver.map_or_else(Vec::new, |receiver| facts.of_kind(file, receiver, Kind::Tape));
+        !tapes.is_empty()
+            && tapes.iter().all(|&tape| {
+                facts.creation(tape).is_some_and(|made| {
+                    facts.called_symbols(made.file, made.call).any(|symbol| symbol.has(Effect::Distributes))
+                })
+            })
+    });
+    is_distributed
+        || own.steps.iter().chain(&own.by_hand).any(|&(file, call)| is_reduced(job, own, file, call))
+}
+
+/// Whether a collective average stands on the way from the gradients to a step.
+fn is_reduced(job: &Job<'_>, own: &TrainingLoop, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let given = facts.module(file).call(call).arguments.iter().map(|argument| (file, argument.value));
+    let behind = facts.influence().backwards(&given.collect::<Vec<_>>(), |_| false);
+    let of_tape = |file: FileId, call: CallId| own.gradients.contains(&(file, call));
+    behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
+        Value::Call(call) => {
+            !of_tape(file, call)
+                && facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages))
+        }
+        _ => false,
+    })
+}
+
+fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
+    let file = own.caller.file;
+    let module = job.facts.module(file);
+    let text = job.text(file)?;
+    let header = module.statement(own.statement);
+    let finding = Step::missing(
+        &RULE.rule,
+        job.facts.location(file, own.range),
+        "the gradients of this tape are not averaged over the ranks",
+    )
+    .here("each rank would train by itself")
+    .help("distribute the tape behind its block: `tape = hvd.DistributedGradientTape(tape)`")
+    .in_scope(job.facts.scope_name(own.caller));
+    if header.kind != StatementKind::With {
+        let reason = "The tape is not the manager of a `with` block, behind which it could be distributed.";
+        return Some(Step::blocked(finding, reason));
+    }
+    let tape = own.tape?;
+    let Some(name) = target(job, file, own.statement, tape) else {
+        let reason = "The `with` statement gives the tape no name of its own.";
+        return Some(Step::blocked(finding, reason));
+    };
+    let (hvd, import) = job.horovod(file);
+    let mut edits = Vec::new();
+    let mut inside = None;
+    for &(of, call) in &own.gradients {
+        let place = job.facts.module(of).call(call);
+        let job_text = job.text(of)?;
+        match sources(job, of, call) {
+            Sources::List => {}
+            Sources::Single(range) => edits.extend(single(job_text, place.range, range)),
+            Sources::Unfit(reason) => {
+                return Some(Step::blocked(finding.label(job.at_call(of, call), "taken here"), reason));
+            }
+        }
+        if of == file && place.scope == own.caller.scope && header.range.contains_range(place.range) {
+            inside = Some(place.statement);
+        }
+    }
+    if let Some(plain) = plain_gradients(job, own) {
+        let reason =
+            "The same tape also gives gradients that no step applies: those must stay each rank's own.";
+        return Some(Step::blocked(finding.label(job.at_call(plain.0, plain.1), "not applied"), reason));
+    }
+    let wrapping = format!("{name} = {hvd}.DistributedGradientTape({name})");
+    match inside {
+        None => edits.extend(text.after(own.statement, &[&wrapping])),
+        Some(_) => match leave_block(text, own, file, job, &wrapping) {
+            Some(moved) => edits.extend(moved),
+            None => return Some(blocked_inside(finding, job, own)),
+        },
+    }
+    Some(Step::change(finding, "distribute the tape", edits, vec![import]))
+}
+
+fn blocked_inside(finding: Finding, job: &Job<'_>, own: &TrainingLoop) -> Step {
+    let finding = own.gradients.iter().fold(finding, |finding, &(file, call)| {
+        finding.label(job.at_call(file, call), "taken inside the block")
+    });
+    Step::blocked(
+        finding,
+        "A distributed tape gives no gradients inside its own block, and the statements can't be moved out of it.",
+    )
+}
+
+/// The name or attribute that a `with` statement binds the tape to, as it is written.
+fn target(job: &Job<'_>, file: FileId, statement: StatementId, tape: ObjectId) -> Option<String> {
+    let module = job.facts.module(file);
+    let is_tape = |value: ValueId| job.facts.solution.values(file, value) == [tape];
+    let named = module.definitions.iter().find(|definition| {
+        definition.statement == Some(statement)
+            && definition.kind == DefinitionKind::With
+            && is_tape(definition.value)
+    });
+    if let Some(definition) = named {
+        return Some(module.variable_name(definition.variable).to_owned());
+    }
+    let stored = module.stores.iter().find(|store| {
+        store.statement == statement && matches!(store.key, StoreKey::Attribute(_)) && is_tape(store.value)
+    })?;
+    Some(job.text(file)?.slice(stored.range).to_owned())
+}
+
+/// What gradients are taken of.
+enum Sources {
+    /// A list of variables, as Horovod needs it.
+    List,
+    /// One variable, at this place.
+    Single(TextRange),
+    /// Something that Horovod's tape can't do.
+    Unfit(&'static str),
+}
+
+fn sources(job: &Job<'_>, file: FileId, call: CallId) -> Sources {
+    let facts = job.facts;
+    let data = facts.module(file).call(call);
+    let Some(argument) = facts
+        .called_symbols(file, call)
+        .find_map(|symbol| facts.argument(file, data, symbol, "sources"))
+        .or_else(|| data.arguments.get(1))
+    else {
+        return Sources::Unfit("It can't be seen of which variables the gradients are taken.");
+    };
+    let refused = facts
+        .called_symbols(file, call)
+        .any(|symbol| facts.argument(file, data, symbol, "unconnected_gradients").is_some());
+    if refused {
+        return Sources::Unfit("A distributed tape has no `unconnected_gradients`.");
+    }
+    if facts.called_symbols(file, call).any(|symbol| symbol.parameter("output_gradients").is_none()) {
+        return Sources::Unfit("A distributed tape only has `gradient`: no Jacobians.");
+    }
+    if facts.may_be(file, argument.value, Kind::Variable) {
+        return Sources::Single(argument.range);
+    }
+    let unfit = facts.objects(file, argument.value).any(|(_, object)| match object {
+        Object::Container(Container::Dict | Container::Set, _) => true,
+        Object::Container(..) => false,
+        _ => false,
+    });
+    if unfit {
+        return Sources::Unfit("A distributed tape takes gradients of a list of variables only.");
+    }
+    if let Value::Display(_, elements) = &facts.module(file).value(argument.value).value {
+        let nested = elements.iter().any(|element| match element {
+            Element::At(_, value) | Element::Any(value) => {
+                facts.objects(file, *value).any(|(_, object)| matches!(object, Object::Container(..)))
+                    || matches!(facts.module(file).value(*value).value, Value::Attribute { base, .. }
+                        if facts.may_be(file, base, Kind::Model) || facts.may_be(file, base, Kind::Layer))
+                        && !facts.may_be(file, *value, Kind::Variable)
+            }
+            _ => false,
+        });
+        if nested {
+            return Sources::Unfit("A distributed tape takes gradients of a flat list of variables only.");
+        }
+    }
+    Sources::List
+}
+
+/// `tape.gradient(loss, w)` becomes `tape.gradient(loss, [w])[0]`.
+fn single(text: Text<'_>, call: TextRange, source: TextRange) -> Vec<Edit> {
+    let mut edits = text.wrap(source, "[", "]");
+    edits.push(text.insert(call.end(), "[0]"));
+    edits
+}
+
+/// A gradient that is taken from the loop's tape and reaches none of its steps.
+fn plain_gradients(job: &Job<'_>, own: &TrainingLoop) -> Option<(FileId, CallId)> {
+    let facts = job.facts;
+    own.gradients.iter().copied().find(|&(file, call)| {
+        let result = (file, facts.module(file).call(call).result);
+        let influenced = facts.influence().forwards(&[result], |_| false);
+        let mut applied = own.steps.iter().chain(&own.by_hand).flat_map(|&(file, call)| {
+            facts.module(file).call(call).arguments.iter().map(move |argument| (file, argument.value))
+        });
+        !applied.any(|place| influenced.contains(&place))
+    })
+}
+
+/// Moves the end of a tape's block out of it, from the first statement that takes gradients: what is done there
+/// needs no recording. The wrapping comes in between.
+fn leave_block(
+    text: Text<'_>,
+    own: &TrainingLoop,
+    file: FileId,
+    job: &Job<'_>,
+    wrapping: &str,
+) -> Option<Vec<Edit>> {
+    let module = text.module;
+    let body = text.body(own.statement);
+    let takes = |statement: StatementId| {
+        let range = module.statement(statement).range;
+        own.gradients
+            .iter()
+            .any(|&(of, call)| of == file && range.contains_range(job.facts.module(file).call(call).range))
+    };
+    let first = body.iter().position(|&statement| takes(statement))?;
+    let is_plain = |statement: StatementId| {
+        matches!(
+            module.statement(statement).kind,
+            StatementKind::Expression { .. }
+                | StatementKind::Assign { .. }
+                | StatementKind::AugmentedAssign
+                | StatementKind::For
+                | StatementKind::If
+                | StatementKind::Return
+        )
+    };
+    // What other managers of the statement do for its block must go on.
+    let managers = module.managers.iter().filter(|&&(_, of)| of == own.statement).count();
+    let moved = &body[first..];
+    if first == 0 || managers > 1 || !moved.iter().all(|&statement| is_plain(statement)) {
+        return None;
+    }
+    text.dedent(own.statement, moved, wrapping)
+}

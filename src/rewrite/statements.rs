@@ -1,0 +1,324 @@
+//! Changes of statements: something before, behind or around them.
+
+use super::layout::size;
+use super::text::Text;
+use crate::finding::Edit;
+use crate::semantic::{StatementId, StatementKind};
+use crate::syntax::{TextRange, TextSize, TokenKind};
+
+impl Text<'_> {
+    /// The indentation that a statement has, or gets when its line is unfolded.
+    #[must_use]
+    pub fn indentation(&self, statement: StatementId) -> String {
+        let first = self.module.statement(self.first_of_line(statement));
+        let line = self.line_indentation(first.range.start());
+        if self.starts_line(first.range.start()) {
+            line.to_owned()
+        } else {
+            format!("{line}{}", self.text.unit)
+        }
+    }
+
+    /// One step of the file's indentation.
+    #[must_use]
+    pub fn unit(&self) -> &str {
+        &self.text.unit
+    }
+
+    /// How the file ends its lines.
+    #[must_use]
+    pub fn newline(&self) -> &'static str {
+        self.text.newline
+    }
+
+    /// Puts lines in front of a statement; they are given without indentation.
+    #[must_use]
+    pub fn before(&self, statement: StatementId, lines: &[&str]) -> Vec<Edit> {
+        let indentation = self.indentation(statement);
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(line);
+            text.push_str(self.newline());
+            text.push_str(&indentation);
+        }
+        let mut edits = self.unfold(statement);
+        edits.push(self.insert(self.module.statement(statement).range.start(), text));
+        edits
+    }
+
+    /// Puts lines behind a statement; they are given without its indentation.
+    #[must_use]
+    pub fn after(&self, statement: StatementId, lines: &[&str]) -> Vec<Edit> {
+        let mut edits = self.unfold(statement);
+        edits.push(self.insert(self.end(statement), self.lines(statement, lines)));
+        edits
+    }
+
+    /// Lines with the indentation of a statement, each behind a line end.
+    fn lines(&self, statement: StatementId, lines: &[&str]) -> String {
+        let indentation = self.indentation(statement);
+        let line = |line: &&str| match *line {
+            "" => self.newline().to_owned(),
+            line => format!("{}{indentation}{line}", self.newline()),
+        };
+        lines.iter().map(line).collect()
+    }
+
+    /// Where a statement ends, a comment behind it and comments that belong to its suite included.
+    fn end(&self, statement: StatementId) -> TextSize {
+        let range = self.module.statement(statement).range;
+        if self.next_on_line(statement).is_some() {
+            return range.end();
+        }
+        let mut end = self.line_end(range.end());
+        let own = self.line_indentation(range.start()).len();
+        if self.module.statement(statement).header == range {
+            return end;
+        }
+        let mut at = end;
+        while at < size(self.text().len()) {
+            let start = self.next_line(at);
+            at = self.line_end(start);
+            let line = &self.text()[start.to_usize()..at.to_usize()];
+            let is_comment = line.trim_start().starts_with('#');
+            if is_comment && self.line_indentation(start).len() > own {
+                end = at;
+            } else if !line.trim().is_empty() {
+                break;
+            }
+        }
+        end
+    }
+
+    /// Puts statements that follow one another in one suite under `header`, such as `if rank == 0:`.
+    #[must_use]
+    pub fn guard(&self, first: StatementId, last: StatementId, header: &str) -> Vec<Edit> {
+        let indentation = self.indentation(first);
+        let unit = self.unit();
+        let range = TextRange::new(
+            self.module.statement(first).range.start(),
+            self.module.statement(last).range.end(),
+        );
+        let mut edits = self.unfold(first);
+        for edit in self.unfold(last) {
+            if !edits.contains(&edit) {
+                edits.push(edit);
+            }
+        }
+        let opening = format!("{header}{}{indentation}{unit}", self.newline());
+        edits.push(self.insert(range.start(), opening));
+        let own = self.indentable_lines(range);
+        edits.extend(own.into_iter().map(|line| self.insert(line, unit)));
+        // What unfolding puts on lines of its own is deeper too.
+        for edit in &mut edits {
+            let at = edit.location.text_range();
+            if !at.is_empty() && range.contains_range(at) && edit.content.starts_with(self.newline()) {
+                edit.content.push_str(unit);
+            }
+        }
+        edits
+    }
+
+    /// The same, with lines for the other case.
+    #[must_use]
+    pub fn guard_else(
+        &self,
+        first: StatementId,
+        last: StatementId,
+        header: &str,
+        otherwise: &[String],
+    ) -> Vec<Edit> {
+        let mut edits = self.guard(first, last, header);
+        let deeper: Vec<String> = otherwise.iter().map(|line| format!("{}{line}", self.unit())).collect();
+        let lines: Vec<&str> = std::iter::once("else:").chain(deeper.iter().map(String::as_str)).collect();
+        edits.push(self.insert(self.end(last), self.lines(last, &lines)));
+        edits
+    }
+
+    /// Whether one statement comes directly behind another in its suite.
+    #[must_use]
+    pub fn follows(&self, first: StatementId, second: StatementId) -> bool {
+        self.previous(second) == Some(first)
+    }
+
+    /// Removes a statement, or puts `pass` in its place where its suite would be empty. A comment behind it stays.
+    #[must_use]
+    pub fn remove(&self, statement: StatementId) -> Vec<Edit> {
+        let own = self.module.statement(statement);
+        let is_nested = own.parent.is_some();
+        if is_nested && self.previous(statement).is_none() && self.next(statement).is_none() {
+            return vec![self.replace(own.range, "pass")];
+        }
+        if let Some(next) = self.next_on_line(statement) {
+            let next = self.module.statement(next).range.start();
+            return vec![self.replace(TextRange::new(own.range.start(), next), "")];
+        }
+        let line_end = self.line_end(own.range.end());
+        let rest = &self.text()[own.range.end().to_usize()..line_end.to_usize()];
+        if !self.starts_line(own.range.start()) {
+            // Behind another one: the `;` goes with it.
+            let before = self.text()[..own.range.start().to_usize()].trim_end_matches([' ', '\t', ';']);
+            return vec![self.replace(TextRange::new(size(before.len()), own.range.end()), "")];
+        }
+        if let Some(comment) = rest.find('#') {
+            let end = own.range.end() + size(comment);
+            return vec![self.replace(TextRange::new(own.range.start(), end), "")];
+        }
+        let start = self.line_start(own.range.start());
+        vec![self.replace(TextRange::new(start, self.next_line(line_end)), "")]
+    }
+
+    /// Puts a line at the beginning of a function's body, behind its docstring.
+    #[must_use]
+    pub fn at_beginning_of(&self, function: StatementId, line: &str) -> Vec<Edit> {
+        let body = self.body(function);
+        let is_docstring = |id: &StatementId| {
+            matches!(self.module.statement(*id).kind, StatementKind::Expression { docstring: true })
+        };
+        match body.as_slice() {
+            [docstring] if is_docstring(docstring) => self.after(*docstring, &[line]),
+            [docstring, first, ..] if is_docstring(docstring) => self.before(*first, &[line]),
+            [first, ..] => self.before(*first, &[line]),
+            [] => Vec::new(),
+        }
+    }
+
+    /// The statements of a `def`'s own body.
+    #[must_use]
+    pub fn body(&self, function: StatementId) -> Vec<StatementId> {
+        let end = self.module.statement(function).range.end();
+        let inside = (function.index() + 1..self.module.statements.len()).map(StatementId::new);
+        inside
+            .take_while(|&id| self.module.statement(id).range.start() < end)
+            .filter(|&id| self.module.statement(id).parent == Some(function))
+            .collect()
+    }
+
+    /// Moves the last statements of a block to the level of its header, behind `line`. `None` if they do not stand on
+    /// lines of their own below it.
+    #[must_use]
+    pub fn dedent(&self, block: StatementId, moved: &[StatementId], line: &str) -> Option<Vec<Edit>> {
+        let (&first, &last) = (moved.first()?, moved.last()?);
+        let outer = self.line_indentation(self.module.statement(block).range.start());
+        let start = self.module.statement(first).range.start();
+        let inner = self.line_indentation(start);
+        if !self.starts_line(start) || !inner.starts_with(outer) || inner.len() == outer.len() {
+            return None;
+        }
+        let range = TextRange::new(self.line_start(start), self.end(last));
+        let surplus = size(inner.len() - outer.len());
+        let mut edits = vec![self.insert(range.start(), format!("{outer}{line}{}", self.newline()))];
+        for at in std::iter::once(range.start()).chain(self.indentable_lines(range)) {
+            let indentation = self.line_indentation(at);
+            if !indentation.starts_with(inner) {
+                // A comment or the rest of an expression that stands further left.
+                continue;
+            }
+            edits.push(self.replace(TextRange::at(at + size(outer.len()), surplus), ""));
+        }
+        Some(edits)
+    }
+
+    /// Whether the line behind a statement holds something, so that new lines should be parted from it.
+    #[must_use]
+    pub fn is_followed(&self, statement: StatementId) -> bool {
+        let start = self.next_line(self.end(statement));
+        let end = self.line_end(start);
+        !self.text()[start.to_usize()..end.to_usize()].trim().is_empty()
+    }
+
+    /// Puts lines in front of a module's first statement, behind its docstring and the comments at its top.
+    #[must_use]
+    pub fn at_top(&self, lines: &[&str]) -> Vec<Edit> {
+        let first = (0..self.module.statements.len()).map(StatementId::new).find(|&id| {
+            !matches!(self.module.statement(id).kind, StatementKind::Expression { docstring: true })
+        });
+        first.map_or_else(Vec::new, |first| self.before(first, lines))
+    }
+
+    // ---- lines with several statements ----
+
+    /// The statement in front of this one in its suite.
+    fn previous(&self, statement: StatementId) -> Option<StatementId> {
+        let own = self.module.statement(statement);
+        let mut id = StatementId::new(statement.index().checked_sub(1)?);
+        while self.module.statement(id).parent != own.parent {
+            id = self.module.statement(id).parent?;
+        }
+        let between = TextRange::new(self.module.statement(id).range.end(), own.range.start());
+        self.is_trivia(between).then_some(id)
+    }
+
+    /// The statement behind this one in its suite.
+    fn next(&self, statement: StatementId) -> Option<StatementId> {
+        let end = self.module.statement(statement).range.end();
+        let index = self.module.statements.partition_point(|other| other.range.start() < end);
+        let next = StatementId::new(index);
+        (index < self.module.statements.len() && self.previous(next) == Some(statement)).then_some(next)
+    }
+
+    /// Whether nothing parts two statements of a suite but this: no `else:`.
+    fn is_trivia(&self, between: TextRange) -> bool {
+        between.start() <= between.end()
+            && self.tokens(between).iter().all(|(kind, _)| {
+                matches!(
+                    kind,
+                    TokenKind::Newline
+                        | TokenKind::NonLogicalNewline
+                        | TokenKind::Comment
+                        | TokenKind::Semi
+                        | TokenKind::Indent
+                        | TokenKind::Dedent
+                )
+            })
+    }
+
+    /// The first statement of the suite on the physical line that a statement begins on.
+    fn first_of_line(&self, statement: StatementId) -> StatementId {
+        let mut first = statement;
+        while let Some(previous) = self.previous_on_line(first) {
+            first = previous;
+        }
+        first
+    }
+
+    /// The statement that a `;` parts from this one on its line.
+    fn previous_on_line(&self, statement: StatementId) -> Option<StatementId> {
+        let start = self.module.statement(statement).range.start();
+        if self.starts_line(start) {
+            return None;
+        }
+        self.previous(statement).filter(|&id| self.module.statement(id).range.end() >= self.line_start(start))
+    }
+
+    fn next_on_line(&self, statement: StatementId) -> Option<StatementId> {
+        self.next(statement).filter(|&next| self.previous_on_line(next) == Some(statement))
+    }
+
+    /// Puts each statement of a line on a line of its own: `if a: b; c`. Nothing for a line that has just one.
+    pub(super) fn unfold(&self, statement: StatementId) -> Vec<Edit> {
+        let own = self.module.statement(statement);
+        if own.header != own.range && self.starts_line(own.range.start()) {
+            return Vec::new();
+        }
+        let mut line = vec![self.first_of_line(statement)];
+        while let Some(last) = line.last().copied()
+            && let Some(next) = self.next_on_line(last)
+        {
+            line.push(next);
+        }
+        let break_line = format!("{}{}", self.newline(), self.indentation(statement));
+        let mut edits = Vec::new();
+        let first = self.module.statement(line[0]).range.start();
+        if !self.starts_line(first) {
+            let before = self.text()[..first.to_usize()].trim_end_matches([' ', '\t']);
+            edits.push(self.replace(TextRange::new(size(before.len()), first), break_line.clone()));
+        }
+        for pair in line.windows(2) {
+            let (end, start) =
+                (self.module.statement(pair[0]).range.end(), self.module.statement(pair[1]).range.start());
+            edits.push(self.replace(TextRange::new(end, start), break_line.clone()));
+        }
+        edits
+    }
+}

@@ -1,0 +1,105 @@
+//! A file as edits see it: text, tokens, and the statements that the analysis knows.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::finding::{Edit, Location};
+use crate::project::{FileId, Project};
+use crate::semantic::Module;
+use crate::syntax::{self, TextRange, TextSize, TokenKind};
+
+/// The texts that fixes are made for, each read when it is first asked for.
+#[derive(Debug)]
+pub struct Texts<'p> {
+    project: &'p Project,
+    files: Vec<OnceLock<Option<Lexed>>>,
+}
+
+/// A file's text with its tokens.
+#[derive(Debug)]
+pub(super) struct Lexed {
+    pub(super) text: Arc<str>,
+    pub(super) tokens: Vec<(TokenKind, TextRange)>,
+    /// How the file ends its lines.
+    pub(super) newline: &'static str,
+    /// One step of indentation.
+    pub(super) unit: String,
+}
+
+impl<'p> Texts<'p> {
+    /// The sources of a project; nothing is read yet.
+    #[must_use]
+    pub fn new(project: &'p Project) -> Self {
+        Self { project, files: project.files().iter().map(|_| OnceLock::new()).collect() }
+    }
+
+    /// The source of `module`, the analysed form of `file`; `None` if it can't be read any more.
+    #[must_use]
+    pub fn get<'s>(&'s self, file: FileId, module: &'s Module) -> Option<Text<'s>> {
+        let read = || self.project.document(file).map(|document| Lexed::new(document.text));
+        let text = self.files[file.index()].get_or_init(read).as_ref()?;
+        Some(Text { file, module, text })
+    }
+}
+
+impl Lexed {
+    pub(super) fn new(text: Arc<str>) -> Self {
+        let mut tokens = syntax::tokens(&text);
+        // The end of a suite is a token of no length where the next statement begins.
+        tokens.retain(|(_, range)| !range.is_empty());
+        let newline = match text.find(['\r', '\n']) {
+            Some(at) if text[at..].starts_with("\r\n") => "\r\n",
+            Some(at) if text[at..].starts_with('\r') => "\r",
+            _ => "\n",
+        };
+        let unit = tokens
+            .iter()
+            .find(|(kind, _)| *kind == TokenKind::Indent)
+            .map_or("    ", |&(_, range)| &text[range])
+            .to_owned();
+        Self { text, tokens, newline, unit }
+    }
+}
+
+/// A file as edits see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'s> {
+    /// Which file.
+    pub file: FileId,
+    /// What the analysis knows of it.
+    pub module: &'s Module,
+    pub(super) text: &'s Lexed,
+}
+
+impl<'s> Text<'s> {
+    /// The text at a place.
+    #[must_use]
+    pub fn slice(&self, range: TextRange) -> &'s str {
+        &self.text.text[range]
+    }
+
+    /// The whole text.
+    #[must_use]
+    pub fn text(&self) -> &'s str {
+        &self.text.text
+    }
+
+    /// Puts `content` in the place of a range.
+    #[must_use]
+    pub fn replace(&self, range: TextRange, content: impl Into<String>) -> Edit {
+        Edit { location: Location::new(self.file, range), content: content.into() }
+    }
+
+    /// Puts `content` at a position.
+    #[must_use]
+    pub fn insert(&self, at: TextSize, content: impl Into<String>) -> Edit {
+        self.replace(TextRange::empty(at), content)
+    }
+
+    /// The tokens that begin within a range, comments and line ends included.
+    pub(super) fn tokens(&self, range: TextRange) -> &'s [(TokenKind, TextRange)] {
+        let tokens = &self.text.tokens;
+        let start = tokens.partition_point(|(_, token)| token.start() < range.start());
+        let count = tokens[start..].partition_point(|(_, token)| token.start() < range.end());
+        &tokens[start..start + count]
+    }
+}
