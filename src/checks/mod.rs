@@ -120,6 +120,7 @@ pub static RULES: &[&Rule] = &[
     &training_function_as_value::CHECK.rule,
     &conditional_training_loop::CHECK.rule,
     &distribute::initialisation::RULE.rule,
+    &distribute::optimizer::RULE.rule,
     &distribute::tape::RULE.rule,
     &distribute::broadcast::RULE.rule,
     &distribute::device::RULE.rule,

@@ -16,8 +16,13 @@ pub mod broadcast;
 pub mod device;
 pub mod initialisation;
 mod job;
+mod keras;
+mod maker;
 mod names;
+pub mod optimizer;
+mod loading;
 mod plan;
+mod remade;
 mod site;
 mod spoken;
 mod step;
@@ -58,7 +63,7 @@ macro_rules! distribution_rule {
 pub(crate) use distribution_rule;
 
 /// All rules but the first, which gives the others their imports, in the order of their codes.
-pub static DISTRIBUTION: &[&DistributionRule] = &[&tape::RULE, &broadcast::RULE, &device::RULE];
+pub static DISTRIBUTION: &[&DistributionRule] = &[&optimizer::RULE, &tape::RULE, &broadcast::RULE, &device::RULE];
 
 /// The rule that starts Horovod, and imports it where other steps need it.
 pub static INITIALISATION: &DistributionRule = &initialisation::RULE;
