@@ -123,6 +123,8 @@ pub static RULES: &[&Rule] = &[
     &distribute::optimizer::RULE.rule,
     &distribute::tape::RULE.rule,
     &distribute::broadcast::RULE.rule,
+    &distribute::callbacks::RULE.rule,
+    &distribute::steps::RULE.rule,
     &distribute::device::RULE.rule,
     &tool::INVALID_SYNTAX,
     &tool::UNUSED_SUPPRESSION,

@@ -13,6 +13,8 @@
 //! ```
 
 pub mod broadcast;
+mod callback;
+pub mod callbacks;
 pub mod device;
 pub mod initialisation;
 mod job;
@@ -22,11 +24,15 @@ mod names;
 pub mod optimizer;
 mod loading;
 mod plan;
+mod ranked;
 mod remade;
 mod site;
 mod spoken;
 mod step;
+pub mod steps;
 pub mod tape;
+mod verbose;
+mod writing_callbacks;
 
 use crate::checks::Context;
 use crate::finding::{Finding, Rule};
@@ -63,7 +69,7 @@ macro_rules! distribution_rule {
 pub(crate) use distribution_rule;
 
 /// All rules but the first, which gives the others their imports, in the order of their codes.
-pub static DISTRIBUTION: &[&DistributionRule] = &[&optimizer::RULE, &tape::RULE, &broadcast::RULE, &device::RULE];
+pub static DISTRIBUTION: &[&DistributionRule] = &[&optimizer::RULE, &tape::RULE, &broadcast::RULE, &callbacks::RULE, &steps::RULE, &device::RULE];
 
 /// The rule that starts Horovod, and imports it where other steps need it.
 pub static INITIALISATION: &DistributionRule = &initialisation::RULE;
