@@ -1,7 +1,7 @@
 //! From a project to its facts and findings.
 
 use crate::api::{Library, RowError};
-use crate::checks::{CHECKS, Context, tool};
+use crate::checks::{CHECKS, Check, Context, tool};
 use crate::distribute;
 use crate::finding::{Confidence, Finding, Level, Location};
 use crate::program::{Facts, Hierarchy, Modules};
@@ -15,25 +15,44 @@ use crate::syntax::TextRange;
 ///
 /// A row of the configuration's `api` can't be read.
 pub fn with_facts<R>(project: &Project, work: impl FnOnce(&Facts<'_>) -> R) -> Result<R, RowError> {
-    let own;
-    let library = if project.config().api.is_empty() {
-        Library::builtin()
-    } else {
-        own = Library::with_rows(&rows(&project.config().api))?;
-        &own
-    };
-    let modules = Modules::load(project);
-    let hierarchy = Hierarchy::new(&modules, library);
-    let facts = Facts::new(&modules, &hierarchy, library, &project.config().entry);
-    Ok(work(&facts))
+    with_library(project, |library| with_modules(&Modules::load(project), project, library, work))
+}
+
+/// Gives to `work` what is known of libraries: the tables, with the rows of the project's configuration.
+///
+/// # Errors
+///
+/// A row of the configuration's `api` can't be read.
+pub fn with_library<R>(project: &Project, work: impl FnOnce(&Library) -> R) -> Result<R, RowError> {
+    if project.config().api.is_empty() {
+        return Ok(work(Library::builtin()));
+    }
+    Ok(work(&Library::with_rows(&rows(&project.config().api))?))
+}
+
+/// Links the modules of `project` and gives the facts to `work`.
+pub fn with_modules<R>(
+    modules: &Modules,
+    project: &Project,
+    library: &Library,
+    work: impl FnOnce(&Facts<'_>) -> R,
+) -> R {
+    let hierarchy = Hierarchy::new(modules, library);
+    work(&Facts::new(modules, &hierarchy, library, &project.config().entry))
 }
 
 /// What the checks find, in no order: nothing is selected, suppressed or hidden yet.
 #[must_use]
 pub fn findings(project: &Project, facts: &Facts<'_>, strict: bool) -> Vec<Finding> {
+    findings_of(CHECKS, project, facts, strict)
+}
+
+/// What these checks find, what programs need to be distributed, and what does not parse.
+#[must_use]
+pub fn findings_of(checks: &[&Check], project: &Project, facts: &Facts<'_>, strict: bool) -> Vec<Finding> {
     let texts = Texts::new(project);
     let context = Context { facts, texts: &texts, strict };
-    let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| (check.run)(context)).collect();
+    let mut findings: Vec<Finding> = checks.iter().flat_map(|check| (check.run)(context)).collect();
     findings.extend(distribute::findings(context, &findings));
     findings.extend(syntax_errors(facts));
     findings

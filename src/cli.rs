@@ -23,7 +23,7 @@ Examples:
   hvdlint loops                      list the training loops, models, optimizers and datasets
 
 Exit status:
-  0  nothing to report
+  0  nothing to report, or everything fixed
   1  findings
   2  the job could not be done: bad option or configuration, unreadable input, no Python file
 
@@ -83,14 +83,16 @@ Examples:
   hvdlint check --ignore HVD001 src             all but one, in a folder
   hvdlint check --output concise                a line for each finding
   hvdlint check --output full --output sarif=report.sarif
+  hvdlint check --diff train.py                 look at what --fix would change
+  hvdlint check --fix train.py                  change it
   cat train.py | hvdlint check - --stdin-filename train.py
 
 LIST is names, codes, beginnings of codes (HVD1) or groups, with commas between, or ALL. The narrower word wins.
 
 Exit status:
-  0  nothing to report
-  1  findings of the level of --fail-on or above
-  2  the job could not be done")]
+  0  nothing to report, or everything fixed
+  1  findings of the level of --fail-on or above; with --diff also: there is a difference
+  2  the job could not be done, or a file could not be changed")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct CheckArgs {
     /// Files and folders to report on; the project around them is analysed whole; `-` is standard input
@@ -106,6 +108,16 @@ pub struct CheckArgs {
     /// Show suppressed findings too, with their reasons
     #[arg(long, help_heading = "Output")]
     pub show_suppressed: bool,
+
+    /// Apply safe fixes; report what remains
+    #[arg(long, help_heading = "Fixes")]
+    pub fix: bool,
+    /// Let --fix and --diff use fixes too that may change what the program does, or lose a comment
+    #[arg(long, help_heading = "Fixes")]
+    pub unsafe_fixes: bool,
+    /// Print what --fix would change, for `patch -p1` and `git apply`, and change nothing
+    #[arg(long, help_heading = "Fixes")]
+    pub diff: bool,
 
     /// Run these checks, whatever the configuration selects and ignores
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Choice of checks")]

@@ -24,7 +24,10 @@
 //! 4. [`program::Facts`] gathers what checks ask for: which objects are made where, what code does, which
 //!    programs there are and where they train.
 //! 5. [`analysis::findings`] runs the checks: each is a function from the facts to [`finding::Finding`]s.
-//! 6. [`suppression`] takes out what comments in the source suppress, [`report`] writes the rest.
+//! 6. [`suppression`] takes out what comments in the source suppress, [`report`] writes the rest. [`examine`] is the
+//!    way so far in one step.
+//! 7. [`fix::mend`] applies the findings' fixes in memory and goes the way again from 3 to prove them; only this room
+//!    changes files.
 //!
 //! # The rooms
 //!
@@ -43,6 +46,9 @@
 //! | [`suppression`] | comments that suppress findings |
 //! | [`report`] | a file for each format |
 //! | [`analysis`] | from a project to its findings, in one page |
+//! | [`examine`] | which of the findings are said: selected, not suppressed, in the given paths |
+//! | [`normalise`] | fixes of restrictions: rewriting a violation into the published subset |
+//! | [`fix`] | edits: their order, the proof that they are good, the files that they change |
 //! | [`cli`], [`commands`] | the words of the command line, and what each command does |
 //!
 //! # Where to start reading
@@ -64,7 +70,10 @@ pub mod checks;
 pub mod cli;
 pub mod commands;
 pub mod distribute;
+pub mod examine;
 pub mod finding;
+pub mod fix;
+pub mod normalise;
 pub mod program;
 pub mod project;
 pub mod report;

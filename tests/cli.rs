@@ -329,6 +329,33 @@ fn loops_are_listed_for_people_and_for_programs() {
 }
 
 #[test]
+fn a_program_is_blocked_by_what_check_reports() {
+    // Whether a stranger's `as_dataset` makes a dataset is only possible.
+    let program = r#"
+import os
+import sys
+import tensorflow as tf
+import tensorflow_datasets as tfds
+
+def load():
+    if not os.path.exists("digits"):
+        sys.exit()
+    data = tfds.builder("mnist").as_dataset(split="train")
+    return data
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(optimizer="adam", loss="mse")
+model.fit(load())
+"#;
+    let blocked_by = |configuration: &str| {
+        let project = folder(&[("train.py", program), ("hvdlint.toml", configuration)]);
+        run(project.path(), &["loops", "--output", "json"]).json()["programs"][0]["blocked_by"].clone()
+    };
+    assert_eq!(blocked_by(""), serde_json::json!([]));
+    assert_eq!(blocked_by("confidence = \"possible\""), serde_json::json!(["HVD007"]));
+}
+
+#[test]
 fn a_program_that_uses_horovod_is_said_to() {
     let project = support::copy_of(&root().join("fixtures/clean-horovod"));
     let value = run(project.path(), &["loops", "--output", "json"]).json();

@@ -553,3 +553,37 @@ estimator = tf.estimator.Estimator(model_fn=model_fn)
 ",
     );
 }
+
+#[test]
+fn a_private_method_is_called_for_those_that_public_ones_pass_to_it() {
+    check(
+        "
+class Container:
+    def _merge(self, others):
+        for other in others:
+            self._add(other)  #> train.Parser._add
+    def _add(self, action):
+        return action
+    def add(self, action):
+        return self._add(action)  #> train.Container._add
+class Parser(Container):
+    def __init__(self, parents):
+        self._merge(parents)  #> train.Container._merge
+    def _add(self, action):
+        return action
+",
+    );
+}
+
+#[test]
+fn a_private_method_that_nobody_calls_is_called_from_outside() {
+    check(
+        "
+class Container:
+    def _merge(self, others):
+        self._add(others)  #> train.Container._add
+    def _add(self, action):
+        return action
+",
+    );
+}

@@ -71,6 +71,7 @@ fn names_and_codes_are_unique_and_well_formed() {
         let hundred = match group {
             Group::Restriction => "HVD0",
             Group::TrainingLoop => "HVD1",
+            Group::Distribution => "HVD2",
             Group::Tool => "HVD9",
         };
         if !code.starts_with(hundred) || code.len() != 6 {
@@ -259,6 +260,32 @@ fn source_files_take_no_short_cuts() {
                 failures.push(format!("{}:{}: {cut}", shown(&path), index + 1));
             }
         }
+    }
+    none(&failures);
+}
+
+#[test]
+fn only_fixes_and_reports_write_to_the_disk() {
+    let words = [
+        "File::create",
+        "fs::write",
+        "OpenOptions::new",
+        "fs::rename",
+        "persist(",
+        "tempfile::",
+        "remove_file",
+    ];
+    let mut failures = Vec::new();
+    for path in files("src", "rs").into_iter().filter(|path| !is_test(path)) {
+        let may = shown(&path).starts_with("src/fix/") || shown(&path) == "src/commands/check.rs";
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        failures.extend(
+            words
+                .iter()
+                .filter(|word| !may && code.contains(**word))
+                .map(|word| format!("{}: {word}", shown(&path))),
+        );
     }
     none(&failures);
 }

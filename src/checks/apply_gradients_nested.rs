@@ -3,6 +3,7 @@
 use super::{Context, check, training};
 use crate::api::{Effect, Symbol};
 use crate::finding::{Confidence, Finding, Level};
+use crate::normalise;
 use crate::program::{Caller, Facts, Travel};
 use crate::project::FileId;
 use crate::semantic::{
@@ -81,10 +82,11 @@ fn finding(context: Context<'_>, travel: &Travel, file: FileId, id: CallId) -> F
         finding = finding.label(facts.location(file, statement.header), "within this statement");
     }
     if let Some(reason) = obscurity {
-        finding = finding
-            .note(format!("It is not clear whether, or how often, the call runs: it stands {reason}."));
+        finding.note(format!("It is not clear whether, or how often, the call runs: it stands {reason}."))
+    } else {
+        finding.fix = normalise::hoist(context, file, call.statement, &[call.range], "train_op");
+        finding
     }
-    finding
 }
 
 /// Why it is not clear whether, or how often, a call runs within its statement.

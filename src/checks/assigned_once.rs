@@ -3,10 +3,11 @@
 use super::Context;
 use super::aliases::aliases;
 use super::containers::{Containers, LOST, is_lost};
-use super::objects::Family;
+use super::objects::{Family, noun};
 use super::second_names::second_name;
 use super::sources::{Source, flow, sources};
 use crate::finding::{Finding, Level, Rule};
+use crate::normalise;
 use crate::program::{Facts, Repeated, loop_around};
 use crate::semantic::{DefinitionKind, Role, StoreKey, Value};
 
@@ -43,7 +44,7 @@ fn repetition(facts: &Facts<'_>, source: &Source) -> Option<Repeated> {
     let call = facts.module(caller.file).call(source.creation.call);
     loop_around(facts, caller.file, call.statement, call.block, caller)
         .map(|around| Repeated::Loop(caller.file, around))
-        .or_else(|| facts.repetition().of(caller))
+        .or_else(|| facts.repetition().of_block(facts, caller, call.block))
 }
 
 fn repeated(facts: &Facts<'_>, rule: &'static Rule, source: &Source, why: Repeated) -> Finding {
@@ -86,7 +87,25 @@ fn inline(
         Finding::new(rule, level, source.place(facts), format!("{} is created {how}", source.name(facts)))
             .here("created here")
             .help("create the object by `name = call(...)` just before this statement and use the name here");
-    Some(if lost { finding.note(LOST) } else { finding })
+    if lost {
+        return Some(finding.note(LOST));
+    }
+    // In an attribute or a container the object would have two names.
+    let keeps_one_name = matches!(
+        source.role,
+        Role::Argument(_)
+            | Role::Returned
+            | Role::Iterated
+            | Role::Operand
+            | Role::Receiver
+            | Role::Statement
+    );
+    let whole = source.call(facts);
+    let wish = noun(source.creation.kind).rsplit(' ').next().unwrap_or("object");
+    let fix = keeps_one_name
+        .then(|| normalise::hoist(context, source.creation.file, whole.statement, &[whole.range], wish))
+        .flatten();
+    Some(Finding { fix, ..finding })
 }
 
 /// Where an object is created if not by `name = call(...)`, and whether it is lost there.

@@ -3,6 +3,7 @@
 use super::top_of_module::{Top, reached};
 use super::{Context, check};
 use crate::finding::{Finding, Level, Location};
+use crate::normalise;
 use crate::program::{Caller, Facts, Meaning};
 use crate::project::FileId;
 use crate::semantic::{Import, ImportId, Statement, StatementKind};
@@ -82,6 +83,7 @@ fn finding(
     if let Some(Need::Project(training)) = need {
         finding = finding.label(*training, "imports a training library");
     }
+    finding.fix = normalise::move_to_top(context, file, import.statement);
     if need.is_some() {
         finding = finding.note(
             "The fixes that initialise Horovod below the imports are withheld: they need every import that they \

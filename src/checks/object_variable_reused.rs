@@ -8,6 +8,7 @@ use super::reused_attributes::reused_attributes;
 use super::trained_on::Training;
 use super::{Context, check};
 use crate::finding::{Confidence, Finding, Level};
+use crate::normalise;
 use crate::program::{Caller, Facts};
 use crate::project::FileId;
 use crate::semantic::{Definition, DefinitionKind, Module, Reaching, ScopeId, Value};
@@ -123,6 +124,12 @@ fn finding(context: Context<'_>, reuse: &Reuse, training: &Training) -> Finding 
     } else {
         finding.help("give the new value a name of its own")
     };
+    let mut finding = finding;
+    if !trains && !reuse.deletion && reuse.bound.file == reuse.place.file {
+        let file = reuse.place.file;
+        let is_other = |definition: &Definition| holds(facts, file, definition.value) == Holds::Other;
+        finding.fix = normalise::rename(context, file, reuse.place.text_range(), &is_other);
+    }
     if trains {
         finding.note("A training loop may read the new value, so the fixes for this variable are withheld.")
     } else {

@@ -2,7 +2,8 @@
 
 use super::{Context, check, training};
 use crate::api::{Effect, Kind};
-use crate::finding::{Finding, Level, Location};
+use crate::finding::{Finding, Fix, Level, Location};
+use crate::normalise;
 use crate::program::{Caller, Doing, Facts, Object};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, SideEffect};
@@ -17,8 +18,10 @@ fn run(context: Context<'_>) -> Vec<Finding> {
         let calls = &facts.module(file).calls;
         for index in (0..calls.len()).filter(|&index| is_print(facts, file, CallId::new(index))) {
             let print = &calls[index];
-            let worst = side_effects(context, file, index).into_iter().max_by_key(|effect| effect.level);
-            findings.extend(worst.map(|effect| finding(facts, file, print, &effect)));
+            let effects = side_effects(context, file, index);
+            let fix = fix(context, file, print, &effects);
+            let worst = effects.into_iter().max_by_key(|effect| effect.level);
+            findings.extend(worst.map(|effect| Finding { fix, ..finding(facts, file, print, &effect) }));
         }
     }
     findings
@@ -122,6 +125,12 @@ fn is_named(facts: &Facts<'_>, doing: &Doing) -> bool {
         Object::External(external) => !facts.solution.externals.get(external).path.is_empty(),
         _ => false,
     }
+}
+
+/// All that the arguments do is done in front of the `print`.
+fn fix(context: Context<'_>, file: FileId, print: &Call, effects: &[Found]) -> Option<Fix> {
+    let ranges: Vec<TextRange> = effects.iter().map(|effect| effect.range).collect();
+    normalise::hoist(context, file, print.statement, &ranges, "value")
 }
 
 fn finding(facts: &Facts<'_>, file: FileId, print: &Call, effect: &Found) -> Finding {

@@ -5,6 +5,7 @@ use super::aliases::{Alias, Holder};
 use super::containers::{Containers, is_lost};
 use super::objects::{noun, with_article};
 use crate::finding::{Confidence, Finding, Level, Location, Rule};
+use crate::normalise;
 use crate::program::{Caller, Facts, ObjectId};
 
 /// The finding for a second name.
@@ -43,6 +44,9 @@ pub fn second_name(
         creations(facts, &alias.known.objects).into_iter().take(2).filter(|&location| location != place)
     {
         finding = finding.label(location, "created here");
+    }
+    if let Holder::Variable(_) = alias.holder {
+        finding.fix = normalise::substitute(context, file, alias.range);
     }
     let perhaps = alias.known.objects.iter().all(|&object| is_perhaps(facts, object));
     if perhaps { finding.confidence(Confidence::Possible) } else { finding }

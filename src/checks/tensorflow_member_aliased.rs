@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::bindings::{Binder, Binding, bindings};
 use super::{Context, check};
 use crate::finding::{Confidence, Finding, Level, Location};
+use crate::normalise;
 use crate::program::{Caller, Facts, FunctionRef, Object, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{Container, Module, Value, ValueId};
@@ -50,6 +51,10 @@ fn aliases(context: Context<'_>, file: FileId) -> Vec<Finding> {
                 "A rule of the distribution acts on `{}`; its fixes are withheld where the alias may be used.",
                 member.path
             ));
+        }
+        if let Binder::Variable(_) = binding.binder {
+            finding.fix = normalise::import_instead(context, file, binding.range)
+                .or_else(|| normalise::substitute(context, file, binding.range));
         }
         findings.push(finding);
     }

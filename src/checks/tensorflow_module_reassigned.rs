@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::bindings::{Binder, Binding, bindings};
 use super::{Context, check};
 use crate::finding::{Confidence, Finding, Level, Location};
+use crate::normalise;
 use crate::program::{Caller, Facts, Object, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{CallId, CallKind, Definition, DefinitionKind, ValueId, Variable};
@@ -107,6 +108,9 @@ fn second_names(
         }
         if is_lost {
             finding = finding.note(withheld(matches!(binder, Binder::Element(..))));
+        } else if let Binder::Variable(_) = binder {
+            finding.fix = normalise::import_instead(context, file, range)
+                .or_else(|| normalise::substitute(context, file, range));
         }
         findings.push(finding);
     }

@@ -14,7 +14,9 @@ pub(super) fn run(arguments: &LoopsArgs, global: &GlobalArgs) -> anyhow::Result<
     let sources = Sources::new(&documents);
     let programs = analysis::with_facts(&project, |facts| {
         super::warn(&facts.modules.problems, global)?;
-        let findings = analysis::findings(&project, facts, project.config().strict);
+        let mut findings = analysis::findings(&project, facts, project.config().strict);
+        // What `check` does not report stands in nobody's way.
+        findings.retain(|finding| finding.confidence >= project.config().confidence);
         anyhow::Ok(programs::describe(facts, &sources, &findings, |file| project.file(file).reported))
     })??;
     let mut stdout = io::stdout().lock();

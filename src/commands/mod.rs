@@ -3,6 +3,7 @@
 mod check;
 mod completions;
 mod explain;
+mod fixes;
 mod graph;
 mod loops;
 

@@ -14,7 +14,6 @@ use crate::finding::Edit;
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{Module, StatementId, StatementKind};
-use crate::syntax::TextSize;
 
 distribution_rule!("HVD201", "horovod-not-initialised", nothing);
 
@@ -93,7 +92,7 @@ fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> V
         return Vec::new();
     }
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    match anchor(job, text.file) {
+    match start(job, text.file) {
         Some(statement) => {
             let mut lines = lines;
             if begins && text.is_followed(statement) {
@@ -105,13 +104,9 @@ fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> V
     }
 }
 
-/// Where the start of Horovod stands in the file that owns the loop: behind its imports, if it has any.
-pub(super) fn end_of_imports(job: &Job<'_>, file: FileId) -> Option<TextSize> {
-    anchor(job, file).map(|statement| job.facts.module(file).statement(statement).range.end())
-}
-
-/// The last import at the top of a file that only other packages' modules are imported in front of.
-fn anchor(job: &Job<'_>, file: FileId) -> Option<StatementId> {
+/// The statement behind which Horovod is imported and started: the last import at the top of a file in front of which
+/// only modules of other packages are imported.
+pub(super) fn start(job: &Job<'_>, file: FileId) -> Option<StatementId> {
     let module = job.facts.module(file);
     let top = Top::new(job.facts, file);
     let end = top.end(module).map(|statement| statement.range.start());

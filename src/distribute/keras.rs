@@ -3,10 +3,11 @@
 use rustc_hash::FxHashSet;
 
 use super::job::Job;
+use super::writes;
 use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Caller, Facts, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, BlockId, CallId, Module, Passing, ScopeId, Value, ValueId};
+use crate::semantic::{Argument, BlockId, CallId, Module, Passing, ScopeId, StatementId, Value, ValueId};
 use crate::syntax::{TextRange, TextSize};
 
 /// A call that gives models their optimizer.
@@ -145,24 +146,18 @@ pub(super) fn runs_started(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 
 /// Whether code runs only once Horovod is started: that of a scope, at a place in the text.
 pub(super) fn code_runs_started(job: &Job<'_>, file: FileId, scope: ScopeId, at: TextSize) -> bool {
-    let facts = job.facts;
-    let module = facts.module(file);
+    let module = job.facts.module(file);
     if module.code_scope(scope) != Module::TOP {
         return true;
     }
-    if job.program.already_distributed {
-        return module.calls.iter().enumerate().any(|(index, start)| {
-            module.code_scope(start.scope) == Module::TOP
-                && start.range.end() <= at
-                && facts
-                    .called_symbols(file, CallId::new(index))
-                    .any(|symbol| symbol.has(Effect::Initializes))
-        });
-    }
-    if file == job.owner() {
-        return super::initialisation::end_of_imports(job, file).is_none_or(|end| end <= at);
-    }
-    !imports(facts, job.owner(), file)
+    let statements = (0..module.statements.len()).map(StatementId::new);
+    let mut around = statements.filter(|&id| module.statement(id).range.contains_inclusive(at));
+    around.next_back().is_some_and(|statement| job.is_started(file, statement))
+}
+
+/// Whether a call is made on some ranks only.
+pub(super) fn is_for_one_rank(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    writes::is_guarded(job, file, job.facts.module(file).call(call), &mut FxHashSet::default())
 }
 
 /// Whether a value depends on the number of ranks.
@@ -182,19 +177,6 @@ fn reads(job: &Job<'_>, file: FileId, value: ValueId, effect: Effect) -> bool {
         Value::Call(call) => facts.called_symbols(file, call).any(|symbol| symbol.has(effect)),
         _ => false,
     })
-}
-
-/// Whether importing one file runs another.
-fn imports(facts: &Facts<'_>, file: FileId, other: FileId) -> bool {
-    let mut known: FxHashSet<FileId> = FxHashSet::default();
-    let mut work = vec![file];
-    while let Some(file) = work.pop() {
-        if file == other {
-            return true;
-        }
-        work.extend(facts.imported_files(file).iter().copied().filter(|&file| known.insert(file)));
-    }
-    false
 }
 
 /// Where a value is written within a stretch of code: as an expression, or as a name that stands for it.

@@ -15,23 +15,30 @@
 pub mod broadcast;
 mod callback;
 pub mod callbacks;
+pub mod checkpoint;
 pub mod device;
 pub mod initialisation;
 mod job;
 mod keras;
+pub mod learning_rate;
+mod loading;
 mod maker;
 mod names;
+mod open_files;
 pub mod optimizer;
-mod loading;
+pub mod output;
 mod plan;
-mod ranked;
+mod rate_changes;
+mod rates;
 mod remade;
+pub mod schedule;
 mod site;
 mod spoken;
 mod step;
 pub mod steps;
 pub mod tape;
 mod verbose;
+mod writes;
 mod writing_callbacks;
 
 use crate::checks::Context;
@@ -69,7 +76,18 @@ macro_rules! distribution_rule {
 pub(crate) use distribution_rule;
 
 /// All rules but the first, which gives the others their imports, in the order of their codes.
-pub static DISTRIBUTION: &[&DistributionRule] = &[&optimizer::RULE, &tape::RULE, &broadcast::RULE, &callbacks::RULE, &steps::RULE, &device::RULE];
+pub static DISTRIBUTION: &[&DistributionRule] = &[
+    &learning_rate::RULE,
+    &schedule::RULE,
+    &optimizer::RULE,
+    &tape::RULE,
+    &broadcast::RULE,
+    &callbacks::RULE,
+    &output::RULE,
+    &checkpoint::RULE,
+    &steps::RULE,
+    &device::RULE,
+];
 
 /// The rule that starts Horovod, and imports it where other steps need it.
 pub static INITIALISATION: &DistributionRule = &initialisation::RULE;

@@ -5,9 +5,9 @@ use rustc_hash::FxHashSet;
 use super::callback::{Acts, Handed, Ranks};
 use super::callbacks::makes_list;
 use super::job::Job;
-use super::keras::{code_runs_started, reads_rank, written};
-use super::ranked::{is_for_one_rank, is_under_rank};
+use super::keras::{code_runs_started, is_for_one_rank, reads_rank, written};
 use super::step::Step;
+use super::writes::is_block_guarded;
 use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Rule};
 use crate::program::{Caller, LoopKind, Object, TrainingLoop};
@@ -202,8 +202,9 @@ impl Writing<'_, '_> {
     /// Whether what is written at a place is evaluated under a condition on the rank.
     fn is_guarded(&self, file: FileId, place: TextRange, scope: ScopeId) -> bool {
         let module = self.job.facts.module(file);
-        block_at(module, place)
-            .is_some_and(|block| is_under_rank(self.job, Caller { file, scope }, block, &mut Vec::new()))
+        block_at(module, place).is_some_and(|block| {
+            is_block_guarded(self.job, Caller { file, scope }, block, &mut FxHashSet::default())
+        })
     }
 }
 

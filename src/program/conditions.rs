@@ -318,7 +318,8 @@ fn share_loop(module: &Module, first: StatementId, second: StatementId) -> bool 
     loops(first).any(|one| loops(second).any(|other| one.range == other.range))
 }
 
-fn reaches(flow: &Flow, from: BlockId, to: BlockId) -> bool {
+/// Whether control may come from one block to another.
+pub(super) fn reaches(flow: &Flow, from: BlockId, to: BlockId) -> bool {
     let mut seen = FxHashSet::default();
     let mut work = vec![from];
     while let Some(block) = work.pop() {

@@ -355,7 +355,7 @@ fn tape_loop(
     own.gradients = taken;
     own.models = [(&sources, Kind::Model), (&variables, Kind::Model), (&sources, Kind::Layer)]
         .into_iter()
-        .map(|(places, kind)| owners(facts, places, kind))
+        .map(|(places, kind)| owners(facts, gradients, places, kind))
         .find(|models| !models.is_empty())
         .unwrap_or_default();
     sort(&mut own.optimizers);
@@ -373,10 +373,12 @@ fn wrapped_tape<'f>(facts: &'f Facts<'_>, file: FileId, call: CallId) -> Option<
         .and_then(|tape| facts.creation(tape))
 }
 
-/// The objects of a kind, models or layers, whose variables the places are.
-fn owners(facts: &Facts<'_>, places: &[Place], kind: Kind) -> Vec<ObjectId> {
-    let is_owner = |(file, value): Place| facts.may_be(file, value, kind);
-    let behind = facts.influence().backwards(places, is_owner);
+/// The objects of a kind, models or layers, whose variables the places are. What a gradient was computed with is
+/// not trained by it: a loss may ask any model.
+fn owners(facts: &Facts<'_>, gradients: &Gradients, places: &[Place], kind: Kind) -> Vec<ObjectId> {
+    let ends =
+        |(file, value): Place| facts.may_be(file, value, kind) || gradients.results.contains(&(file, value));
+    let behind = facts.influence().backwards(places, ends);
     let mut owners: Vec<ObjectId> =
         behind.iter().flat_map(|&(file, value)| facts.of_kind(file, value, kind)).collect();
     sort(&mut owners);

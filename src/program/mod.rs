@@ -13,7 +13,9 @@ mod modules;
 mod object;
 mod programs;
 mod repetition;
+mod ruled_out;
 mod solver;
+mod time;
 mod tracing;
 mod travel;
 

@@ -1,5 +1,8 @@
 //! The project's modules in their compact form, and what their names mean to each other.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use crate::api::Library;
@@ -39,11 +42,24 @@ pub enum Meaning {
     Unknown,
 }
 
+/// What tells two texts apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Digest([u8; 32]);
+
+impl Digest {
+    fn of(text: &str) -> Self {
+        Self(*blake3::hash(text.as_bytes()).as_bytes())
+    }
+}
+
 /// All modules, by file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Modules {
-    /// In the order of the project's files; an unreadable file is an empty module.
-    pub list: Vec<Module>,
+    /// In the order of the project's files; an unreadable file is an empty module. Shared between the project as it
+    /// is and as fixes would make it.
+    pub list: Vec<Arc<Module>>,
+    /// Of the text that each module was made of.
+    digests: Vec<Digest>,
     /// The dotted names.
     pub names: Vec<String>,
     /// Which imports lead where.
@@ -58,29 +74,53 @@ impl Modules {
     /// Reads and analyses each file of the project by itself, in parallel.
     #[must_use]
     pub fn load(project: &Project) -> Self {
-        let results: Vec<(Module, Option<FileProblem>)> = project
+        let results: Vec<(Arc<Module>, Digest, Option<FileProblem>)> = project
             .files()
             .par_iter()
             .map(|file| match file.kind {
-                FileKind::Stub => (semantic::analyse(""), None),
+                FileKind::Stub => (Arc::new(semantic::analyse("")), Digest::of(""), None),
                 FileKind::Source => match project.read(file.id) {
-                    Ok(text) => (semantic::analyse(&text), None),
-                    Err(problem) => (semantic::analyse(""), Some(problem)),
+                    Ok(text) => (Arc::new(semantic::analyse(&text)), Digest::of(&text), None),
+                    Err(problem) => (Arc::new(semantic::analyse("")), Digest::of(""), Some(problem)),
                 },
             })
             .collect();
         let mut problems = project.problems().to_vec();
         let mut list = Vec::with_capacity(results.len());
+        let mut digests = Vec::with_capacity(results.len());
         let mut undecodable = Vec::new();
-        for ((module, problem), file) in results.into_iter().zip(project.files()) {
+        for ((module, digest, problem), file) in results.into_iter().zip(project.files()) {
             list.push(module);
+            digests.push(digest);
             match problem {
                 Some(problem) if problem.offset.is_some() => undecodable.push((file.id, problem)),
                 problem => problems.extend(problem),
             }
         }
         let names = project.files().iter().map(|file| file.name.as_str().to_owned()).collect();
-        Self { list, names, imports: Imports::new(project.files()), problems, undecodable }
+        Self { list, digests, names, imports: Imports::new(project.files()), problems, undecodable }
+    }
+
+    /// The modules as they would be with these texts in place of what the files hold. Only these are analysed.
+    #[must_use]
+    pub fn with_texts(&self, texts: &BTreeMap<FileId, Arc<str>>) -> Self {
+        let texts: Vec<(FileId, &Arc<str>)> = texts.iter().map(|(&file, text)| (file, text)).collect();
+        let made: Vec<(FileId, Arc<Module>, Digest)> = texts
+            .par_iter()
+            .map(|&(file, text)| (file, Arc::new(semantic::analyse(text)), Digest::of(text)))
+            .collect();
+        let mut modules = self.clone();
+        for (file, module, digest) in made {
+            modules.list[file.index()] = module;
+            modules.digests[file.index()] = digest;
+        }
+        modules
+    }
+
+    /// Whether `text` is what the module of a file was made of: places that the analysis gives lie in no other.
+    #[must_use]
+    pub fn is_made_of(&self, file: FileId, text: &str) -> bool {
+        self.digests[file.index()] == Digest::of(text)
     }
 
     /// The module of a file.

@@ -15,6 +15,7 @@ use crate::project::FileId;
 use crate::semantic::{CallId, ScopeId};
 
 use super::loops::{Gradients, LoopKind, TrainingLoop, find_loops};
+use super::time::forget_later_objects;
 
 /// How a program trains: a flat lattice with `None` below and `Several` above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -234,7 +235,11 @@ fn program(
     let other_gradients = gradients.others.iter().filter(in_program).copied().collect();
     let already_distributed =
         reached.iter().any(|&caller| facts.outgoing(caller).iter().any(|edge| starts_horovod(facts, edge)));
-    Program { entry, reached, loops: own, steps_of_fit, other_gradients, pattern, already_distributed }
+    let mut program =
+        Program { entry, reached, loops: own, steps_of_fit, other_gradients, pattern, already_distributed };
+    let handed = handed.values().flatten().map(|&(_, function)| function).collect();
+    forget_later_objects(facts, &mut program, &handed);
+    program
 }
 
 fn in_foreign_guard(facts: &Facts<'_>, training_loop: &TrainingLoop) -> bool {

@@ -67,6 +67,24 @@ impl Repetition {
     pub fn of(&self, caller: Caller) -> Option<Repeated> {
         self.repeated.get(&caller).copied()
     }
+
+    /// Why a block of the scope's code runs more than once; calls that never come to the block don't count.
+    #[must_use]
+    pub fn of_block(&self, facts: &Facts<'_>, caller: Caller, block: BlockId) -> Option<Repeated> {
+        let why = self.of(caller)?;
+        let Some(function) = facts.function_of(caller) else { return Some(why) };
+        let is_ruled_out = |edge: &CallEdge| facts.rules_out(edge, function, block);
+        if !facts.incoming(function).iter().any(is_ruled_out) {
+            return Some(why);
+        }
+        facts.programs.iter().filter(|program| program.reached.contains(&caller)).find_map(|program| {
+            let comes = |edge: &CallEdge| facts.is_run(program, edge) && !is_ruled_out(edge);
+            own_reason(facts, function, comes).or_else(|| {
+                let callers = facts.incoming(function).iter().filter(|edge| comes(edge));
+                callers.map(|edge| edge.caller).find_map(|caller| self.of(caller))
+            })
+        })
+    }
 }
 
 fn own_reason(

@@ -7,6 +7,9 @@ use std::ops::Range;
 
 use encoding_rs::{DecoderResult, Encoding};
 
+/// What some editors put in front of UTF-8.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Why bytes are not text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecodable {
@@ -26,7 +29,7 @@ pub struct Undecodable {
 ///
 /// The bytes aren't valid in the declared encoding, or nobody knows the declared encoding.
 pub fn decode(mut bytes: Vec<u8>) -> Result<String, Undecodable> {
-    if bytes.starts_with(b"\xef\xbb\xbf") {
+    if bytes.starts_with(BYTE_ORDER_MARK) {
         bytes.drain(..3);
         return utf8(bytes);
     }
@@ -100,7 +103,7 @@ fn other(bytes: &[u8], encoding: &'static Encoding, label: &str) -> Result<Strin
 
 /// Where the declared encoding's name is (PEP 263): in a comment on the first line, or on the second when the first
 /// holds nothing but a comment.
-fn declared_encoding(bytes: &[u8]) -> Option<Range<usize>> {
+pub(super) fn declared_encoding(bytes: &[u8]) -> Option<Range<usize>> {
     let mut start = 0;
     for _ in 0..2 {
         let rest = &bytes[start..];
@@ -141,7 +144,8 @@ fn encoding_in_comment(comment: &[u8]) -> Option<Range<usize>> {
     })
 }
 
-enum Codec {
+/// An encoding, as far as Python and the web know it by different names.
+pub(super) enum Codec {
     Utf8,
     Latin1,
     Ascii,
@@ -150,7 +154,7 @@ enum Codec {
 
 impl Codec {
     /// What Python means by `label`; editors' suffixes for line endings, as in `utf-8-unix`, mean nothing.
-    fn of(label: &str) -> Option<Self> {
+    pub(super) fn of(label: &str) -> Option<Self> {
         let label = label.to_ascii_lowercase().replace('_', "-");
         let label =
             ["-unix", "-dos", "-mac"].iter().find_map(|end| label.strip_suffix(end)).unwrap_or(&label);

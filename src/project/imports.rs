@@ -35,7 +35,7 @@ pub enum Target {
 const LIBRARIES: [&str; 4] = ["horovod", "keras", "numpy", "tensorflow"];
 
 /// Every place where an import can lead.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Imports {
     folders: Vec<Folder>,
     names: FxHashMap<Box<str>, NameId>,
@@ -46,7 +46,7 @@ pub struct Imports {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct NameId(u32);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Folder {
     path: String,
     parent: Option<FolderId>,

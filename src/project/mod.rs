@@ -2,7 +2,8 @@
 //! configuration that applies to them.
 //!
 //! [`Project::open`] finds the root and the files, [`Project::read`] decodes one of them, and [`Imports`] tells
-//! which file an import statement means. Nothing else in the crate reads the disk. A file that can't be read is a
+//! which file an import statement means. Nothing else in the crate reads the disk, except for what [`crate::fix`]
+//! compares before it writes. A file that can't be read is a
 //! [`FileProblem`], never an abort.
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 pub mod config;
 mod decode;
 mod discover;
+mod encode;
 mod error;
 mod globs;
 mod imports;
@@ -23,6 +25,7 @@ mod suggest;
 
 pub use config::{ApiKind, ApiRow, Config, ConfigError, LevelSetting};
 pub use decode::{Undecodable, decode};
+pub use encode::{Unencodable, encode};
 pub use error::{FileProblem, ProjectError};
 pub use globs::{GlobProblem, PathGlobs};
 pub use imports::{FolderId, Imports, Target};
@@ -86,7 +89,7 @@ pub struct SourceFile {
 }
 
 /// The files under the project root, in the order of their relative paths' bytes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Project {
     root: PathBuf,
     config: Config,
@@ -176,6 +179,35 @@ impl Project {
             help: problem.help,
             offset: Some(problem.offset),
         })
+    }
+
+    /// The bytes of a file on the disk, whatever text stands in for them.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be read, or is larger than [`LARGEST_FILE`].
+    pub fn bytes(&self, id: FileId) -> Result<Vec<u8>, FileProblem> {
+        discover::bytes(&self.file(id).path)
+    }
+
+    /// The same project with these texts in place of what the files hold.
+    #[must_use]
+    pub fn with_texts(&self, texts: &BTreeMap<FileId, Arc<str>>) -> Self {
+        let mut project = self.clone();
+        for (&file, text) in texts {
+            project.overlay.insert(self.file(file).path.clone(), Arc::clone(text));
+        }
+        project
+    }
+
+    /// The same project with what these files hold in place of texts that stand in for them.
+    #[must_use]
+    pub fn without_texts<'f>(&self, files: impl IntoIterator<Item = &'f FileId>) -> Self {
+        let mut project = self.clone();
+        for &file in files {
+            project.overlay.remove(&self.file(file).path);
+        }
+        project
     }
 
     /// The text of a file, read again, for reports. Bytes that can't be decoded appear as U+FFFD, so that the offset

@@ -120,6 +120,12 @@ fn summary(report: &Report) -> String {
         .filter(|(number, _)| *number > 0)
         .map(|(number, level)| count(number, &level))
         .collect();
+    let fixed = match report.fixed {
+        Some(fixed) if fixed.findings > 0 => {
+            format!("Fixed {} in {}. ", count(fixed.findings, "finding"), count(fixed.files, "file"))
+        }
+        _ => String::new(),
+    };
     let mut parts = vec![match levels.as_slice() {
         [] => format!("All is well: nothing to report in {files}"),
         [one] => format!("Found {one} in {files}"),
@@ -129,10 +135,14 @@ fn summary(report: &Report) -> String {
     if report.fixable() > 0 {
         parts.push(format!("{} fixable with --fix", report.fixable()));
     }
+    if report.fixable_unsafely() > 0 {
+        let more = if report.fixable() > 0 { " more" } else { "" };
+        parts.push(format!("{}{more} fixable with --fix --unsafe-fixes", report.fixable_unsafely()));
+    }
     if !report.suppressed.is_empty() {
         parts.push(format!("{} suppressed", report.suppressed.len()));
     }
-    parts.join("; ")
+    format!("{fixed}{}", parts.join("; "))
 }
 
 /// The files that the findings show, as they may be shown on a terminal.

@@ -20,6 +20,9 @@ struct Summary {
     findings: usize,
     fixable: usize,
     suppressed: usize,
+    /// Only where fixing was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixed: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -78,6 +81,7 @@ pub(super) fn write(report: &Report, sources: &Sources<'_>, out: &mut dyn Write)
             findings: report.findings.len(),
             fixable: report.fixable(),
             suppressed: report.suppressed.len(),
+            fixed: report.fixed.map(|fixed| fixed.findings),
         },
     };
     serde_json::to_writer_pretty(&mut *out, &log)?;

@@ -18,7 +18,7 @@ mod sarif;
 mod sources;
 mod statistics;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -27,6 +27,7 @@ use crate::finding::{Applicability, Finding, Level};
 use crate::project::Documents;
 
 pub use fingerprint::fingerprints;
+pub(crate) use paint::Ink;
 pub use sources::{Position, Sources, Span};
 pub use statistics::write as write_statistics;
 
@@ -47,6 +48,17 @@ pub struct Report {
     /// What comments suppressed, with their reasons, in the same order.
     pub suppressed: Vec<(Reported, String)>,
     /// How many files were checked.
+    pub files: usize,
+    /// What was fixed, where fixing was asked for.
+    pub fixed: Option<Fixed>,
+}
+
+/// What was fixed before the rest was reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fixed {
+    /// How many findings are gone.
+    pub findings: usize,
+    /// How many files have changed.
     pub files: usize,
 }
 
@@ -87,10 +99,18 @@ impl Report {
     /// How many findings `--fix` can mend: those with a safe fix.
     #[must_use]
     pub fn fixable(&self) -> usize {
-        let is_safe = |reported: &&Reported| {
-            reported.finding.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Safe)
-        };
-        self.findings.iter().filter(is_safe).count()
+        self.count_fixes(Applicability::Safe)
+    }
+
+    /// How many more `--fix --unsafe-fixes` can.
+    #[must_use]
+    pub fn fixable_unsafely(&self) -> usize {
+        self.count_fixes(Applicability::Unsafe)
+    }
+
+    fn count_fixes(&self, applicability: Applicability) -> usize {
+        let fixes = self.findings.iter().filter_map(|reported| reported.finding.fix.as_ref());
+        fixes.filter(|fix| fix.applicability == applicability).count()
     }
 }
 
@@ -196,7 +216,7 @@ mod tests {
         let mut risky = safe.clone();
         risky.fix = risky.fix.map(|fix| crate::finding::Fix { applicability: Applicability::Unsafe, ..fix });
         let report = Report::new(vec![safe, risky], Vec::new(), 1, &documents);
-        assert_eq!(report.fixable(), 1);
+        assert_eq!((report.fixable(), report.fixable_unsafely()), (1, 1));
         assert_eq!(report.count(Level::Error), 2);
     }
 }

@@ -1,12 +1,13 @@
 //! Colours for terminals, where they are wanted.
 
 use std::fmt;
+use std::io::{self, Write};
 
 use crate::finding::Level;
 
 /// A way to set off text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Ink {
+pub(crate) enum Ink {
     /// As it is.
     #[default]
     Plain,
@@ -33,6 +34,18 @@ impl Ink {
             Self::Removed => "31",
             Self::Warning => "33",
         }
+    }
+}
+
+impl Ink {
+    /// Writes bytes of any encoding, set off where `color` says so.
+    pub(crate) fn paint(self, bytes: &[u8], color: bool, out: &mut dyn Write) -> io::Result<()> {
+        if !color || self == Self::Plain || bytes.is_empty() {
+            return out.write_all(bytes);
+        }
+        write!(out, "\x1b[{}m", self.code())?;
+        out.write_all(bytes)?;
+        out.write_all(b"\x1b[0m")
     }
 }
 

@@ -5,7 +5,7 @@ use crate::project::{Document, Documents, FileId};
 use crate::report::{Format, Options, Report, Sources, write};
 use crate::syntax::TextRange;
 
-pub(super) static ASSIGNED: Rule = Rule {
+pub(crate) static ASSIGNED: Rule = Rule {
     code: "HVD005",
     name: "object-not-assigned-once",
     group: Group::Restriction,
@@ -14,7 +14,7 @@ pub(super) static ASSIGNED: Rule = Rule {
            ## How to fix it\n\n- Use one name.\n",
 };
 
-pub(super) static ALIASED: Rule = Rule {
+pub(crate) static ALIASED: Rule = Rule {
     code: "HVD003",
     name: "tensorflow-member-aliased",
     group: Group::Restriction,
@@ -23,19 +23,19 @@ pub(super) static ALIASED: Rule = Rule {
 };
 
 /// Documents in the given order, numbered from 0.
-pub(super) fn documents(files: &[(&str, &str)]) -> Documents {
+pub(crate) fn documents(files: &[(&str, &str)]) -> Documents {
     let number = |index| FileId(u32::try_from(index).expect("few files"));
     let document = |(path, text): &(&str, &str)| Document { path: (*path).to_owned(), text: (*text).into() };
     files.iter().enumerate().map(|(index, file)| (number(index), document(file))).collect()
 }
 
 /// The first place where `needle` stands in the file.
-pub(super) fn at(documents: &Documents, path: &str, needle: &str) -> Location {
+pub(crate) fn at(documents: &Documents, path: &str, needle: &str) -> Location {
     nth(documents, path, needle, 0)
 }
 
 /// The place where `needle` stands for the `n`th time, counted from 0.
-pub(super) fn nth(documents: &Documents, path: &str, needle: &str, n: usize) -> Location {
+pub(crate) fn nth(documents: &Documents, path: &str, needle: &str, n: usize) -> Location {
     let (file, document) = documents.iter().find(|(_, document)| document.path == path).expect("path exists");
     let (start, _) = document.text.match_indices(needle).nth(n).expect("needle exists");
     let start = u32::try_from(start).expect("small");
@@ -44,7 +44,7 @@ pub(super) fn nth(documents: &Documents, path: &str, needle: &str, n: usize) -> 
 }
 
 /// A finding of the rule's level at the first place of `needle`.
-pub(super) fn finding(
+pub(crate) fn finding(
     documents: &Documents,
     rule: &'static Rule,
     path: &str,
@@ -55,7 +55,7 @@ pub(super) fn finding(
 }
 
 /// A safe fix that replaces `location` by `content`.
-pub(super) fn replace(location: Location, content: &str) -> Fix {
+pub(crate) fn replace(location: Location, content: &str) -> Fix {
     Fix {
         applicability: Applicability::Safe,
         message: "use the module's own name".to_owned(),
@@ -65,7 +65,7 @@ pub(super) fn replace(location: Location, content: &str) -> Fix {
 }
 
 /// What a format writes.
-pub(super) fn written(format: Format, report: &Report, documents: &Documents, options: &Options) -> String {
+pub(crate) fn written(format: Format, report: &Report, documents: &Documents, options: &Options) -> String {
     let mut out = Vec::new();
     write(format, report, &Sources::new(documents), options, &mut out).expect("writing to memory succeeds");
     String::from_utf8(out).expect("formats write UTF-8")

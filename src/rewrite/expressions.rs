@@ -2,7 +2,7 @@
 
 use super::text::Text;
 use crate::finding::Edit;
-use crate::syntax::{TextRange, TokenKind};
+use crate::syntax::{TextRange, TextSize, TokenKind};
 
 impl Text<'_> {
     /// `expression * factor`.
@@ -63,6 +63,30 @@ impl Text<'_> {
             | TokenKind::Percent => true,
             _ => false,
         })
+    }
+
+    /// The name that begins at a position.
+    #[must_use]
+    pub fn name_at(&self, at: TextSize) -> Option<TextRange> {
+        let token = self.tokens(TextRange::at(at, TextSize::from(1))).first()?;
+        (token.0 == TokenKind::Name).then_some(token.1)
+    }
+
+    /// The right-hand side of an assignment, given its statement and its only target.
+    #[must_use]
+    pub fn assigned_expression(&self, statement: TextRange, target: TextRange) -> Option<TextRange> {
+        let behind = self.tokens(TextRange::new(target.end(), statement.end()));
+        match behind {
+            [(TokenKind::Equal, _), (_, first), ..] => Some(TextRange::new(first.start(), statement.end())),
+            _ => None,
+        }
+    }
+
+    /// What a `return` statement returns.
+    #[must_use]
+    pub fn returned_expression(&self, statement: TextRange) -> Option<TextRange> {
+        let start = self.tokens(statement).get(1)?.1.start();
+        Some(TextRange::new(start, statement.end()))
     }
 
     /// Whether an expression is a name followed by attributes and constant subscripts.

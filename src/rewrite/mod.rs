@@ -6,6 +6,7 @@
 
 mod arguments;
 mod expressions;
+mod hoist;
 mod layout;
 mod statements;
 #[cfg(test)]

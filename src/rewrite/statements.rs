@@ -119,13 +119,26 @@ impl Text<'_> {
         edits
     }
 
-    /// The same, with lines for the other case: `else:` and what follows.
+    /// The same, with lines for the other case.
     #[must_use]
-    pub fn guard_else(&self, statement: StatementId, header: &str, otherwise: &str) -> Vec<Edit> {
-        let mut edits = self.guard(statement, statement, header);
-        let otherwise = format!("{}{otherwise}", self.unit());
-        edits.push(self.insert(self.end(statement), self.lines(statement, &["else:", &otherwise])));
+    pub fn guard_else(
+        &self,
+        first: StatementId,
+        last: StatementId,
+        header: &str,
+        otherwise: &[String],
+    ) -> Vec<Edit> {
+        let mut edits = self.guard(first, last, header);
+        let deeper: Vec<String> = otherwise.iter().map(|line| format!("{}{line}", self.unit())).collect();
+        let lines: Vec<&str> = std::iter::once("else:").chain(deeper.iter().map(String::as_str)).collect();
+        edits.push(self.insert(self.end(last), self.lines(last, &lines)));
         edits
+    }
+
+    /// Whether one statement comes directly behind another in its suite.
+    #[must_use]
+    pub fn follows(&self, first: StatementId, second: StatementId) -> bool {
+        self.previous(second) == Some(first)
     }
 
     /// Removes a statement, or puts `pass` in its place where its suite would be empty. A comment behind it stays.
@@ -283,7 +296,7 @@ impl Text<'_> {
     }
 
     /// Puts each statement of a line on a line of its own: `if a: b; c`. Nothing for a line that has just one.
-    fn unfold(&self, statement: StatementId) -> Vec<Edit> {
+    pub(super) fn unfold(&self, statement: StatementId) -> Vec<Edit> {
         let own = self.module.statement(statement);
         if own.header != own.range && self.starts_line(own.range.start()) {
             return Vec::new();

@@ -81,7 +81,8 @@ fn line_ends_are_kept() {
 #[test]
 fn a_guard_can_have_another_case() {
     let text = rewritten("if x:\n    path = save()  # here\ny\n", |source| {
-        source.guard_else(statement(&source, "path"), GUARD, "path = None")
+        let own = statement(&source, "path");
+        source.guard_else(own, own, GUARD, &["path = None".to_owned()])
     });
     assert_eq!(
         text,

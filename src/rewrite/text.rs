@@ -43,7 +43,9 @@ impl<'p> Texts<'p> {
 
 impl Lexed {
     pub(super) fn new(text: Arc<str>) -> Self {
-        let tokens = syntax::tokens(&text);
+        let mut tokens = syntax::tokens(&text);
+        // The end of a suite is a token of no length where the next statement begins.
+        tokens.retain(|(_, range)| !range.is_empty());
         let newline = match text.find(['\r', '\n']) {
             Some(at) if text[at..].starts_with("\r\n") => "\r\n",
             Some(at) if text[at..].starts_with('\r') => "\r",

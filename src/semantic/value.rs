@@ -173,7 +173,7 @@ impl Method {
     }
 }
 
-/// Operators that a class can define.
+/// Operators, most of which a class can define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// A binary operator.
@@ -184,6 +184,8 @@ pub enum Operator {
     Compare(Method),
     /// A unary operator; both operands are the one that it has.
     Unary(Method),
+    /// `not`, which no class can define; operands as in `Unary`.
+    Not,
 }
 
 /// The constant bounds of a slice with step one.

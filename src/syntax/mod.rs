@@ -71,6 +71,12 @@ pub fn comments_with(parsed: &Parsed<ast::ModModule>, source: &str, needle: &str
         .collect()
 }
 
+/// The comments of a module, in its order.
+#[must_use]
+pub fn comments(source: &str) -> Vec<TextRange> {
+    with_stack_for(source, || comments_with(&parse(source), source, ""))
+}
+
 /// Whether `name` is always defined: `print`, `ValueError`.
 #[must_use]
 pub fn is_python_builtin(name: &str) -> bool {

@@ -63,7 +63,7 @@ impl Solver<'_> {
             "dict" => {
                 let container = self.new_container(Container::Dict, result);
                 if let Some(first) = first {
-                    self.on(first, Use::MergeInto(container));
+                    self.on(first, Use::PairsInto(container, self.site_caller(site)));
                 }
                 self.keywords_into(&arguments, container);
             }

@@ -4,7 +4,7 @@ use super::{
     Arguments, Field, FileId, Literal, Meaning, Module, NodeId, Object, ObjectId, ScopeKind, Site, SiteId,
     Solver, Target, Use, Value, ValueId, Via,
 };
-use crate::semantic::{CallId, CallKind, Container, Element, Passing, StoreKey};
+use crate::semantic::{BuiltinType, CallId, CallKind, Container, Element, Operator, Passing, StoreKey};
 
 /// How many elements of a display are told apart.
 const ELEMENTS: usize = 256;
@@ -139,6 +139,9 @@ impl Solver<'_> {
             Value::Await(base) => {
                 let from = self.node(file, *base);
                 self.flow(from, node);
+            }
+            Value::Operator { operator: Operator::Not, .. } => {
+                self.add_new(node, Object::Type(BuiltinType::Bool));
             }
             Value::Operator { left, right, .. } => {
                 self.use_of(file, *left, Use::OperatorLeft(file, id));

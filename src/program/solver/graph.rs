@@ -64,6 +64,10 @@ pub(super) enum Use {
     NextInto(NodeId, Caller),
     /// The elements of the container or mapping are merged into the one of the object.
     MergeInto(ObjectId),
+    /// The dictionary of the object is made of it, by the code of the scope.
+    PairsInto(ObjectId, Caller),
+    /// It is a pair of key and value for the dictionary of the object.
+    PairInto(ObjectId),
     /// The receiver of a `super()` in this class.
     SuperOf(ClassRef, NodeId),
     /// Its attribute `name` goes to the node.

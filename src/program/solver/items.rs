@@ -122,6 +122,39 @@ impl Solver<'_> {
         }
     }
 
+    /// What `dict(object)` has goes to the dictionary `target`: a mapping's items, or pairs of key and value.
+    pub(super) fn pairs_into(&mut self, object: ObjectId, target: ObjectId, caller: Caller) {
+        match self.objects.get(object) {
+            Object::Container(Container::Dict, _) | Object::Unknown | Object::Created(..) => {
+                self.merge_into(object, target);
+            }
+            Object::Instance(class, _)
+                if self.first_in_class(class, &["keys", "__iter__"]) != Some("__iter__") =>
+            {
+                let any = self.field(target, Field::Any);
+                self.unknown(any);
+            }
+            Object::Container(..) | Object::Instance(..) => {
+                let pair = self.fresh();
+                self.iterate(object, pair, caller);
+                self.on(pair, Use::PairInto(target));
+            }
+            _ => {}
+        }
+    }
+
+    /// The pair `object` goes to the dictionary `target`.
+    pub(super) fn pair_into(&mut self, object: ObjectId, target: ObjectId) {
+        let (key, value) = (self.fresh(), self.fresh());
+        for (index, part) in [(0, key), (1, value)] {
+            let index = self.objects.id(Object::Literal(Literal::Int(index)));
+            self.element_into(object, index, part);
+        }
+        let keys = self.field(target, Field::Keys);
+        self.flow(key, keys);
+        self.on(key, Use::PartOf(target, value));
+    }
+
     /// Copies what a dictionary has into another.
     pub(super) fn slice_dict(&mut self, source: ObjectId, target: ObjectId) {
         let (from, to) = (self.field(source, Field::Any), self.field(target, Field::Any));

@@ -90,7 +90,7 @@ impl Solver<'_> {
             }
             "update" => {
                 if let Some(first) = first {
-                    self.on(first, Use::MergeInto(dict));
+                    self.on(first, Use::PairsInto(dict, self.site_caller(site)));
                 }
                 self.keywords_into(&arguments, dict);
                 self.add_new(result, Object::Literal(Literal::None));

@@ -51,7 +51,8 @@ const SITES: u32 = 64;
 /// Which calls values flow along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// Those that a reader of the source sees.
+    /// Those that a reader of the source sees: the project's code calls, or makes Python's own functions call, as
+    /// `map` does where its result is iterated over and `sorted` its `key`.
     Source,
     /// All that happen when it runs: libraries call back what they are given and what classes define.
     Runs,
@@ -71,23 +72,21 @@ pub fn solve<'a>(
         solver.add_module(file);
     }
     solver.run();
-    // What no code of the project calls may be called from outside, with anything.
-    let mut functions: Vec<FunctionRef> = Vec::new();
-    for file in modules.files() {
+    // What no code of the project calls may be called from outside, with anything. Private functions come last:
+    // by then public ones have called most of them, on the objects that they are meant for.
+    let functions = modules.files().flat_map(|file| {
         let count = modules.get(file).functions.len();
-        functions.extend((0..count).map(|index| FunctionRef { file, function: FunctionId::new(index) }));
-    }
-    let mut from_outside = Vec::new();
-    loop {
+        (0..count).map(move |index| FunctionRef { file, function: FunctionId::new(index) })
+    });
+    let (private, public): (Vec<_>, Vec<_>) = functions.partition(|&function| solver.is_private(function));
+    let mut from_outside: Vec<FunctionRef> = Vec::new();
+    for mut functions in [public, private] {
         functions.retain(|function| !solver.called.contains(function));
-        if functions.is_empty() {
-            break;
-        }
         for &function in &functions {
             solver.call_from_outside(function);
         }
         solver.run();
-        from_outside.append(&mut functions.clone());
+        from_outside.append(&mut functions);
     }
     if view == View::Runs {
         // Code outside of the project most likely calls methods on the objects that the project has given it.
@@ -350,6 +349,8 @@ impl<'a> Solver<'a> {
             Use::Assign(receiver, node) => self.assign_property(object, receiver, node),
             Use::IterateInto(node, caller) => self.iterate(object, node, caller),
             Use::MergeInto(target) => self.merge_into(object, target),
+            Use::PairsInto(target, caller) => self.pairs_into(object, target, caller),
+            Use::PairInto(target) => self.pair_into(object, target),
             Use::SuperOf(class, node) => self.add_new(node, Object::Super(class, object)),
             Use::AttributeInto(name, node) => {
                 let from = self.attribute_node(object, name);

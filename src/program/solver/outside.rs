@@ -73,6 +73,13 @@ impl Solver<'_> {
         }
     }
 
+    /// Whether a function's name says that it is for its own module or class.
+    pub(super) fn is_private(&self, function: FunctionRef) -> bool {
+        let module = self.modules.get(function.file);
+        let name = module.names.text(module.function(function.function).name);
+        name.starts_with('_') && !name.ends_with("__")
+    }
+
     pub(super) fn add_annotated(&mut self, function: FunctionRef, annotation: ValueId, node: NodeId) {
         match self.resolver.entity(function.file, annotation) {
             Some(Entity::Class(class)) => self.add_new(node, Object::Instance(class, None)),

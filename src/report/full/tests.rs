@@ -137,7 +137,7 @@ fn a_fix_is_shown_as_a_diff() {
         b.py
          1 - from a import keras
 
-    Found 1 warning in 2 files
+    Found 1 warning in 2 files; 1 fixable with --fix --unsafe-fixes
     ");
 }
 

@@ -281,7 +281,8 @@ impl Lowering<'_> {
     pub(super) fn unary(&mut self, operation: &ast::ExprUnaryOp) -> ValueId {
         let operand = self.operand(&operation.operand);
         let Some(method) = Method::of_unary(operation.op) else {
-            return self.push(Value::Instance(BuiltinType::Bool), operation.range);
+            let not = Value::Operator { operator: Operator::Not, left: operand, right: operand };
+            return self.push(not, operation.range);
         };
         match (operation.op, &self.module.value(operand).value) {
             (ast::UnaryOp::USub, Value::Constant(Constant::Int(int))) => {

@@ -1,0 +1,169 @@
+//! `hvdlint check --fix` and `--diff`: what becomes of the mended project.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use super::check::{status, write};
+use crate::cli::{CheckArgs, GlobalArgs, Output};
+use crate::examine::{Examined, Wishes};
+use crate::finding::Applicability;
+use crate::fix::{self, Cause, Change, LineKind, Mended, Target};
+use crate::project::{FileId, Project};
+use crate::report::{Fixed, Ink};
+
+/// Standard input, as a file of the project.
+pub(super) struct Input {
+    file: FileId,
+    bytes: Vec<u8>,
+}
+
+impl Input {
+    /// Finds the file that standard input stands for.
+    pub(super) fn new(project: &Project, filename: Option<&Path>, bytes: Vec<u8>) -> Option<Self> {
+        let file = project.find(filename.unwrap_or(Path::new("<stdin>")))?.id;
+        Some(Self { file, bytes })
+    }
+}
+
+/// Prints what `--fix` would change.
+pub(super) fn show(
+    arguments: &CheckArgs,
+    global: &GlobalArgs,
+    examined: Examined,
+    wishes: Wishes<'_>,
+    input: Option<Input>,
+) -> anyhow::Result<u8> {
+    let usual = status(arguments, &examined.report);
+    let (report, documents) = (examined.report.clone(), examined.documents.clone());
+    let mended = mend(arguments, examined, wishes, input.as_ref());
+    let color = super::color(global);
+    let mut out = BufWriter::new(io::stdout().lock());
+    for change in &mended.changes {
+        let path = &mended.examined.project.file(change.file).relative;
+        for line in fix::diff(path, &change.before, &change.after) {
+            let ink = match line.kind {
+                LineKind::File => Ink::Bold,
+                LineKind::Hunk => Ink::Code,
+                LineKind::Added => Ink::Added,
+                LineKind::Removed => Ink::Removed,
+                LineKind::Context | LineKind::NoEnd => Ink::Plain,
+            };
+            ink.paint(&line.bytes, color, &mut out)?;
+            out.write_all(b"\n")?;
+        }
+    }
+    out.flush()?;
+    let mut status = if mended.changes.is_empty() || arguments.exit_zero { usual } else { super::FINDINGS };
+    if refusals(&mended, global)? {
+        status = super::FAILED;
+    }
+    if !global.quiet {
+        let rest = mended.examined.report.findings.len();
+        let would = sentence("Would fix", mended.fixed, mended.changes.len());
+        let remain = if rest == 1 {
+            "1 finding would remain".to_owned()
+        } else {
+            format!("{rest} findings would remain")
+        };
+        writeln!(io::stderr().lock(), "{would}; {remain}")?;
+    }
+    // The diff alone goes to standard output; reports go to the files that were asked for.
+    let outputs: Vec<Output> =
+        arguments.output.iter().filter(|output| output.file.is_some()).cloned().collect();
+    if !outputs.is_empty() {
+        let arguments = CheckArgs { output: outputs, statistics: false, ..arguments.clone() };
+        write(&arguments, global, &report, &documents, status, &mut io::sink())?;
+    }
+    Ok(status)
+}
+
+/// Changes the files, or prints the changed standard input, and reports what remains.
+pub(super) fn apply(
+    arguments: &CheckArgs,
+    global: &GlobalArgs,
+    examined: Examined,
+    wishes: Wishes<'_>,
+    input: Option<Input>,
+) -> anyhow::Result<u8> {
+    let mut mended = mend(arguments, examined, wishes, input.as_ref());
+    let mut failed = refusals(&mended, global)?;
+    failed |= !replace(&mut mended, wishes, input.as_ref().map(|input| input.file))?;
+    let mut report = mended.examined.report.clone();
+    report.fixed = Some(Fixed { findings: mended.fixed, files: mended.changes.len() });
+    let status = if failed { super::FAILED } else { status(arguments, &report) };
+    let documents = &mended.examined.documents;
+    let Some(input) = input else {
+        write(arguments, global, &report, documents, status, &mut io::stdout().lock())?;
+        return Ok(status);
+    };
+    let change = mended.changes.iter().find(|change| change.file == input.file);
+    let source = change.map_or(&input.bytes, |change| &change.after);
+    let mut out = io::stdout().lock();
+    out.write_all(source)?;
+    out.flush()?;
+    write(arguments, global, &report, documents, status, &mut io::stderr().lock())?;
+    Ok(status)
+}
+
+fn mend(arguments: &CheckArgs, examined: Examined, wishes: Wishes<'_>, input: Option<&Input>) -> Mended {
+    let least = if arguments.unsafe_fixes { Applicability::Unsafe } else { Applicability::Safe };
+    let stdin = input.map(|input| (input.file, input.bytes.clone()));
+    fix::mend(examined, wishes, least, stdin)
+}
+
+/// Tells which fixes are left out, and whether that is a failure.
+fn refusals(mended: &Mended, global: &GlobalArgs) -> io::Result<bool> {
+    let mut failed = false;
+    let mut stderr = io::stderr().lock();
+    for refusal in &mended.refusals {
+        let kind = match refusal.cause {
+            Cause::Fix if global.quiet => continue,
+            Cause::Fix => "warning",
+            Cause::File => "error",
+        };
+        failed |= refusal.cause == Cause::File;
+        let fix::Refusal { check, place, reason, .. } = refusal;
+        writeln!(stderr, "hvdlint: {kind}: the fix of {check} at {place} is left out: {reason}")?;
+    }
+    Ok(failed)
+}
+
+/// Replaces the changed files on the disk, group by group. Where a group can't be replaced that is said, and
+/// `mended` then tells what is on the disk.
+fn replace(mended: &mut Mended, wishes: Wishes<'_>, stdin: Option<FileId>) -> io::Result<bool> {
+    let mut failed: BTreeSet<FileId> = BTreeSet::new();
+    for group in &mended.groups {
+        let target = |change: &Change| Target {
+            path: mended.examined.project.file(change.file).path.clone(),
+            before: change.before.clone(),
+            after: change.after.clone(),
+        };
+        let changes = mended.changes.iter().filter(|change| group.contains(&change.file));
+        let targets: Vec<Target> = changes.filter(|change| Some(change.file) != stdin).map(target).collect();
+        if let Err(problem) = fix::write(&targets) {
+            let mut stderr = io::stderr().lock();
+            writeln!(stderr, "hvdlint: error: {}: {problem}; it is left alone", problem.path.display())?;
+            let others = targets.iter().filter(|target| target.path != problem.path).count();
+            if others > 0 {
+                writeln!(stderr, "  note: so are {others} files that change only together with it")?;
+            }
+            writeln!(stderr, "  help: {}", problem.help)?;
+            failed.extend(group);
+        }
+    }
+    if failed.is_empty() {
+        return Ok(true);
+    }
+    let before = mended.examined.report.findings.len() + mended.fixed;
+    mended.changes.retain(|change| !failed.contains(&change.file));
+    let project = mended.examined.project.without_texts(&failed);
+    mended.examined = Examined::new(project, wishes);
+    mended.fixed = before.saturating_sub(mended.examined.report.findings.len());
+    Ok(false)
+}
+
+fn sentence(verb: &str, findings: usize, files: usize) -> String {
+    let plural = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+    format!("{verb} {} in {}", plural(findings, "finding"), plural(files, "file"))
+}

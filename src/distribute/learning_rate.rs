@@ -1,0 +1,121 @@
+//! The learning rate of each optimizer grows with the number of ranks, as the batch does.
+//!
+//! The seed's rule for optimizers (section 2.3), which scales an argument; here a rate that is not written is scaled
+//! too, and what is no number is left to the other rules.
+
+use super::distribution_rule;
+use super::job::Job;
+use super::rate_changes;
+use super::rates::{self, Optimizer};
+use super::step::Step;
+use crate::api::Kind;
+use crate::finding::{Edit, Finding};
+use crate::program::Object;
+use crate::semantic::{Argument, Passing};
+
+distribution_rule!("HVD202", "learning-rate-not-scaled", steps);
+
+/// What the rate's parameter was called before Keras 2.3; later classes ignore it.
+pub(super) const FORMER_NAME: &str = "lr";
+
+fn steps(job: &Job<'_>) -> Vec<Step> {
+    let optimizers = rates::stepping(job);
+    let mut found: Vec<Step> = optimizers.iter().filter_map(|optimizer| step(job, *optimizer)).collect();
+    found.extend(rate_changes::steps(job, &RULE.rule, &optimizers));
+    found
+}
+
+fn step(job: &Job<'_>, optimizer: Optimizer<'_>) -> Option<Step> {
+    let Optimizer { made, class } = optimizer;
+    let parameter = rates::scaled(class).next()?;
+    let given = rates::given(job, made, class, parameter);
+    if given.is_none()
+        && let Some(former) = rates::keyword(job, made.file, made, FORMER_NAME)
+    {
+        return former_name(job, optimizer, parameter, former);
+    }
+    match given {
+        Some(argument) => rate(job, optimizer, argument),
+        None => default(job, optimizer, parameter),
+    }
+}
+
+fn finding(job: &Job<'_>, optimizer: Optimizer<'_>, what: &str) -> Finding {
+    let Optimizer { made, class } = optimizer;
+    let message = format!("the learning rate of `{}` {what}", class.last_name());
+    Step::missing(&RULE.rule, job.at_call(made.file, made.call), message)
+        .here("the rate for one rank")
+        .help("multiply the rate by the number of ranks: `* hvd.size()`")
+        .in_scope(job.scope_of(made.file, made.call))
+}
+
+const UNSCALED: &str = "does not grow with the number of ranks";
+
+/// A rate that is written.
+fn rate(job: &Job<'_>, optimizer: Optimizer<'_>, argument: &Argument) -> Option<Step> {
+    let file = optimizer.made.file;
+    let facts = job.facts;
+    if facts.may_be(file, argument.value, Kind::Schedule) || rates::knows_size(job, &[(file, argument.value)])
+    {
+        return None;
+    }
+    let finding = finding(job, optimizer, UNSCALED);
+    let mut objects = facts.objects(file, argument.value);
+    if facts.may_be(file, argument.value, Kind::Variable) {
+        let reason = "The rate is a variable of TensorFlow, which the program may change.";
+        return Some(Step::blocked(finding, reason));
+    }
+    if objects.any(|(_, object)| matches!(object, Object::Function(_) | Object::Bound(..))) {
+        let reason = "The rate is a function, whose result would have to be scaled.";
+        return Some(Step::blocked(finding, reason));
+    }
+    let (hvd, import) = job.horovod(file);
+    let edits = job.text(file)?.multiply(argument.range, &format!("{hvd}.size()"));
+    Some(Step::change(finding, "scale the learning rate", edits, vec![import]))
+}
+
+/// A rate under its former name: it gets the name that all versions know.
+fn former_name(
+    job: &Job<'_>,
+    optimizer: Optimizer<'_>,
+    parameter: &str,
+    argument: &Argument,
+) -> Option<Step> {
+    let file = optimizer.made.file;
+    if rates::knows_size(job, &[(file, argument.value)]) {
+        return None;
+    }
+    let text = job.text(file)?;
+    let whole = text.with_keyword(job.facts.module(file).call(optimizer.made.call), argument.range);
+    let (hvd, import) = job.horovod(file);
+    let mut edits = text.multiply(argument.range, &format!("{hvd}.size()"));
+    if let Some(name) = text.name_at(whole.start()) {
+        edits.push(text.replace(name, parameter));
+    }
+    let finding = finding(job, optimizer, UNSCALED)
+        .note(format!("TensorFlow 2.11 and later ignore `{FORMER_NAME}`; the name becomes `{parameter}`."));
+    Some(Step::change(finding, "scale the learning rate", edits, vec![import]))
+}
+
+/// A rate that is not written: the default, scaled.
+fn default(job: &Job<'_>, optimizer: Optimizer<'_>, parameter: &str) -> Option<Step> {
+    let Optimizer { made, class } = optimizer;
+    let finding = finding(job, optimizer, "is the default, which does not grow with the number of ranks");
+    if rates::unpacks(job, made) {
+        let reason =
+            "Its arguments are unpacked from another object, so that it can't be seen where the rate is.";
+        return Some(Step::blocked(finding, reason));
+    }
+    let value = class.parameter(parameter)?.default().filter(|value| value.parse::<f64>().is_ok())?;
+    let (hvd, import) = job.horovod(made.file);
+    let text = job.text(made.file)?;
+    let call = job.facts.module(made.file).call(made.call);
+    let argument = format!("{parameter}={value} * {hvd}.size()");
+    let has_positions = call.arguments.iter().any(|argument| argument.passing == Passing::Positional);
+    let edit: Edit = if has_positions {
+        text.append_argument(call, &argument)
+    } else {
+        text.prepend_argument(call, &argument)
+    };
+    Some(Step::change(finding, "scale the default learning rate", vec![edit], vec![import]))
+}

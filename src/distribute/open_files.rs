@@ -1,0 +1,124 @@
+//! Files that stay open and summary writers: on the other ranks they go nowhere.
+
+use rustc_hash::FxHashSet;
+
+use super::job::Job;
+use super::rates;
+use super::step::Step;
+use super::writes::is_guarded;
+use crate::api::{Effect, Kind};
+use crate::finding::{Finding, Rule};
+use crate::program::{Literal, Object};
+use crate::project::FileId;
+use crate::semantic::{Call, CallId, Value};
+
+/// The files that every rank opens for writing.
+pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let mut found = Vec::new();
+    for (file, id) in job.calls() {
+        let call = job.facts.module(file).call(id);
+        let step = if job.facts.called_symbols(file, id).any(|symbol| {
+            job.facts
+                .library
+                .returned_class(symbol)
+                .is_some_and(|class| job.facts.library.kind_of_class(class) == Kind::SummaryWriter)
+                && !symbol.has(Effect::Shards)
+                && symbol.parameter(DIRECTORY).is_some()
+        }) {
+            summary_writer(job, rule, file, id)
+        } else if opens_for_writing(job, file, call) {
+            open(job, rule, file, id)
+        } else {
+            None
+        };
+        if let Some(step) = step
+            && job.is_started(file, call.statement)
+            && !is_guarded(job, file, call, &mut FxHashSet::default())
+        {
+            found.push(step);
+        }
+    }
+    found
+}
+
+/// The parameter of summary writers that write somewhere.
+const DIRECTORY: &str = "logdir";
+
+fn finding(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId, message: &str) -> Finding {
+    Step::missing(rule, job.at_call(file, id), message)
+        .here("opened by each rank")
+        .help("open it on rank 0 only")
+        .in_scope(job.scope_of(file, id))
+}
+
+/// `tf.summary.create_file_writer(d)`: the other ranks get a writer that writes nothing.
+fn summary_writer(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<Step> {
+    let call = job.facts.module(file).call(id);
+    if differs_between_ranks(job, file, call) {
+        return None;
+    }
+    let text = job.text(file)?;
+    let (hvd, import) = job.horovod(file);
+    let (tf, tensorflow) = job.tensorflow(file);
+    let other = format!(" if {hvd}.rank() == 0 else {tf}.summary.create_noop_writer()");
+    let edits = if matches!(call.role, crate::semantic::Role::Assigned | crate::semantic::Role::Stored) {
+        vec![text.insert(call.range.end(), other)]
+    } else {
+        text.wrap(call.range, "(", &format!("{other})"))
+    };
+    let finding = finding(job, rule, file, id, "every rank writes the same event file");
+    Some(Step::change(finding, "write events on rank 0 only", edits, vec![import, tensorflow]))
+}
+
+/// `open(path, "w")`: the other ranks open the null device.
+fn open(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<Step> {
+    let call = job.facts.module(file).call(id);
+    if differs_between_ranks(job, file, call) {
+        return None;
+    }
+    let path = call.arguments.first()?;
+    let text = job.text(file)?;
+    let (hvd, import) = job.horovod(file);
+    let edits = if text.binds_like_a_product(path.range) {
+        vec![text.insert(path.range.end(), format!(" if {hvd}.rank() == 0 else '/dev/null'"))]
+    } else {
+        text.wrap(path.range, "(", &format!(") if {hvd}.rank() == 0 else '/dev/null'"))
+    };
+    let finding = finding(job, rule, file, id, "every rank writes the same file");
+    Some(Step::change(finding, "write the file on rank 0 only", edits, vec![import]))
+}
+
+/// Whether an argument depends on the rank: each rank has a file of its own.
+fn differs_between_ranks(job: &Job<'_>, file: FileId, call: &Call) -> bool {
+    let facts = job.facts;
+    let given: Vec<_> = call.arguments.iter().map(|argument| (file, argument.value)).collect();
+    let behind = facts.influence().backwards(&given, |_| false);
+    rates::knows_size(job, &given)
+        || behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
+            Value::Call(call) => facts
+                .called_symbols(file, call)
+                .any(|symbol| symbol.has(Effect::ReadsRank) || symbol.has(Effect::ReadsLocalRank)),
+            _ => false,
+        })
+}
+
+/// Whether a call is `open` with a mode that writes.
+fn opens_for_writing(job: &Job<'_>, file: FileId, call: &Call) -> bool {
+    let facts = job.facts;
+    let opens = facts.objects(file, call.result).any(|(id, _)| facts.builtin_class(id) == Some("file"))
+        && facts.objects(file, call.callee).any(|(_, object)| {
+            facts.symbol(object).is_some_and(|symbol| facts.library.lookup("builtins.open") == Some(symbol))
+        });
+    if !opens {
+        return false;
+    }
+    let open = facts.library.lookup("builtins.open");
+    let mode = open.and_then(|open| facts.argument(file, call, open, "mode"));
+    let names = &facts.solution.names;
+    mode.is_some_and(|mode| {
+        facts.objects(file, mode.value).any(|(_, object)| match object {
+            Object::Literal(Literal::Str(text)) => names.text(text).contains(['w', 'a', 'x', '+']),
+            _ => false,
+        })
+    })
+}

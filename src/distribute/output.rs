@@ -1,0 +1,59 @@
+//! What is written is written by one rank: printed lines, files, models.
+//!
+//! The seed's rules for `print`, `.write`, `.summary` and `.save_weights` (section 2.3). What a call writes is asked
+//! of its callee, so that a `TensorArray.write` is none; statements that follow one another share a guard.
+
+use super::distribution_rule;
+use super::job::Job;
+use super::open_files;
+use super::step::Step;
+use super::verbose;
+use super::writes::{self, Run, Sort};
+use crate::finding::Finding;
+
+distribution_rule!("HVD208", "output-on-every-rank", steps);
+
+fn steps(job: &Job<'_>) -> Vec<Step> {
+    let runs = writes::runs(job).into_iter().filter(|run| run.sort != Sort::Checkpoint);
+    let mut found: Vec<Step> = runs.filter_map(|run| guarded(job, &run, finding(job, &run))).collect();
+    found.extend(open_files::steps(job, &RULE.rule));
+    found.extend(verbose::steps(job, &RULE.rule));
+    found
+}
+
+fn finding(job: &Job<'_>, run: &Run) -> Finding {
+    let message = match run.sort {
+        Sort::Print => "every rank prints",
+        _ => "every rank writes the same file",
+    };
+    Step::missing(&RULE.rule, job.at_call(run.file, run.calls[0]), message)
+        .here(if run.sort == Sort::Print { "printed by each rank" } else { "written by each rank" })
+        .help("let rank 0 do it: `if hvd.rank() == 0:`")
+        .in_scope(job.scope_of(run.file, run.calls[0]))
+}
+
+/// The step that puts a run of statements under a guard.
+pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step> {
+    let text = job.text(run.file)?;
+    let (hvd, import) = job.horovod(run.file);
+    let header = format!("if {hvd}.rank() == 0:");
+    let mut finding = finding;
+    for &call in &run.calls[1..] {
+        finding = finding.label(job.at_call(run.file, call), "and here");
+    }
+    let mut edits = match &run.unbound {
+        Some(names) => {
+            let others: Vec<String> = names.iter().map(|name| format!("{name} = None")).collect();
+            text.guard_else(run.first, run.last, &header, &others)
+        }
+        None => text.guard(run.first, run.last, &header),
+    };
+    if run.is_awaited {
+        let wait = match import.1 {
+            super::Import::HorovodKeras => format!("{hvd}.broadcast(0, 0, name='written')"),
+            _ => format!("{hvd}.broadcast_object(0, name='written')"),
+        };
+        edits.extend(text.after(run.last, &[&wait]));
+    }
+    Some(Step::change(finding, "let rank 0 do it", edits, vec![import]))
+}

@@ -1,0 +1,89 @@
+//! Which learning rates matter: those of the optimizers that step in a loop; and whether they know the number of
+//! ranks already.
+
+use rustc_hash::FxHashSet;
+
+use super::job::Job;
+use crate::api::{Effect, Kind, Scaling, Symbol};
+use crate::program::{Creation, ObjectId, Place};
+use crate::project::FileId;
+use crate::semantic::{Argument, Passing, Value};
+
+/// An optimizer that is made with a rate of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Optimizer<'c> {
+    pub(super) made: &'c Creation,
+    pub(super) class: &'c Symbol,
+}
+
+/// The optimizers that step in a loop of the program, those inside of others included; all that the program makes
+/// where a loop does not tell.
+pub(super) fn stepping<'c>(job: &Job<'c>) -> Vec<Optimizer<'c>> {
+    let facts = job.facts;
+    let loops = || job.program.loops.iter().chain(&job.program.steps_of_fit);
+    let everything = loops().any(|own| own.optimizers.is_empty());
+    let mut work: Vec<ObjectId> = loops().flat_map(|own| own.optimizers.iter().copied()).collect();
+    let mut wanted = FxHashSet::default();
+    while let Some(object) = work.pop() {
+        if !wanted.insert(object) {
+            continue;
+        }
+        if let Some((file, call)) = facts.made_at(object) {
+            let inner = facts.module(file).call(call).arguments.iter();
+            work.extend(inner.flat_map(|argument| facts.of_kind(file, argument.value, Kind::Optimizer)));
+        }
+    }
+    let made = facts.creations.iter().filter(|made| {
+        made.kind == Kind::Optimizer
+            && !made.derived
+            && job.runs(made.file, made.call)
+            && (everything || wanted.contains(&made.object))
+    });
+    made.filter_map(|made| {
+        let mut classes = facts.called_symbols(made.file, made.call);
+        let class = classes.find(|symbol| scaled(symbol).next().is_some())?;
+        Some(Optimizer { made, class })
+    })
+    .collect()
+}
+
+/// The parameters of a class that grow with the number of ranks.
+pub(super) fn scaled(class: &Symbol) -> impl Iterator<Item = &str> {
+    class.scaled().filter(|(_, scaling)| *scaling == Scaling::Multiply).map(|(name, _)| name)
+}
+
+/// Whether a value depends on the number of ranks.
+pub(super) fn knows_size(job: &Job<'_>, places: &[Place]) -> bool {
+    let facts = job.facts;
+    let behind = facts.influence().backwards(places, |_| false);
+    behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
+        Value::Call(call) => facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::ReadsSize)),
+        _ => false,
+    })
+}
+
+/// What a creation gives for a parameter of its class.
+pub(super) fn given<'c>(
+    job: &Job<'c>,
+    made: &Creation,
+    class: &Symbol,
+    parameter: &str,
+) -> Option<&'c Argument> {
+    job.facts.argument(made.file, job.facts.module(made.file).call(made.call), class, parameter)
+}
+
+/// The keyword argument of this name, also one that the class does not list.
+pub(super) fn keyword<'c>(job: &Job<'c>, file: FileId, made: &Creation, name: &str) -> Option<&'c Argument> {
+    let module = job.facts.module(file);
+    module
+        .call(made.call)
+        .arguments
+        .iter()
+        .find(|argument| matches!(argument.passing, Passing::Keyword(own) if module.names.text(own) == name))
+}
+
+/// Whether a call unpacks arguments, so that it can't be seen what it gives.
+pub(super) fn unpacks(job: &Job<'_>, made: &Creation) -> bool {
+    let call = job.facts.module(made.file).call(made.call);
+    call.arguments.iter().any(|argument| matches!(argument.passing, Passing::Spread | Passing::Merge))
+}

@@ -1,0 +1,160 @@
+//! The rates of a schedule grow with the number of ranks; the optimizer that takes the schedule is not scaled again.
+//!
+//! The seed's rules for `LearningRateSchedule`, `PiecewiseConstantDecay` and `exponential_decay` (section 2.3). A
+//! schedule can't be multiplied: its initial rate, or what a class of the program's own returns, is.
+
+use rustc_hash::FxHashSet;
+
+use super::distribution_rule;
+use super::job::Job;
+use super::rates;
+use super::step::Step;
+use crate::api::{Kind, Symbol};
+use crate::finding::{Edit, Finding};
+use crate::program::{ClassRef, Creation, Object, ObjectId};
+use crate::rewrite::Text;
+use crate::semantic::{Container, Element, ScopeKind, StatementKind, Value, ValueId};
+use crate::syntax::TextRange;
+
+distribution_rule!("HVD203", "schedule-not-scaled", steps);
+
+fn steps(job: &Job<'_>) -> Vec<Step> {
+    let mut found = Vec::new();
+    let mut seen = FxHashSet::default();
+    for schedule in schedules(job) {
+        let step = match job.facts.solution.object(schedule) {
+            Object::Instance(class, _) => own(job, schedule, class),
+            _ => job.facts.creation(schedule).and_then(|made| of_library(job, made)),
+        };
+        if let Some(step) = step
+            && seen.insert(step.finding.primary.location)
+        {
+            found.push(step);
+        }
+    }
+    found
+}
+
+/// The schedules that optimizers take; one inside of another is scaled with it.
+fn schedules(job: &Job<'_>) -> Vec<ObjectId> {
+    let facts = job.facts;
+    let mut found: Vec<ObjectId> = Vec::new();
+    for optimizer in rates::stepping(job) {
+        for parameter in rates::scaled(optimizer.class) {
+            if let Some(argument) = rates::given(job, optimizer.made, optimizer.class, parameter) {
+                found.extend(facts.of_kind(optimizer.made.file, argument.value, Kind::Schedule));
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn finding(job: &Job<'_>, made: &Creation) -> Finding {
+    let message = "the rates of the schedule do not grow with the number of ranks";
+    Step::missing(&RULE.rule, job.at_call(made.file, made.call), message)
+        .here("rates for one rank")
+        .help("multiply the initial rate by the number of ranks: `* hvd.size()`")
+        .in_scope(job.scope_of(made.file, made.call))
+}
+
+/// A schedule of the library: the arguments that are rates.
+fn of_library(job: &Job<'_>, made: &Creation) -> Option<Step> {
+    let facts = job.facts;
+    let class: &Symbol =
+        facts.called_symbols(made.file, made.call).find(|symbol| rates::scaled(symbol).next().is_some())?;
+    let finding = finding(job, made);
+    if rates::unpacks(job, made) {
+        let reason =
+            "Its arguments are unpacked from another object, so that it can't be seen where the rate is.";
+        return Some(Step::blocked(finding, reason));
+    }
+    let text = job.text(made.file)?;
+    let (hvd, import) = job.horovod(made.file);
+    let size = format!("{hvd}.size()");
+    let call = facts.module(made.file).call(made.call);
+    let mut edits: Vec<Edit> = Vec::new();
+    for parameter in rates::scaled(class) {
+        match rates::given(job, made, class, parameter) {
+            Some(argument) if rates::knows_size(job, &[(made.file, argument.value)]) => return None,
+            Some(argument) => {
+                edits.extend(scaled(job, text, argument.value, argument.range, &size));
+            }
+            None => {
+                let default = class.parameter(parameter).and_then(|parameter| parameter.default());
+                if let Some(value) = default.filter(|value| value.parse::<f64>().is_ok()) {
+                    edits.push(text.append_argument(call, &format!("{parameter}={value} * {size}")));
+                }
+            }
+        }
+    }
+    (!edits.is_empty()).then(|| Step::change(finding, "scale the rates of the schedule", edits, vec![import]))
+}
+
+/// A rate, or each of a list of rates.
+fn scaled(job: &Job<'_>, text: Text<'_>, value: ValueId, range: TextRange, size: &str) -> Vec<Edit> {
+    let is_list = job
+        .facts
+        .objects(text.file, value)
+        .any(|(_, object)| matches!(object, Object::Container(Container::List | Container::Tuple, _)));
+    if !is_list {
+        return text.multiply(range, size);
+    }
+    if let Value::Display(_, elements) = &text.module.value(value).value {
+        let places: Option<Vec<TextRange>> = elements
+            .iter()
+            .map(|element| match element {
+                Element::At(_, value) => {
+                    let place = text.module.value(*value).range;
+                    range.contains_range(place).then_some(place)
+                }
+                _ => None,
+            })
+            .collect();
+        if let Some(places) = places {
+            return places.into_iter().flat_map(|place| text.multiply(place, size)).collect();
+        }
+    }
+    text.wrap(range, &format!("[rate * {size} for rate in "), "]")
+}
+
+/// A schedule of the program's own: what its `__call__` returns.
+fn own(job: &Job<'_>, schedule: ObjectId, class: ClassRef) -> Option<Step> {
+    let facts = job.facts;
+    let made = facts.creation(schedule)?;
+    let finding = finding(job, made);
+    let arguments = &facts.module(made.file).call(made.call).arguments;
+    let given: Vec<_> = arguments.iter().map(|argument| (made.file, argument.value)).collect();
+    if rates::knows_size(job, &given) {
+        return None;
+    }
+    let module = facts.module(class.file);
+    let body = module.class(class.class).scope;
+    let call = module.functions.iter().find(|function| {
+        function.class == Some(class.class)
+            && module.names.text(function.name) == "__call__"
+            && module.scope(function.scope).parent == Some(body)
+    });
+    let Some(call) = call else {
+        let reason = "The class of the schedule has no `__call__` of its own whose result could be scaled.";
+        return Some(Step::blocked(finding, reason));
+    };
+    let returned: Vec<_> = call.returns.iter().map(|&value| (class.file, value)).collect();
+    if rates::knows_size(job, &returned) {
+        return None;
+    }
+    let text = job.text(class.file)?;
+    let (hvd, import) = job.horovod(class.file);
+    debug_assert!(matches!(module.scope(call.scope).kind, ScopeKind::Function(_)));
+    let statements = module
+        .statements
+        .iter()
+        .filter(|statement| statement.kind == StatementKind::Return && statement.scope == call.scope);
+    let edits: Vec<Edit> = statements
+        .filter_map(|statement| text.returned_expression(statement.range))
+        .flat_map(|range| text.multiply(range, &format!("{hvd}.size()")))
+        .collect();
+    let finding = finding.help("multiply what the schedule's `__call__` returns by the number of ranks");
+    (!edits.is_empty()).then(|| Step::change(finding, "scale what the schedule returns", edits, vec![import]))
+}

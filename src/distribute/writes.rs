@@ -1,0 +1,255 @@
+//! The statements of a program that write something, joined where they follow one another.
+
+use rustc_hash::FxHashSet;
+
+use super::job::Job;
+use crate::api::{Effect, EffectSet, Kind};
+use crate::program::{Caller, FunctionRef, Object};
+use crate::project::FileId;
+use crate::semantic::{BlockId, Call, CallId, CallKind, Module, Role, StatementId, StatementKind, Value};
+
+/// What statements write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sort {
+    /// Lines on the standard streams.
+    Print,
+    /// Files.
+    File,
+    /// Checkpoints.
+    Checkpoint,
+}
+
+/// Statements that follow one another in a suite, all of which write.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) file: FileId,
+    pub(super) first: StatementId,
+    pub(super) last: StatementId,
+    /// The writing call of each.
+    pub(super) calls: Vec<CallId>,
+    /// The highest sort among them.
+    pub(super) sort: Sort,
+    /// The variables that they bind and that are read elsewhere.
+    pub(super) unbound: Option<Vec<String>>,
+    /// The program reads what is written: the other ranks have to wait for it.
+    pub(super) is_awaited: bool,
+}
+
+/// A statement that writes.
+#[derive(Clone, Copy, Debug)]
+struct Writing {
+    statement: StatementId,
+    call: CallId,
+    sort: Sort,
+}
+
+/// The runs of a program that every rank executes.
+pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
+    let reads = reads_what_it_writes(job);
+    let mut found = Vec::new();
+    for file in job.program.files() {
+        let module = job.facts.module(file);
+        let mut writings: Vec<Writing> = Vec::new();
+        for index in 0..module.calls.len() {
+            let call = CallId::new(index);
+            if let Some(sort) = sort(job, file, call)
+                && job.runs(file, call)
+                && job.is_started(file, module.call(call).statement)
+                && !is_guarded(job, file, module.call(call), &mut FxHashSet::default())
+            {
+                writings.push(Writing { statement: module.call(call).statement, call, sort });
+            }
+        }
+        writings.sort_by_key(|writing| writing.statement);
+        writings.dedup_by_key(|writing| writing.statement);
+        found.extend(joined(job, file, &writings, reads));
+    }
+    found
+}
+
+fn joined(job: &Job<'_>, file: FileId, writings: &[Writing], reads: bool) -> Vec<Run> {
+    let Some(text) = job.text(file) else { return Vec::new() };
+    let mut runs: Vec<Run> = Vec::new();
+    for &Writing { statement, call, sort } in writings {
+        match runs.last_mut() {
+            Some(run) if text.follows(run.last, statement) => {
+                run.last = statement;
+                run.calls.push(call);
+                run.sort = run.sort.max(sort);
+            }
+            _ => runs.push(Run {
+                file,
+                first: statement,
+                last: statement,
+                calls: vec![call],
+                sort,
+                unbound: None,
+                is_awaited: false,
+            }),
+        }
+    }
+    for run in &mut runs {
+        run.unbound = read_elsewhere(text.module, run);
+        run.is_awaited =
+            reads && run.calls.iter().any(|&call| writes_model(job, file, text.module.call(call)));
+    }
+    runs
+}
+
+/// The names that a run binds and that are read outside of it.
+fn read_elsewhere(module: &Module, run: &Run) -> Option<Vec<String>> {
+    let range = module.statement(run.first).range.cover(module.statement(run.last).range);
+    let bound = module.definitions.iter().filter(|definition| {
+        definition.statement.is_some_and(|own| range.contains_range(module.statement(own).range))
+    });
+    let read = bound.filter(|definition| {
+        module.uses.iter().any(|reading| {
+            reading.variable == Some(definition.variable) && !range.contains_range(reading.range)
+        })
+    });
+    let names: Vec<String> =
+        read.map(|definition| module.variable_name(definition.variable).to_owned()).collect();
+    (!names.is_empty()).then_some(names)
+}
+
+/// What a call writes, if it is a statement of its own or its result has a plain name.
+fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
+    let facts = job.facts;
+    let call = facts.module(file).call(id);
+    if call.kind != CallKind::Expression {
+        return None;
+    }
+    let effects = own_effects(job, file, id);
+    let is_checkpoint = effects.contains(Effect::WritesFile)
+        && facts.receiver(file, call).is_some_and(|receiver| {
+            [Kind::Checkpoint, Kind::CheckpointManager, Kind::Saver]
+                .into_iter()
+                .any(|kind| facts.may_be(file, receiver, kind))
+        });
+    let statement = facts.module(file).statement(call.statement);
+    match call.role {
+        Role::Statement if statement.range == call.range => {}
+        // `path = manager.save()`
+        Role::Assigned
+            if is_checkpoint && matches!(statement.kind, StatementKind::Assign { simple: true }) => {}
+        _ => return None,
+    }
+    // Progress bars have switches of their own; and what trains, or has to agree, is done by all.
+    let by_all = [
+        Effect::Trains,
+        Effect::Evaluates,
+        Effect::Predicts,
+        Effect::Collective,
+        Effect::ReadsInput,
+        Effect::Minimizes,
+        Effect::AppliesGradients,
+        Effect::Spawns,
+        Effect::Exits,
+    ];
+    if by_all.into_iter().any(|effect| effects.contains(effect)) {
+        return None;
+    }
+    if is_checkpoint {
+        return Some(Sort::Checkpoint);
+    }
+    // A file that is read too is a download: every rank needs it.
+    if effects.contains(Effect::WritesFile) && !effects.contains(Effect::ReadsFile) {
+        return (!is_of_own_file(job, file, call)).then_some(Sort::File);
+    }
+    effects.contains(Effect::Prints).then_some(Sort::Print)
+}
+
+/// What a call's callees do themselves; a function of the project has its own statements.
+fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet {
+    let facts = job.facts;
+    let callees = facts.callees(file, id);
+    let mut effects = EffectSet::NONE;
+    for edge in callees {
+        match facts.solution.object(edge.callee) {
+            Object::Function(_) | Object::Class(_) => return EffectSet::NONE,
+            _ => effects = effects.union(facts.effects().of_edge(facts, edge).effects),
+        }
+    }
+    effects
+}
+
+/// Whether a call writes to an open file, whose opening is what differs between ranks.
+fn is_of_own_file(job: &Job<'_>, file: FileId, call: &Call) -> bool {
+    let facts = job.facts;
+    let is_file = |value| {
+        facts.may_be(file, value, Kind::FileWriter)
+            || facts.objects(file, value).any(|(id, _)| facts.builtin_class(id) == Some("file"))
+    };
+    facts.receiver(file, call).is_some_and(is_file)
+        || call.arguments.iter().any(|argument| is_file(argument.value))
+}
+
+/// Whether a call writes a model's weights, or a checkpoint.
+fn writes_model(job: &Job<'_>, file: FileId, call: &Call) -> bool {
+    let facts = job.facts;
+    let of_training = |value| {
+        [Kind::Model, Kind::Checkpoint, Kind::CheckpointManager, Kind::Saver]
+            .into_iter()
+            .any(|kind| facts.may_be(file, value, kind))
+    };
+    facts.receiver(file, call).is_some_and(of_training)
+        || call.arguments.iter().any(|argument| of_training(argument.value))
+}
+
+/// Whether the program loads weights or models that it may have written itself.
+fn reads_what_it_writes(job: &Job<'_>) -> bool {
+    job.calls().any(|(file, call)| {
+        job.facts
+            .called_symbols(file, call)
+            .any(|symbol| symbol.has(Effect::LoadsWeights) || symbol.has(Effect::LoadsModel))
+    })
+}
+
+/// Whether only some ranks execute a call: a condition on the way depends on the rank.
+pub(super) fn is_guarded(job: &Job<'_>, file: FileId, call: &Call, seen: &mut FxHashSet<Caller>) -> bool {
+    is_block_guarded(job, Caller { file, scope: call.scope }, call.block, seen)
+}
+
+/// Whether only some ranks execute a block of a scope.
+pub(super) fn is_block_guarded(
+    job: &Job<'_>,
+    caller: Caller,
+    block: BlockId,
+    seen: &mut FxHashSet<Caller>,
+) -> bool {
+    if block_is_guarded(job, caller, block) {
+        return true;
+    }
+    let Some(function) = job.facts.function_of(caller) else { return false };
+    is_called_guarded(job, function, seen)
+}
+
+fn is_called_guarded(job: &Job<'_>, function: FunctionRef, seen: &mut FxHashSet<Caller>) -> bool {
+    if !seen.insert(job.facts.code_of(function)) {
+        return true;
+    }
+    let mut edges =
+        job.facts.incoming(function).iter().filter(|edge| job.facts.is_run(job.program, edge)).peekable();
+    edges.peek().is_some()
+        && edges.all(|edge| {
+            edge.call.is_some_and(|call| {
+                let module = job.facts.module(edge.caller.file);
+                is_guarded(job, edge.caller.file, module.call(call), seen)
+            })
+        })
+}
+
+fn block_is_guarded(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
+    let facts = job.facts;
+    facts.conditions(caller, block).into_iter().any(|condition| {
+        let Some(value) = condition.branch.condition else { return false };
+        let place = (condition.caller.file, value);
+        let behind = facts.influence().backwards(&[place], |_| false);
+        behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
+            Value::Call(call) => facts
+                .called_symbols(file, call)
+                .any(|symbol| symbol.has(Effect::ReadsRank) || symbol.has(Effect::ReadsLocalRank)),
+            _ => false,
+        })
+    })
+}

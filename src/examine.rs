@@ -1,0 +1,173 @@
+//! From a project to what is said about it: the findings that are selected, not suppressed and in the given paths.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::analysis;
+use crate::api::Library;
+use crate::checks::{Check, RULES, tool};
+use crate::finding::{Confidence, Finding, Rule};
+use crate::fix;
+use crate::program::{Facts, Modules};
+use crate::project::{Document, Documents, FileId, Project, Selection};
+use crate::report::Report;
+use crate::suppression::{self, Checks, Suppressions};
+
+/// Whether comments in the source suppress findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ignores {
+    /// They do.
+    Obeyed,
+    /// Nothing is suppressed.
+    Disregarded,
+}
+
+/// What decides what is said.
+#[derive(Clone, Copy, Debug)]
+pub struct Wishes<'a> {
+    /// The checks that there are. All of them run, because a fix must not cause what nobody asked for either.
+    pub checks: &'a [&'static Check],
+    /// What is known of libraries.
+    pub library: &'a Library,
+    /// Which checks, in which files.
+    pub selection: &'a Selection,
+    /// Every restriction to the letter.
+    pub strict: bool,
+    /// Findings of lower confidence are hidden.
+    pub confidence: Confidence,
+    /// What comments mean.
+    pub ignores: Ignores,
+}
+
+/// A project with all that is found in it.
+#[derive(Debug)]
+pub struct Examined {
+    /// Its files.
+    pub project: Project,
+    /// What they hold.
+    pub modules: Modules,
+    /// What is said.
+    pub report: Report,
+    /// What all checks find and no comment suppresses, whether it is reported or not; the comments that suppress
+    /// nothing, too.
+    pub standing: Vec<Finding>,
+    /// The texts that findings and fixes point into.
+    pub documents: Documents,
+}
+
+impl Examined {
+    /// Reads the project and examines it.
+    #[must_use]
+    pub fn new(project: Project, wishes: Wishes<'_>) -> Self {
+        let modules = Modules::load(&project);
+        Self::of(project, modules, wishes)
+    }
+
+    /// Examines a project whose modules are known.
+    #[must_use]
+    pub fn of(project: Project, modules: Modules, wishes: Wishes<'_>) -> Self {
+        let (found, documents, suppressions) =
+            analysis::with_modules(&modules, &project, wishes.library, |facts| {
+                let mut found = analysis::findings_of(wishes.checks, &project, facts, wishes.strict);
+                let documents = documents(&project, facts, &found);
+                fix::settle(&mut found, &documents);
+                let suppressions = suppressions(facts, &documents);
+                (found, documents, suppressions)
+            });
+        let everything = Checks { known: RULES, ran: &|_| true };
+        let standing = match wishes.ignores {
+            Ignores::Obeyed => {
+                let applied = suppression::apply(found.clone(), &suppressions, everything);
+                applied.kept.into_iter().chain(applied.unused).collect()
+            }
+            Ignores::Disregarded => found.clone(),
+        };
+        let report =
+            Outcome { project: &project, wishes, documents: &documents }.report(found, &suppressions);
+        Self { project, modules, report, standing, documents }
+    }
+
+    /// The same project with these texts in place of what the files hold.
+    #[must_use]
+    pub fn with_texts(&self, texts: &BTreeMap<FileId, Arc<str>>, wishes: Wishes<'_>) -> Self {
+        Self::of(self.project.with_texts(texts), self.modules.with_texts(texts), wishes)
+    }
+}
+
+/// The texts that findings, fixes and suppressions point into.
+fn documents(project: &Project, facts: &Facts<'_>, findings: &[Finding]) -> Documents {
+    let mut files: Vec<_> =
+        facts.modules.files().filter(|&file| !facts.module(file).comments.is_empty()).collect();
+    for finding in findings {
+        files.push(finding.primary.location.file);
+        files.extend(finding.labels.iter().chain(&finding.flow).map(|label| label.location.file));
+        files.extend(finding.fix.iter().flat_map(|fix| &fix.edits).map(|edit| edit.location.file));
+    }
+    files.sort_unstable();
+    files.dedup();
+    let document = |file| {
+        let gone = || Document { path: project.file(file).relative.clone(), text: "".into() };
+        (file, project.document(file).unwrap_or_else(gone))
+    };
+    files.into_iter().map(document).collect()
+}
+
+fn suppressions(facts: &Facts<'_>, documents: &Documents) -> Suppressions {
+    let mut found = Suppressions::new();
+    for file in facts.modules.files() {
+        let module = facts.module(file);
+        if module.comments.is_empty() {
+            continue;
+        }
+        let statements: Vec<_> = module.statements.iter().map(|statement| statement.header).collect();
+        let text = &documents[&file].text;
+        found.insert(file, suppression::parse(text, &module.comments, &statements));
+    }
+    found
+}
+
+/// What decides which findings are reported.
+struct Outcome<'a> {
+    project: &'a Project,
+    wishes: Wishes<'a>,
+    documents: &'a Documents,
+}
+
+impl Outcome<'_> {
+    fn report(&self, found: Vec<Finding>, suppressions: &Suppressions) -> Report {
+        let Wishes { selection, confidence, ignores, .. } = self.wishes;
+        let relative = |finding: &Finding| &self.project.file(finding.primary.location.file).relative;
+        let selected = |finding: &Finding| {
+            // What does not parse is always said: nothing else is sure then.
+            finding.rule.code == tool::INVALID_SYNTAX.code
+                || selection.applies(finding.rule, relative(finding))
+        };
+        let chosen: Vec<Finding> = found
+            .into_iter()
+            .filter(selected)
+            .map(|mut finding| {
+                finding.level = selection.level(finding.rule, finding.level);
+                finding
+            })
+            .collect();
+        let ran = |rule: &Rule| selection.is_enabled(rule);
+        let (kept, suppressed) = match ignores {
+            Ignores::Disregarded => (chosen, Vec::new()),
+            Ignores::Obeyed => {
+                let applied = suppression::apply(chosen, suppressions, Checks { known: RULES, ran: &ran });
+                let unused = applied.unused.into_iter().filter(|finding| selected(finding));
+                (applied.kept.into_iter().chain(unused).collect(), applied.suppressed)
+            }
+        };
+        let shown = |finding: &Finding| finding.confidence >= confidence && self.is_reported(finding);
+        let kept = kept.into_iter().filter(shown).collect();
+        let suppressed = suppressed.into_iter().filter(|(finding, _)| shown(finding)).collect();
+        Report::new(kept, suppressed, self.project.reported().count(), self.documents)
+    }
+
+    /// A finding is reported when one of its places is in the paths that the user gave.
+    fn is_reported(&self, finding: &Finding) -> bool {
+        let places = finding.labels.iter().chain(&finding.flow).chain([&finding.primary]);
+        places.into_iter().any(|label| self.project.file(label.location.file).reported)
+    }
+}

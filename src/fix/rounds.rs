@@ -1,0 +1,166 @@
+//! Round after round of fixes, until nothing is left to do.
+
+use std::collections::BTreeSet;
+
+use super::edits::Edits;
+use super::original::{Change, Originals};
+use super::parcel::{Parcel, Refusal, parcels};
+use super::search::Search;
+use crate::examine::{Examined, Wishes};
+use crate::finding::Applicability;
+use crate::project::{FileId, encode};
+
+/// Fixes that enable others do so a few times, not for ever.
+const ROUNDS: usize = 10;
+
+/// So many analyses of the changed project are made at most. One is enough for a round in which all fixes are good.
+const PROOFS: usize = 100;
+
+/// What fixing made of a project; nothing is written.
+#[derive(Debug)]
+pub struct Mended {
+    /// The project as it would be.
+    pub examined: Examined,
+    /// The files that change, in order.
+    pub changes: Vec<Change>,
+    /// The files that change together or not at all: a change in one may be wrong without that in another.
+    pub groups: Vec<BTreeSet<FileId>>,
+    /// How many findings are fixed.
+    pub fixed: usize,
+    /// Fixes that could be applied and are not.
+    pub refusals: Vec<Refusal>,
+}
+
+/// Applies the fixes of what is reported in `first`, if they are at least as safe as `least`. `stdin` are the bytes of
+/// the file that standard input stands for.
+#[must_use]
+pub fn mend(
+    first: Examined,
+    wishes: Wishes<'_>,
+    least: Applicability,
+    stdin: Option<(FileId, Vec<u8>)>,
+) -> Mended {
+    let (project, modules) = (first.project.clone(), first.modules.clone());
+    let mut originals = Originals::new(&project, &modules, stdin);
+    let mut examined = first;
+    let mut changed = BTreeSet::new();
+    let mut groups = Vec::new();
+    let mut fixed = 0;
+    let mut refusals = Vec::new();
+    let mut proofs = PROOFS;
+    for _ in 0..ROUNDS {
+        let round = round(&examined, wishes, least, &mut originals, &mut proofs);
+        refusals = round.refusals;
+        let Some(after) = round.after else { break };
+        examined = after;
+        fixed += round.fixed;
+        for files in round.files {
+            changed.extend(files.iter().copied());
+            join(&mut groups, files);
+        }
+    }
+    let changes = changed.into_iter().filter_map(|file| change(file, &examined, &mut originals)).collect();
+    Mended { examined, changes, groups, fixed, refusals }
+}
+
+/// What one round comes to.
+#[derive(Default)]
+struct Round {
+    /// The project after it, if anything could be applied.
+    after: Option<Examined>,
+    /// How many findings are fixed.
+    fixed: usize,
+    /// The files of each parcel that is applied.
+    files: Vec<BTreeSet<FileId>>,
+    refusals: Vec<Refusal>,
+}
+
+/// Applies what goes together. Units wait until no other fix is left: they are made for a program that keeps the
+/// restrictions, and the other fixes see to that.
+fn round(
+    before: &Examined,
+    wishes: Wishes<'_>,
+    least: Applicability,
+    originals: &mut Originals<'_>,
+    proofs: &mut usize,
+) -> Round {
+    let (parcels, refusals) = parcels(before, least, originals);
+    let mut round = Round { refusals, ..Round::default() };
+    let (units, single): (Vec<&Parcel>, Vec<&Parcel>) =
+        parcels.iter().partition(|parcel| parcel.unit.is_some());
+    for mut waiting in [single, units] {
+        while !waiting.is_empty() {
+            let (chosen, rest) = compatible(&waiting);
+            let mut search = Search {
+                before,
+                wishes,
+                originals: &mut *originals,
+                proofs: &mut *proofs,
+                admitted: Vec::new(),
+                edits: Edits::default(),
+                after: None,
+                refusals: Vec::new(),
+            };
+            search.admit(&chosen);
+            round.refusals.append(&mut search.refusals);
+            if let Some(after) = search.after {
+                round.after = Some(after);
+                round.fixed = search.admitted.iter().map(|parcel| parcel.findings.len()).sum();
+                round.files = search.admitted.iter().map(|parcel| parcel.edits.files().collect()).collect();
+                return round;
+            }
+            // What contradicted a fix that is refused gets its turn.
+            waiting = rest;
+        }
+    }
+    round
+}
+
+/// The parcels that don't contradict an earlier one, and the others.
+fn compatible<'p>(parcels: &[&'p Parcel]) -> (Vec<&'p Parcel>, Vec<&'p Parcel>) {
+    let mut edits = Edits::default();
+    let (mut chosen, mut rest) = (Vec::new(), Vec::new());
+    for &parcel in parcels {
+        match edits.with(&parcel.edits) {
+            Some(all) => {
+                edits = all;
+                chosen.push(parcel);
+            }
+            None => rest.push(parcel),
+        }
+    }
+    (chosen, rest)
+}
+
+/// Adds a group, joining it with those that it shares a file with.
+fn join(groups: &mut Vec<BTreeSet<FileId>>, files: BTreeSet<FileId>) {
+    let (touching, mut apart): (Vec<_>, Vec<_>) =
+        std::mem::take(groups).into_iter().partition(|group| !group.is_disjoint(&files));
+    let joined = touching.into_iter().flatten().chain(files).collect();
+    apart.push(joined);
+    apart.sort_unstable();
+    *groups = apart;
+}
+
+/// The bytes of a file before and after; none where fixes have undone each other.
+fn change(file: FileId, examined: &Examined, originals: &mut Originals<'_>) -> Option<Change> {
+    let before = originals.get(file).ok()?.to_vec();
+    let text = examined.project.read(file).ok()?;
+    let after = encode(&text, &before).ok()?;
+    (before != after).then_some(Change { file, before, after })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_that_share_a_file_are_one() {
+        let set = |files: &[u32]| files.iter().map(|&file| FileId(file)).collect::<BTreeSet<_>>();
+        let mut groups = Vec::new();
+        for files in [&[1, 2][..], &[3], &[4, 5], &[2, 5]] {
+            join(&mut groups, set(files));
+        }
+        assert_eq!(groups, [set(&[1, 2, 4, 5]), set(&[3])]);
+    }
+}

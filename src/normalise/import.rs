@@ -1,0 +1,191 @@
+//! An import moves to the top of its module.
+
+use super::names::is_visible_outside;
+use super::substitute::last_of_top;
+use crate::api::{Effect, EffectSet};
+use crate::checks::Context;
+use crate::finding::{Applicability, Fix};
+use crate::program::{Facts, Object};
+use crate::project::FileId;
+use crate::rewrite::Text;
+use crate::semantic::{
+    CallId, Definition, DefinitionKind, Imported, Module, NameId, ScopeId, ScopeKind, Statement, StatementId,
+    StatementKind, Value,
+};
+use crate::syntax::TextRange;
+
+/// What code may do without influencing what an import behind it does.
+const HARMLESS: [Effect; 8] = [
+    Effect::ReadsFile,
+    Effect::ReadsRank,
+    Effect::ReadsLocalRank,
+    Effect::ReadsSize,
+    Effect::ReadsInput,
+    Effect::Varies,
+    Effect::Traces,
+    Effect::Prints,
+];
+
+/// Moves an import statement to the top. Safe where only the moment of loading a library changes; unsafe in
+/// functions, and for modules of the project. `None` where the names that it binds may mean something else, or where
+/// it stands under a condition of its own.
+#[must_use]
+pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId) -> Option<Fix> {
+    let facts = context.facts;
+    let module = facts.module(file);
+    let text = context.texts.get(file, module)?;
+    let own = module.statement(statement);
+    if !stands_freely(facts, file, statement) || !names_stay(facts, text, statement) {
+        return None;
+    }
+    let imports = module.imports.iter().filter(|import| import.statement == statement);
+    let is_foreign = imports.clone().all(|import| facts.files_of_import(file, import).is_empty());
+    let anchor = last_of_top(facts, file);
+    let start = anchor.map_or(TextRange::default(), |anchor| module.statement(anchor).range);
+    let crossed = TextRange::new(start.end(), own.range.start().max(start.end()));
+    let is_safe = own.scope == Module::TOP
+        && own.parent.is_none()
+        && is_foreign
+        && has_no_influence(facts, file, crossed);
+    let line = text.slice(own.range);
+    let mut edits = text.remove(statement);
+    match anchor {
+        Some(anchor) => edits.extend(text.after(anchor, &[line])),
+        None => edits.extend(text.at_top(&[line])),
+    }
+    let applicability = if is_safe { Applicability::Safe } else { Applicability::Unsafe };
+    Some(super::fix(applicability, "move the import to the top", edits))
+}
+
+/// Whether nothing but functions, and what says that this is the main program, stands around the statement.
+fn stands_freely(facts: &Facts<'_>, file: FileId, statement: StatementId) -> bool {
+    let module = facts.module(file);
+    let in_function = module.statement(statement).scope != Module::TOP;
+    let is_function = |around: &Statement| around.kind == StatementKind::Function;
+    let mut around = module.ancestors(statement);
+    match module.statement(statement).parent {
+        None => true,
+        Some(_) if in_function => {
+            around.all(|around| {
+                is_function(around)
+                    || around.kind == StatementKind::Class
+                        && around.scope != module.statement(statement).scope
+            }) && is_in_function(module, statement)
+        }
+        Some(parent) => facts.in_main_guard(file, statement) && module.statement(parent).parent.is_none(),
+    }
+}
+
+fn is_in_function(module: &Module, statement: StatementId) -> bool {
+    matches!(module.scope(module.statement(statement).scope).kind, ScopeKind::Function(_))
+}
+
+/// Whether each name that the statement binds means the same when the module's own scope binds it first.
+fn names_stay(facts: &Facts<'_>, text: Text<'_>, statement: StatementId) -> bool {
+    let module = text.module;
+    let bound: Vec<&Definition> =
+        module.definitions.iter().filter(|definition| definition.statement == Some(statement)).collect();
+    let is_star =
+        module.imports.iter().any(|import| import.statement == statement && import.what == Imported::Star);
+    !is_star && !bound.is_empty() && bound.iter().all(|definition| name_stays(facts, text, definition))
+}
+
+fn name_stays(facts: &Facts<'_>, text: Text<'_>, definition: &Definition) -> bool {
+    let module = text.module;
+    let name = module.symbol(definition.variable).name;
+    let others = || {
+        module
+            .definitions
+            .iter()
+            .filter(|other| module.symbol(other.variable).name == name && other.range != definition.range)
+    };
+    // The same import elsewhere binds the same.
+    let is_same = |other: &Definition| {
+        other.kind == DefinitionKind::Import && import_of(text, other) == import_of(text, definition)
+    };
+    let is_own = |scope: ScopeId| scope == definition.variable.scope || scope == Module::TOP;
+    let is_unread_before = definition.variable.scope != Module::TOP || {
+        let start = definition.range.start();
+        !module.uses.iter().any(|reading| {
+            reading.variable == Some(definition.variable)
+                && reading.range.start() < start
+                && reading.scope == Module::TOP
+        })
+    };
+    // A new name of the module may be seen from outside.
+    let is_new = definition.variable.scope != Module::TOP;
+    others()
+        .all(|other| is_same(other) || !is_own(other.variable.scope) && !encloses(module, other, definition))
+        && !is_free(module, name)
+        && is_unread_before
+        && !(is_new && is_visible_outside(facts, text.file, module.names.text(name)))
+        && !module.symbol(definition.variable).rebound
+}
+
+/// Whether the scope that binds `other` lies between a definition and the module.
+fn encloses(module: &Module, other: &Definition, definition: &Definition) -> bool {
+    let mut scope = module.scope(definition.variable.scope).parent;
+    while let Some(own) = scope {
+        if own == other.variable.scope {
+            return true;
+        }
+        scope = module.scope(own).parent;
+    }
+    false
+}
+
+/// Whether some code reads the name as one of Python's own.
+fn is_free(module: &Module, name: NameId) -> bool {
+    module.values.iter().any(|evaluation| evaluation.value == Value::Free(name))
+}
+
+/// What an import imports, in words.
+fn import_of<'t>(text: Text<'t>, definition: &Definition) -> Option<(u32, String, &'t str)> {
+    let import = text.module.imports.iter().find(|import| {
+        Some(import.statement) == definition.statement && import.range.contains_range(definition.range)
+    })?;
+    Some((import.level, format!("{} {:?}", import.module, import.what), text.slice(import.range)))
+}
+
+/// Whether the module's own code in a range can't influence what an import does: it calls only what is known, and
+/// changes no setting of a library.
+fn has_no_influence(facts: &Facts<'_>, file: FileId, range: TextRange) -> bool {
+    let module = facts.module(file);
+    let is_setting = |value| {
+        facts.objects(file, value).any(|(_, object)| match object {
+            Object::Unknown | Object::Module(_) | Object::Namespace(_) => true,
+            Object::External(_) => {
+                facts.symbol(object).is_none_or(|symbol| symbol.prelude().is_some() || symbol.is_module())
+            }
+            _ => false,
+        })
+    };
+    let stores =
+        module.stores.iter().filter(|store| store.scope == Module::TOP && range.contains_range(store.range));
+    let calls = (0..module.calls.len()).map(CallId::new).filter(|&id| {
+        let call = module.call(id);
+        range.contains_range(call.range) && module.code_scope(call.scope) == Module::TOP
+    });
+    stores.into_iter().all(|store| !is_setting(store.base))
+        && calls.into_iter().all(|id| {
+            let edges = facts.callees(file, id);
+            let mut symbols = facts.called_symbols(file, id);
+            let is_prelude = symbols.any(|symbol| symbol.prelude().is_some())
+                || facts.receiver(file, module.call(id)).is_some_and(|receiver| {
+                    facts.objects(file, receiver).any(|(_, object)| {
+                        facts.symbol(object).is_some_and(|symbol| symbol.prelude().is_some())
+                    })
+                });
+            !edges.is_empty()
+                && !is_prelude
+                && edges.iter().all(|edge| {
+                    let summary = facts.effects().of_edge(facts, edge);
+                    let effects = HARMLESS.into_iter().fold(summary.effects, EffectSet::without);
+                    let runs_own_code = matches!(
+                        facts.solution.object(edge.callee),
+                        Object::Function(_) | Object::Bound(..) | Object::Class(_)
+                    );
+                    !summary.unknown && effects.is_empty() && !runs_own_code
+                })
+        })
+}

@@ -1,0 +1,222 @@
+//! A second name goes: its first name, or an import, takes its place.
+
+use super::names::is_visible_outside;
+use crate::checks::{Context, Top};
+use crate::finding::{Applicability, Fix};
+use crate::program::{Facts, Meaning, Object};
+use crate::project::FileId;
+use crate::rewrite::Text;
+use crate::semantic::{
+    Definition, DefinitionKind, Imported, Module, ScopeId, ScopeKind, StatementId, StatementKind, Variable,
+};
+use crate::syntax::{TextRange, TextSize};
+
+/// A plain second name: `second = first` or `second = first.member`, bound once, whose uses are all known.
+struct Alias<'a> {
+    text: Text<'a>,
+    definition: &'a Definition,
+    statement: StatementId,
+    /// `first.member`
+    source: TextRange,
+    /// The first variable.
+    first: &'a Definition,
+    /// Where the second name is read.
+    readings: Vec<TextRange>,
+}
+
+impl<'a> Alias<'a> {
+    /// The second name that is bound at `place`.
+    fn at(context: Context<'a>, file: FileId, place: TextRange) -> Option<Self> {
+        let facts = context.facts;
+        let module = facts.module(file);
+        let text = context.texts.get(file, module)?;
+        let definition = module.definitions.iter().find(|definition| definition.range == place)?;
+        let statement = definition.statement?;
+        let own = module.statement(statement);
+        let equal = text.slice(own.range).find('=')?;
+        let behind = own.range.start() + TextSize::try_from(equal + 1).ok()?;
+        let rest = text.slice(TextRange::new(behind, own.range.end()));
+        let blank = TextSize::try_from(rest.len() - rest.trim_start().len()).ok()?;
+        let source = TextRange::new(behind + blank, own.range.end());
+        let is_plain = definition.kind == DefinitionKind::Assignment
+            && own.kind == (StatementKind::Assign { simple: true })
+            && text.is_plain_assignment(statement, place, source)
+            && is_dotted(text.slice(source))
+            && text.is_chain(source);
+        if !is_plain || !is_bound_once(module, definition) {
+            return None;
+        }
+        let reading = module.uses.iter().find(|reading| reading.range.start() == source.start())?;
+        let first = sole_definition(module, reading.variable?)?;
+        if first.range.start() >= place.start() {
+            return None;
+        }
+        let readings = readings(text, definition)?;
+        Some(Self { text, definition, statement, source, first, readings })
+    }
+
+    fn name(&self) -> &'a str {
+        self.text.module.variable_name(self.definition.variable)
+    }
+}
+
+/// Writes the first name where the second one is read, and removes the second one.
+#[must_use]
+pub fn substitute(context: Context<'_>, file: FileId, place: TextRange) -> Option<Fix> {
+    let alias = Alias::at(context, file, place)?;
+    let module = alias.text.module;
+    let is_top = alias.definition.variable.scope == Module::TOP;
+    if is_top && is_visible_outside(context.facts, file, alias.name())
+        || is_repeated(module, alias.definition)
+        || is_repeated(module, alias.first)
+        || !alias.readings.iter().all(|&reading| means_first(module, alias.first, reading))
+        || !is_lasting(context.facts, file, &alias)
+    {
+        return None;
+    }
+    let source = alias.text.slice(alias.source);
+    let mut edits = alias.text.remove(alias.statement);
+    edits.extend(alias.readings.iter().map(|&reading| alias.text.replace(reading, source)));
+    Some(super::fix(Applicability::Safe, format!("use `{source}` instead of `{}`", alias.name()), edits))
+}
+
+/// Imports what a second name of the module's own scope stands for, at the top, and removes the assignment.
+#[must_use]
+pub fn import_instead(context: Context<'_>, file: FileId, place: TextRange) -> Option<Fix> {
+    let alias = Alias::at(context, file, place)?;
+    let (facts, module) = (context.facts, alias.text.module);
+    let is_once = alias.definition.variable.scope == Module::TOP
+        && module.statement(alias.statement).parent.is_none()
+        && alias.readings.iter().all(|reading| reading.start() > place.start());
+    let line = import_line(facts, file, &alias).filter(|_| is_once)?;
+    let anchor = last_of_top(facts, file)?;
+    // What is imported at the top must be there then.
+    let imported = module.statement(alias.first.statement?).range.start();
+    if imported > module.statement(anchor).range.start()
+        || module.statement(alias.first.statement?).parent.is_some()
+    {
+        return None;
+    }
+    let mut edits = alias.text.remove(alias.statement);
+    edits.extend(alias.text.after(anchor, &[&line]));
+    Some(super::fix(Applicability::Safe, format!("write `{line}`"), edits))
+}
+
+/// `from tensorflow.keras import layers as L` for `L = tf.keras.layers`.
+fn import_line(facts: &Facts<'_>, file: FileId, alias: &Alias<'_>) -> Option<String> {
+    let module = alias.text.module;
+    let own = module.imports.iter().find(|import| {
+        Some(import.statement) == alias.first.statement && import.range.contains_range(alias.first.range)
+    })?;
+    if !matches!(facts.modules.imported(file, own, facts.library), Meaning::External(_)) || own.level > 0 {
+        return None;
+    }
+    let (first, members) = alias.text.slice(alias.source).split_once('.')?;
+    let around = match own.what {
+        Imported::Root => first.to_owned(),
+        Imported::Module => own.module.to_string(),
+        Imported::Name(name) => format!("{}.{}", own.module, module.names.text(name)),
+        Imported::Star => return None,
+    };
+    let path = format!("{around}.{members}");
+    let (from, member) = path.rsplit_once('.')?;
+    // The package must be one that can be imported, not a class.
+    if !facts.library.lookup(from).is_some_and(crate::api::Symbol::is_module) {
+        return None;
+    }
+    let name = alias.name();
+    Some(if member == name {
+        format!("from {from} import {member}")
+    } else {
+        format!("from {from} import {member} as {name}")
+    })
+}
+
+/// The last statement of the module's top.
+pub(super) fn last_of_top(facts: &Facts<'_>, file: FileId) -> Option<StatementId> {
+    let module = facts.module(file);
+    let end = Top::new(facts, file).end(module).map(|statement| statement.range.start());
+    let own = (0..module.statements.len()).map(StatementId::new).filter(|&id| {
+        let statement = module.statement(id);
+        statement.scope == Module::TOP && statement.parent.is_none()
+    });
+    own.take_while(|&id| end.is_none_or(|end| module.statement(id).range.start() < end)).last()
+}
+
+/// Names with dots between them.
+fn is_dotted(text: &str) -> bool {
+    text.split('.').all(|part| {
+        !part.is_empty() && part.chars().all(|character| character == '_' || character.is_alphanumeric())
+    })
+}
+
+fn is_bound_once(module: &Module, definition: &Definition) -> bool {
+    sole_definition(module, definition.variable).is_some_and(|sole| sole.range == definition.range)
+}
+
+/// The only definition of a variable.
+fn sole_definition(module: &Module, variable: Variable) -> Option<&Definition> {
+    let mut definitions = module.definitions.iter().filter(|definition| definition.variable == variable);
+    definitions.next().filter(|_| definitions.next().is_none())
+}
+
+/// Where a variable is read; `None` if its name stands at places that nobody can explain.
+fn readings(text: Text<'_>, definition: &Definition) -> Option<Vec<TextRange>> {
+    let module = text.module;
+    let mut found = Vec::new();
+    for place in text.places_of(module.variable_name(definition.variable)) {
+        if let Some(reading) = module.uses.iter().find(|reading| reading.range == place) {
+            if reading.variable? == definition.variable {
+                found.push(place);
+            }
+        } else if !module.definitions.iter().any(|other| other.range == place) {
+            return None;
+        }
+    }
+    let is_shown = found.iter().any(|&place| text.is_shown_as_text(place));
+    (!is_shown).then_some(found)
+}
+
+/// Whether a statement may run more than once each time its code runs.
+fn is_repeated(module: &Module, definition: &Definition) -> bool {
+    definition.statement.is_some_and(|statement| {
+        let around = module
+            .ancestors(statement)
+            .take_while(|around| !matches!(around.kind, StatementKind::Function | StatementKind::Class));
+        around.into_iter().any(|around| matches!(around.kind, StatementKind::For | StatementKind::While))
+    })
+}
+
+/// Whether the first name, written at a place, means the first variable.
+fn means_first(module: &Module, first: &Definition, place: TextRange) -> bool {
+    let Some(reading) = module.uses.iter().find(|reading| reading.range == place) else { return false };
+    let name = module.symbol(first.variable).name;
+    let same_name =
+        module.definitions.iter().filter(|other| module.symbol(other.variable).name == name).count();
+    let mut scope = Some(reading.scope);
+    let is_seen = std::iter::from_fn(|| {
+        let own: ScopeId = scope?;
+        scope = module.scope(own).parent;
+        Some(own)
+    })
+    .any(|own| own == first.variable.scope);
+    let is_class = matches!(module.scope(first.variable.scope).kind, ScopeKind::Class(_));
+    same_name == 1 && is_seen && !is_class
+}
+
+/// Whether the first name leads to the same thing wherever the second does: it is bound once, before, and what its
+/// members are does not change.
+fn is_lasting(facts: &Facts<'_>, file: FileId, alias: &Alias<'_>) -> bool {
+    let module = alias.text.module;
+    if module.symbol(alias.first.variable).rebound || module.symbol(alias.definition.variable).rebound {
+        return false;
+    }
+    if matches!(module.scope(alias.definition.variable.scope).kind, ScopeKind::Class(_)) {
+        return false;
+    }
+    if !alias.text.slice(alias.source).contains('.') {
+        return true;
+    }
+    let mut objects = facts.objects(file, alias.first.value).peekable();
+    objects.peek().is_some() && objects.all(|(_, object)| matches!(object, Object::External(_)))
+}

@@ -1,0 +1,97 @@
+//! Calls that never come to some code of the function that they enter, because a constant that they pass decides
+//! against it: `build(training=False)` where `build` begins with `if not training: return`.
+
+use super::conditions::reaches;
+use super::facts::Facts;
+use super::modules::FunctionRef;
+use super::object::{Literal, Object};
+use super::solver::CallEdge;
+use crate::project::FileId;
+use crate::semantic::{BlockId, BranchKind, Call, Constant, Operator, Passing, Value, ValueId};
+
+impl Facts<'_> {
+    /// Whether the constants that a call passes keep it from a block of the function that it enters.
+    #[must_use]
+    pub fn rules_out(&self, edge: &CallEdge, function: FunctionRef, block: BlockId) -> bool {
+        let code = self.code_of(function);
+        let flow = &self.module(code.file).scope(code.scope).flow;
+        let Some(call) = edge.call.filter(|_| !Self::is_call_back(edge)) else { return false };
+        let call = self.module(edge.caller.file).call(call);
+        // A method gets its receiver beside the arguments, a partial application has more of them.
+        let mut callees = self.objects(edge.caller.file, call.callee);
+        if !callees.all(|(_, callee)| callee == Object::Function(function)) {
+            return false;
+        }
+        let entry = Entry { facts: self, file: edge.caller.file, function };
+        self.conditions(code, block).into_iter().any(|condition| {
+            let fork = flow.blocks.iter().find(|fork| fork.branch == Some(condition.branch));
+            let Some(&[then, otherwise]) = fork.map(|fork| &fork.successors[..]) else { return false };
+            let truth = match (condition.branch.kind, condition.branch.condition) {
+                (BranchKind::If, Some(value)) => entry.truth(value, call),
+                _ => None,
+            };
+            truth.is_some_and(|truth| !reaches(flow, if truth { then } else { otherwise }, block))
+        })
+    }
+}
+
+/// A function as a call in a file enters it.
+struct Entry<'f, 'a> {
+    facts: &'f Facts<'a>,
+    file: FileId,
+    function: FunctionRef,
+}
+
+impl Entry<'_, '_> {
+    /// Whether a value of the function is true when the call enters it, if the call alone decides that.
+    fn truth(&self, value: ValueId, call: &Call) -> Option<bool> {
+        match self.facts.module(self.function.file).value(value).value {
+            Value::Operator { operator: Operator::Not, left, .. } => Some(!self.truth(left, call)?),
+            Value::Parameter(function, position) if function == self.function.function => {
+                self.given(position, call)
+            }
+            _ => None,
+        }
+    }
+
+    /// The truth of what the call passes for a parameter.
+    fn given(&self, position: u32, call: &Call) -> Option<bool> {
+        let module = self.facts.module(self.function.file);
+        let own = module.function(self.function.function);
+        let is_open = |passing| matches!(passing, Passing::Spread | Passing::Merge);
+        if call.arguments.iter().any(|argument| is_open(argument.passing)) {
+            return None;
+        }
+        let parameter = &own.parameters[position as usize];
+        let (name, names) = (module.names.text(parameter.name), &self.facts.module(self.file).names);
+        let named = call.arguments.iter().find(
+            |argument| matches!(argument.passing, Passing::Keyword(keyword) if names.text(keyword) == name),
+        );
+        let positional = call.arguments.iter().filter(|argument| argument.passing == Passing::Positional);
+        match (named.or(positional.clone().nth(position as usize)), parameter.default) {
+            (Some(argument), _) => self.constant(self.file, argument.value),
+            (None, Some(default)) => self.constant(self.function.file, default),
+            (None, None) => None,
+        }
+    }
+
+    /// The truth of a value that is nothing but constants, all true or all false.
+    fn constant(&self, file: FileId, value: ValueId) -> Option<bool> {
+        if let Value::Constant(constant) = self.facts.module(file).value(value).value {
+            return match constant {
+                Constant::Bool(truth) => Some(truth),
+                Constant::Int(integer) => Some(integer != 0),
+                Constant::None => Some(false),
+                Constant::Str(_) => None,
+            };
+        }
+        let mut truths = self.facts.objects(file, value).map(|(_, object)| match object {
+            Object::Literal(Literal::Bool(truth)) => Some(truth),
+            Object::Literal(Literal::Int(integer)) => Some(integer != 0),
+            Object::Literal(Literal::None) => Some(false),
+            _ => None,
+        });
+        let first = truths.next()??;
+        truths.all(|truth| truth == Some(first)).then_some(first)
+    }
+}
