@@ -183,6 +183,11 @@ fn may_change(
     method.is_none_or(|method| method.has(Effect::UpdatesState))
 }
 
+/// Whether Keras calls what has this name while it trains.
+fn is_hook(name: &str) -> bool {
+    name.starts_with("on_")
+}
+
 /// The hooks that a class of the project defines or inherits from others of it.
 fn hooks(job: &Job<'_>, class: ClassRef) -> Vec<(FileId, FunctionId)> {
     let facts = job.facts;
@@ -191,7 +196,7 @@ fn hooks(job: &Job<'_>, class: ClassRef) -> Vec<(FileId, FunctionId)> {
         let Ancestor::Project(own) = ancestor else { continue };
         let module = facts.module(own.file);
         for (index, function) in module.functions.iter().enumerate() {
-            if function.class == Some(own.class) && module.names.text(function.name).starts_with("on_") {
+            if function.class == Some(own.class) && is_hook(module.names.text(function.name)) {
                 found.push((own.file, FunctionId::new(index)));
             }
         }
@@ -207,6 +212,9 @@ fn given_hooks(job: &Job<'_>, callback: ObjectId, symbol: Option<&Symbol>) -> Ve
     let mut found = Vec::new();
     for calls in symbol.calls() {
         let Calls::Argument(parameter) = calls else { continue };
+        if !is_hook(parameter) {
+            continue;
+        }
         let Some(argument) = facts.argument(file, data, symbol, parameter) else { continue };
         for (_, object) in facts.objects(file, argument.value) {
             if let Some(function) = crate::program::code(object) {

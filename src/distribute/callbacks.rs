@@ -15,7 +15,7 @@ use crate::program::{Literal, LoopKind, Object, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{Argument, Container, Element, Value};
-use crate::syntax::TextRange;
+use crate::syntax::{TextRange, TextSize, text_size};
 
 distribution_rule!("HVD207", "fit-without-broadcast", steps);
 
@@ -53,10 +53,11 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     let file = own.caller.file;
     let text = job.text(file)?;
     let (hvd, import) = job.horovod_keras(file);
-    let mut first = format!("{hvd}.callbacks.BroadcastGlobalVariablesCallback(0)");
+    let mut new = vec![format!("{hvd}.callbacks.BroadcastGlobalVariablesCallback(0)")];
     if wants_average || is_unseen {
-        first.push_str(&format!(", {hvd}.callbacks.MetricAverageCallback()"));
+        new.push(format!("{hvd}.callbacks.MetricAverageCallback()"));
     }
+    let first = new.join(", ");
     let mut uses = vec![import];
     let edits = match handed.given {
         Given::Hidden => {
@@ -68,7 +69,13 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
         }
         Given::Argument(argument) => match form(job, text, argument) {
             Form::None => vec![text.replace(argument.range, format!("[{first}]"))],
-            Form::Display(at, separator) => vec![text.insert(at.start(), format!("{first}{separator}"))],
+            Form::Display(at, separator) => {
+                let joined = new.join(if separator.is_empty() { ", " } else { &separator });
+                vec![text.insert(at.start(), format!("{joined}{separator}"))]
+            }
+            Form::Tuple(open, close) => {
+                vec![text.replace(open, format!("[{first}, ")), text.replace(close, "]")]
+            }
             Form::List { parenthesised: false } => {
                 vec![text.insert(argument.range.start(), format!("[{first}] + "))]
             }
@@ -111,6 +118,8 @@ enum Form {
     None,
     /// A list that is written out: where something can be put into it, and what parts it from the rest.
     Display(TextRange, String),
+    /// A tuple that is written out: its parentheses.
+    Tuple(TextRange, TextRange),
     /// An expression for a list.
     List { parenthesised: bool },
     /// An expression for a list or a tuple.
@@ -133,6 +142,15 @@ fn form(job: &Job<'_>, text: Text<'_>, argument: &Argument) -> Form {
         && !elements.iter().any(|element| matches!(element, Element::Any(_)))
     {
         return display(text, evaluation.range);
+    }
+    if let Value::Display(Container::Tuple, elements) = &evaluation.value
+        && is_here
+        && !elements.is_empty()
+        && text.slice(evaluation.range).starts_with('(')
+    {
+        let one = TextSize::from(1);
+        let (start, end) = (evaluation.range.start(), evaluation.range.end());
+        return Form::Tuple(TextRange::new(start, start + one), TextRange::new(end - one, end));
     }
     let parenthesised = !text.binds_like_a_product(argument.range);
     let objects: Vec<(crate::program::ObjectId, Object)> = facts.objects(file, argument.value).collect();
@@ -162,7 +180,7 @@ fn form(job: &Job<'_>, text: Text<'_>, argument: &Argument) -> Form {
 fn display(text: Text<'_>, list: TextRange) -> Form {
     let inside = &text.slice(list)[1..];
     let blank = inside.len() - inside.trim_start().len();
-    let open = list.start() + crate::syntax::TextSize::from(1);
+    let open = list.start() + TextSize::from(1);
     if inside.trim_start().starts_with(']') {
         return Form::Display(TextRange::empty(open), String::new());
     }
@@ -171,7 +189,7 @@ fn display(text: Text<'_>, list: TextRange) -> Form {
     let indentation = between.rsplit_once(['\n', '\r']).map(|(_, indentation)| indentation);
     match (indentation, inside.trim_start().starts_with('#')) {
         (Some(indentation), false) => {
-            let at = open + crate::syntax::text_size(between);
+            let at = open + text_size(between);
             Form::Display(TextRange::empty(at), format!(",{}{indentation}", text.newline()))
         }
         _ => Form::Display(TextRange::empty(open), ", ".to_owned()),

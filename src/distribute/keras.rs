@@ -6,7 +6,7 @@ use super::job::Job;
 use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Caller, Facts, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, BlockId, CallId, Module, Passing, ScopeId, Value, ValueId};
+use crate::semantic::{Argument, BlockId, CallId, Module, Passing, ValueId};
 use crate::syntax::{TextRange, TextSize};
 
 /// A call that gives models their optimizer.
@@ -135,66 +135,6 @@ pub(super) fn given<'c>(
     }
     let hides = |argument: &Argument| matches!(argument.passing, Passing::Spread | Passing::Merge);
     if data.arguments.iter().any(hides) { Given::Hidden } else { Given::Nothing }
-}
-
-/// Whether a call is made only once Horovod is started: `hvd.size()` fails before.
-pub(super) fn runs_started(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    let data = job.facts.module(file).call(call);
-    code_runs_started(job, file, data.scope, data.range.start())
-}
-
-/// Whether code runs only once Horovod is started: that of a scope, at a place in the text.
-pub(super) fn code_runs_started(job: &Job<'_>, file: FileId, scope: ScopeId, at: TextSize) -> bool {
-    let facts = job.facts;
-    let module = facts.module(file);
-    if module.code_scope(scope) != Module::TOP {
-        return true;
-    }
-    if job.program.already_distributed {
-        return module.calls.iter().enumerate().any(|(index, start)| {
-            module.code_scope(start.scope) == Module::TOP
-                && start.range.end() <= at
-                && facts
-                    .called_symbols(file, CallId::new(index))
-                    .any(|symbol| symbol.has(Effect::Initializes))
-        });
-    }
-    if file == job.owner() {
-        return super::initialisation::end_of_imports(job, file).is_none_or(|end| end <= at);
-    }
-    !imports(facts, job.owner(), file)
-}
-
-/// Whether a value depends on the number of ranks.
-pub(super) fn reads_size(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
-    reads(job, file, value, Effect::ReadsSize)
-}
-
-/// Whether a value depends on the number of the rank.
-pub(super) fn reads_rank(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
-    reads(job, file, value, Effect::ReadsRank)
-}
-
-fn reads(job: &Job<'_>, file: FileId, value: ValueId, effect: Effect) -> bool {
-    let facts = job.facts;
-    let behind = facts.influence().backwards(&[(file, value)], |_| false);
-    behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
-        Value::Call(call) => facts.called_symbols(file, call).any(|symbol| symbol.has(effect)),
-        _ => false,
-    })
-}
-
-/// Whether importing one file runs another.
-fn imports(facts: &Facts<'_>, file: FileId, other: FileId) -> bool {
-    let mut known: FxHashSet<FileId> = FxHashSet::default();
-    let mut work = vec![file];
-    while let Some(file) = work.pop() {
-        if file == other {
-            return true;
-        }
-        work.extend(facts.imported_files(file).iter().copied().filter(|&file| known.insert(file)));
-    }
-    false
 }
 
 /// Where a value is written within a stretch of code: as an expression, or as a name that stands for it.

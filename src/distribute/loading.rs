@@ -2,11 +2,9 @@
 
 use super::job::Job;
 use super::remade::Making;
-use crate::api::{Effect, Kind};
 use crate::program::{Literal, Object};
 use crate::project::FileId;
-use crate::rewrite::Text;
-use crate::semantic::{Argument, CallId, Passing, Role, StatementKind};
+use crate::semantic::{Argument, CallId, Passing};
 
 /// How a call that loads a model becomes one of Horovod's.
 pub(super) fn by_horovod(job: &Job<'_>, file: FileId, call: CallId) -> Making {
@@ -34,40 +32,6 @@ pub(super) fn by_horovod(job: &Job<'_>, file: FileId, call: CallId) -> Making {
         );
     }
     let (hvd, import) = job.horovod_keras(file);
-    let mut edits = vec![text.replace(data.callee_range, format!("{hvd}.load_model"))];
-    if saves(job) {
-        match wait(job, text, call, &hvd) {
-            Some(more) => edits.extend(more),
-            None => {
-                return Making::Fails(
-                    "Rank 0 saves a model, and the other ranks could not wait for it here before they load it.",
-                );
-            }
-        }
-    }
+    let edits = vec![text.replace(data.callee_range, format!("{hvd}.load_model"))];
     Making::Edits(edits, vec![import])
-}
-
-/// Whether the program saves a model, which rank 0 will do alone.
-fn saves(job: &Job<'_>) -> bool {
-    job.calls().any(|(file, call)| {
-        let facts = job.facts;
-        let receiver = facts.receiver(file, facts.module(file).call(call));
-        receiver.is_some_and(|receiver| facts.may_be(file, receiver, Kind::Model))
-            && facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::WritesFile))
-    })
-}
-
-/// A collective in front of a statement: no rank comes behind it before all have come to it.
-fn wait(job: &Job<'_>, text: Text<'_>, call: CallId, hvd: &str) -> Option<Vec<crate::finding::Edit>> {
-    let data = text.module.call(call);
-    let is_plain = matches!(data.role, Role::Assigned | Role::Stored | Role::Returned | Role::Statement)
-        && text.module.statement(data.statement).kind != StatementKind::While
-        && super::keras::runs_started(job, text.file, call);
-    is_plain.then(|| {
-        text.before(
-            data.statement,
-            &[&format!("{hvd}.broadcast(0, root_rank=0)  # wait until rank 0 has saved it")],
-        )
-    })
 }

@@ -35,6 +35,7 @@ mod remade;
 pub mod schedule;
 mod site;
 mod spoken;
+mod started;
 mod step;
 pub mod steps;
 pub mod tape;

@@ -1,9 +1,11 @@
 //! The text that distributes an optimizer: around the call that makes it, or in the place of its name.
 
 use super::job::Job;
-use super::keras::{code_runs_started, reads_size, runs_started, written};
+use super::keras::written;
 use super::maker::{Origin, Remake, remake};
 use super::names::{Import, fresh};
+use super::ranked::reads_size;
+use super::started::{code_runs_started, runs_started};
 use crate::api::{Parameter, Role as SymbolRole, Scaling, Symbol};
 use crate::finding::Edit;
 use crate::program::{Literal, Object};

@@ -8,8 +8,9 @@ use rustc_hash::FxHashSet;
 
 use super::distribution_rule;
 use super::job::Job;
-use super::keras::{Given, code_runs_started, given, reads_rank, reads_size};
-use super::ranked::is_for_one_rank;
+use super::keras::{Given, given};
+use super::ranked::{is_for_one_rank, reads_rank, reads_size};
+use super::started::runs_started;
 use super::step::Step;
 use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Edit, Finding};
@@ -44,8 +45,7 @@ fn finding(job: &Job<'_>, file: FileId, call: CallId, count: &Argument) -> Findi
 
 /// The step for a number of steps: `count // hvd.size()`.
 fn divided(job: &Job<'_>, file: FileId, call: CallId, count: &Argument, more: Vec<Edit>) -> Option<Step> {
-    let data = job.facts.module(file).call(call);
-    if !code_runs_started(job, file, data.scope, data.range.start()) || is_for_one_rank(job, file, call) {
+    if !runs_started(job, file, call) || is_for_one_rank(job, file, call) {
         return None;
     }
     let text = job.text(file)?;

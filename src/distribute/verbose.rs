@@ -1,8 +1,9 @@
 //! `fit`, `evaluate` and `predict` show their progress on rank 0 only.
 
 use super::job::Job;
-use super::keras::{Given, given, reads_rank, runs_started};
-use super::ranked::is_for_one_rank;
+use super::keras::{Given, given};
+use super::ranked::{is_for_one_rank, reads_rank};
+use super::started::runs_started;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Rule;

@@ -5,8 +5,9 @@ use rustc_hash::FxHashSet;
 use super::callback::{Acts, Handed, Ranks};
 use super::callbacks::makes_list;
 use super::job::Job;
-use super::keras::{code_runs_started, reads_rank, written};
-use super::ranked::{is_for_one_rank, is_under_rank};
+use super::keras::written;
+use super::ranked::{is_for_one_rank, is_for_some, reads_rank};
+use super::started::code_runs_started;
 use super::step::Step;
 use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Rule};
@@ -202,8 +203,9 @@ impl Writing<'_, '_> {
     /// Whether what is written at a place is evaluated under a condition on the rank.
     fn is_guarded(&self, file: FileId, place: TextRange, scope: ScopeId) -> bool {
         let module = self.job.facts.module(file);
-        block_at(module, place)
-            .is_some_and(|block| is_under_rank(self.job, Caller { file, scope }, block, &mut Vec::new()))
+        block_at(module, place).is_some_and(|block| {
+            is_for_some(self.job, Caller { file, scope }, block, &mut FxHashSet::default())
+        })
     }
 }
 
