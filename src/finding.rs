@@ -70,6 +70,26 @@ impl Group {
     }
 }
 
+/// What a program is brought into order by, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// It parses and keeps the restrictions.
+    Form,
+    /// It trains with Horovod. What it still needs shows when its form is in order.
+    Distribution,
+}
+
+impl Group {
+    /// The stage that the group's findings belong to.
+    #[must_use]
+    pub fn stage(self) -> Stage {
+        match self {
+            Self::Restriction | Self::TrainingLoop | Self::Tool => Stage::Form,
+            Self::Distribution => Stage::Distribution,
+        }
+    }
+}
+
 /// A check's identity and page. The name is what people type; the code never changes.
 #[derive(Debug)]
 pub struct Rule {

@@ -1,6 +1,8 @@
-//! Each check's page is executed: what it says is reported is reported, at the line and level that it says, and
-//! what it says is accepted is accepted.
+//! Each check's page is executed: what it says is reported is reported, at the line and level that it says, what it
+//! says is accepted is accepted, and what it shows as fixed is what `--fix` makes of the example before.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+mod support;
 
 use std::path::Path;
 
@@ -64,7 +66,8 @@ fn actual(check: &Check, example: &Example, folder: &Path) -> Vec<(String, usize
     let options = OpenOptions { config: ConfigSource::Isolated, ..OpenOptions::default() };
     let project = Project::open(&[folder.to_owned()], &options).unwrap();
     let has = |word: &str| example.words.iter().any(|own| own == word);
-    let findings = analysis::with_facts(&project, |facts| analysis::findings(&project, facts, has("strict"))).unwrap();
+    let findings =
+        analysis::with_facts(&project, |facts| analysis::findings(&project, facts, has("strict"))).unwrap();
     let documents =
         project.files().iter().map(|file| (file.id, project.document(file.id).unwrap())).collect();
     let sources = report::Sources::new(&documents);
@@ -92,7 +95,7 @@ fn run(check: &Check) -> Vec<String> {
             failures.push(format!("checks/{}.md: {count} {kind} examples", check.rule.name));
         }
     }
-    for example in &examples {
+    for example in examples.iter().filter(|example| example.words[0] != "fixed") {
         let folder = tempfile::tempdir().unwrap();
         let (expected, actual) = (expected(example), actual(check, example, folder.path()));
         let says_so = expected.is_empty() == (example.words[0] == "accepted");
@@ -104,6 +107,72 @@ fn run(check: &Check) -> Vec<String> {
         }
     }
     failures
+}
+
+/// The files of an example without the words about what is reported.
+fn bare(example: &Example) -> Vec<(String, String)> {
+    let text = |text: &String| -> String {
+        text.lines().map(|line| format!("{}\n", line.split("  # reported: ").next().unwrap())).collect()
+    };
+    example.files.iter().map(|(name, own)| (name.clone(), text(own))).collect()
+}
+
+/// What they become.
+fn fixed(check: &Check, example: &Example, more: &[&str]) -> Vec<(String, String)> {
+    let files = bare(example);
+    let given: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let folder = support::folder(&given);
+    let arguments = [&["check", "--fix", "--isolated", "--select", check.rule.name], more].concat();
+    let run = support::run(folder.path(), &arguments);
+    assert!(run.status < 2, "{run:#?}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    files.iter().map(|(name, _)| (name.clone(), read(name))).collect()
+}
+
+fn run_fixes(check: &Check) -> Vec<String> {
+    let mut failures = Vec::new();
+    let examples = examples(check.rule.page);
+    let page = format!("checks/{}.md", check.rule.name);
+    let mut is_fixed_somewhere = false;
+    for (index, example) in examples.iter().enumerate() {
+        if example.words[0] == "fixed" {
+            let is_unsafe = example.words.iter().any(|word| word == "unsafe");
+            let before = &examples[index - 1];
+            assert_eq!(before.words[0], "reported", "{page}:{}: it follows what it is made of", example.line);
+            let mut actual = fixed(check, before, if is_unsafe { &["--unsafe-fixes"] } else { &[] });
+            // A page shows the files that change.
+            actual.retain(|(name, _)| example.files.iter().any(|(shown, _)| shown == name));
+            if actual != example.files {
+                let text: Vec<_> =
+                    actual.iter().map(|(name, text)| format!("# file: {name}\n{text}")).collect();
+                failures.push(format!("{page}:{}: it becomes\n{}", example.line, text.join("")));
+            }
+            if is_unsafe && fixed(check, before, &[]) == fixed(check, before, &["--unsafe-fixes"]) {
+                failures.push(format!("{page}:{}: nothing of it is unsafe", example.line));
+            }
+            is_fixed_somewhere = true;
+        }
+    }
+    if !is_fixed_somewhere {
+        let is_changed = |example: &&Example| fixed(check, example, &["--unsafe-fixes"]) != bare(example);
+        if let Some(example) =
+            examples.iter().filter(|example| example.words[0] == "reported").find(is_changed)
+        {
+            failures.push(format!("{page}:{}: the fix is not shown", example.line));
+        }
+    }
+    failures
+}
+
+#[test]
+fn pages_show_what_is_fixed() {
+    let only = std::env::var("CHECK").ok();
+    let failures: Vec<String> = CHECKS
+        .iter()
+        .filter(|check| only.as_deref().is_none_or(|only| only == check.rule.name))
+        .flat_map(|check| run_fixes(check))
+        .collect();
+    assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl Table {
     fn add<'s>(&mut self, row: &'s str, clauses: &Clauses<'s>) -> Read<Option<Symbol>> {
         if let Some(rest) = row.strip_prefix('[') {
             let (name, marks) = rest.split_once(']').ok_or("a section ends with `]`")?;
-            let role = Role::Module { closed: false, training: false, root: false };
+            let role = Role::Module { closed: false, training: false, root: false, imported: true };
             let mut module = Symbol::new((clauses.keep)(name), role);
             clauses.read(&mut module, marks)?;
             return Ok(Some(module));
@@ -258,9 +258,10 @@ impl<'s> Clauses<'s> {
                 ("&", "rules") => symbol.named_by_rules = true,
                 ("&", "prelude") => symbol.prelude = Some(Prelude::Always),
                 ("&", "devices") => symbol.prelude = Some(Prelude::Devices),
-                ("&", "closed" | "training" | "root") => match &mut symbol.role {
+                ("&", "closed" | "training" | "root" | "attribute") => match &mut symbol.role {
                     Role::Module { closed, .. } if word == "closed" => *closed = true,
                     Role::Module { root, .. } if word == "root" => *root = true,
+                    Role::Module { imported, .. } if word == "attribute" => *imported = false,
                     Role::Module { training, .. } => *training = true,
                     _ => return Err(format!("only a module is {word}")),
                 },

@@ -351,6 +351,8 @@ pub enum Role {
         training: bool,
         /// Whether it is one of TensorFlow's modules under whose imported name the rules look for members.
         root: bool,
+        /// Whether `from module import member` finds what its attribute `member` is.
+        imported: bool,
     },
     /// A class; calling it makes an instance.
     Class {
@@ -412,6 +414,12 @@ impl Symbol {
     #[must_use]
     pub fn is_module(&self) -> bool {
         matches!(self.role, Role::Module { .. })
+    }
+
+    /// Whether it is a module that import statements find, with its members.
+    #[must_use]
+    pub fn is_imported(&self) -> bool {
+        matches!(self.role, Role::Module { imported: true, .. })
     }
 
     /// Whether it is one of TensorFlow's modules under whose imported name the rules look for members.

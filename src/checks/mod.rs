@@ -120,7 +120,7 @@ pub static RULES: &[&Rule] = &[
     &training_function_as_value::CHECK.rule,
     &conditional_training_loop::CHECK.rule,
     &distribute::initialisation::RULE.rule,
-&distribute::learning_rate::RULE.rule,
+    &distribute::learning_rate::RULE.rule,
     &distribute::schedule::RULE.rule,
     &distribute::optimizer::RULE.rule,
     &distribute::tape::RULE.rule,

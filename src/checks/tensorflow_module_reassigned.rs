@@ -106,11 +106,15 @@ fn second_names(
         if let Some(import) = import {
             finding = finding.label(Location::new(file, import.range), "imported here");
         }
-        if is_lost {
+        if let Binder::Variable(_) = binder {
+            finding.fix = normalise::import_at_once(context, file, range);
+            if !is_lost && finding.fix.is_none() {
+                finding.fix = normalise::import_instead(context, file, range)
+                    .or_else(|| normalise::substitute(context, file, range));
+            }
+        }
+        if is_lost && finding.fix.is_none() {
             finding = finding.note(withheld(matches!(binder, Binder::Element(..))));
-        } else if let Binder::Variable(_) = binder {
-            finding.fix = normalise::import_instead(context, file, range)
-                .or_else(|| normalise::substitute(context, file, range));
         }
         findings.push(finding);
     }

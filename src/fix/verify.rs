@@ -1,7 +1,8 @@
 //! The proof that a change is good: what it fixes is gone, and nothing new is found.
 //!
 //! A finding of the changed text is an old one where it stands at the same place, moved by the edits, or else where
-//! check, file, scope and text are the same: a statement may have been moved.
+//! check, file, scope and text are the same: a statement may have been moved. A fix of a restriction may show what
+//! distribution needs: that is no fault of it.
 
 use super::edits::Edits;
 use crate::checks::tool;
@@ -56,6 +57,7 @@ pub fn verdict<'f>(before: State<'f>, after: State<'f>, edits: &Edits, fixed: &[
             None => moved.push(finding),
         }
     }
+    let stage = fixed.iter().map(|finding| finding.rule.group.stage()).max();
     for finding in moved {
         let own = Identity::of(finding, after.documents);
         let like = |(index, other): (usize, &&Finding)| {
@@ -67,6 +69,8 @@ pub fn verdict<'f>(before: State<'f>, after: State<'f>, edits: &Edits, fixed: &[
             Some(index) => matched[index] = true,
             // A suppression that has lost its finding is no fault of the change.
             None if finding.rule.code == tool::UNUSED_SUPPRESSION.code => {}
+            // What the next stage asks for may show only now.
+            None if stage.is_some_and(|stage| finding.rule.group.stage() > stage) => {}
             None => return Verdict::New(finding),
         }
     }
@@ -187,6 +191,25 @@ mod tests {
         assert_eq!(said(before, ("b", "b * 2"), &[("f(b * 2)", 0)]), "good");
         assert_eq!(said(before, ("two = f(b)", "f(\n  b)\ntwo = 2"), &[("f(\n  b)", 0)]), "new: f(\n  b)");
         assert_eq!(said(before, ("two = f(b)", "new = f(b)\ntwo = new"), &[("f(b)", 0)]), "good");
+    }
+
+    #[test]
+    fn what_distribution_needs_may_show_when_a_restriction_is_kept() {
+        static NEEDED: crate::finding::Rule = crate::finding::Rule {
+            code: "HVD299",
+            name: "needed",
+            group: crate::finding::Group::Distribution,
+            level: crate::finding::Level::Warning,
+            page: "",
+        };
+        let texts = documents(&[("a.py", "one\n")]);
+        let restriction = [finding(&texts, &ASSIGNED, "a.py", "one", "m")];
+        let needed = [finding(&texts, &NEEDED, "a.py", "one", "m")];
+        let edits = Edits::default();
+        let state = |standing| State { standing, documents: &texts };
+        let said = |before, after, fixed: &Finding| verdict(state(before), state(after), &edits, &[fixed]);
+        assert!(matches!(said(&restriction, &needed, &restriction[0]), Verdict::Good));
+        assert!(matches!(said(&needed, &restriction, &needed[0]), Verdict::New(_)));
     }
 
     #[test]

@@ -36,11 +36,12 @@ pub fn hoist(
     {
         return None;
     }
-    let first = fresh(module, wish);
+    let scope = module.statement(statement).scope;
+    let first = fresh(module, scope, wish);
     let mut names = vec![first];
     let mut number = 2;
     while names.len() < outermost.len() {
-        let name = fresh(module, &format!("{wish}_{number}"));
+        let name = fresh(module, scope, &format!("{wish}_{number}"));
         number += 1;
         if !names.contains(&name) {
             names.push(name);

@@ -149,7 +149,7 @@ fn import_of<'t>(text: Text<'t>, definition: &Definition) -> Option<(u32, String
 
 /// Whether the module's own code in a range can't influence what an import does: it calls only what is known, and
 /// changes no setting of a library.
-fn has_no_influence(facts: &Facts<'_>, file: FileId, range: TextRange) -> bool {
+pub(super) fn has_no_influence(facts: &Facts<'_>, file: FileId, range: TextRange) -> bool {
     let module = facts.module(file);
     let is_setting = |value| {
         facts.objects(file, value).any(|(_, object)| match object {

@@ -17,7 +17,7 @@ pub use hoist::hoist;
 pub use import::move_to_top;
 pub use names::{fresh, is_visible_outside};
 pub use rename::rename;
-pub use substitute::{import_instead, substitute};
+pub use substitute::{import_at_once, import_instead, substitute};
 
 /// A fix that is right by itself.
 fn fix(applicability: Applicability, message: impl Into<String>, mut edits: Vec<Edit>) -> Fix {

@@ -2,20 +2,33 @@
 
 use crate::program::{Facts, Object};
 use crate::project::FileId;
-use crate::semantic::{Constant, Imported, Module, NameId, Value};
+use crate::semantic::{Constant, Imported, Module, NameId, Scope, ScopeId, Value, ValueId, Variable};
 
-/// The wish, or the wish with a number, that no code of the module binds or reads.
+/// The wish, or the wish with a number, for a new variable of a scope: no code that would see it has the name.
 #[must_use]
-pub fn fresh(module: &Module, wish: &str) -> String {
+pub fn fresh(module: &Module, scope: ScopeId, wish: &str) -> String {
     let numbered = (2..).map(|number| format!("{wish}_{number}"));
     let mut names = std::iter::once(wish.to_owned()).chain(numbered);
-    names.find(|name| !is_taken(module, name)).expect("some number is free")
+    names.find(|name| !is_taken(module, scope, name)).expect("some number is free")
 }
 
-fn is_taken(module: &Module, name: &str) -> bool {
+fn is_taken(module: &Module, scope: ScopeId, name: &str) -> bool {
     let Some(id) = module.names.get(name) else { return false };
-    let is_bound = module.scopes.iter().flat_map(|scope| &scope.symbols).any(|symbol| symbol.name == id);
-    is_bound || module.values.iter().any(|evaluation| evaluation.value == Value::Free(id))
+    let is_bound_in = |own: &Scope| own.symbols.iter().any(|symbol| symbol.name == id);
+    if scope == Module::TOP {
+        return module.scopes.iter().any(is_bound_in)
+            || module.values.iter().any(|evaluation| evaluation.value == Value::Free(id));
+    }
+    // What is bound outside may be hidden, if nothing within reads it.
+    let within = module.scope(scope).range;
+    let is_own = |variable: Variable| module.symbol(variable).name == id;
+    let is_free = |value: ValueId| module.value(value).value == Value::Free(id);
+    module.scopes.iter().any(|own| within.contains_range(own.range) && is_bound_in(own))
+        || module.definitions.iter().any(|own| within.contains_range(own.range) && is_own(own.variable))
+        || module
+            .uses
+            .iter()
+            .any(|own| within.contains_range(own.range) && own.variable.map_or(is_free(own.value), is_own))
 }
 
 /// Whether code outside of a module may read the variable of the module's own scope with this name: another module

@@ -83,11 +83,15 @@ pub fn rename(
     });
     places.sort_by_key(|place| place.start());
     places.dedup();
-    if is_in_the_way || places.iter().any(|&place| text.slice(place) != name || text.is_shown_as_text(place))
+    // A value that nobody reads, such as `None`, is there to forget the old one.
+    let is_unread = places.len() == renamed.len();
+    if is_in_the_way
+        || is_unread
+        || places.iter().any(|&place| text.slice(place) != name || text.is_shown_as_text(place))
     {
         return None;
     }
-    let new = fresh(module, name);
+    let new = fresh(module, scope, name);
     let edits = places.iter().map(|&place| text.replace(place, new.as_str())).collect();
     Some(super::fix(Applicability::Safe, format!("call the new value `{new}`"), edits))
 }

@@ -1,5 +1,6 @@
 //! A second name goes: its first name, or an import, takes its place.
 
+use super::import::has_no_influence;
 use super::names::is_visible_outside;
 use crate::checks::{Context, Top};
 use crate::finding::{Applicability, Fix};
@@ -7,7 +8,8 @@ use crate::program::{Facts, Meaning, Object};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{
-    Definition, DefinitionKind, Imported, Module, ScopeId, ScopeKind, StatementId, StatementKind, Variable,
+    Definition, DefinitionKind, Import, Imported, Module, ScopeId, ScopeKind, StatementId, StatementKind,
+    Variable,
 };
 use crate::syntax::{TextRange, TextSize};
 
@@ -33,16 +35,9 @@ impl<'a> Alias<'a> {
         let definition = module.definitions.iter().find(|definition| definition.range == place)?;
         let statement = definition.statement?;
         let own = module.statement(statement);
-        let equal = text.slice(own.range).find('=')?;
-        let behind = own.range.start() + TextSize::try_from(equal + 1).ok()?;
-        let rest = text.slice(TextRange::new(behind, own.range.end()));
-        let blank = TextSize::try_from(rest.len() - rest.trim_start().len()).ok()?;
-        let source = TextRange::new(behind + blank, own.range.end());
+        let source = source_of(text, statement, place)?;
         let is_plain = definition.kind == DefinitionKind::Assignment
-            && own.kind == (StatementKind::Assign { simple: true })
-            && text.is_plain_assignment(statement, place, source)
-            && is_dotted(text.slice(source))
-            && text.is_chain(source);
+            && own.kind == (StatementKind::Assign { simple: true });
         if !is_plain || !is_bound_once(module, definition) {
             return None;
         }
@@ -92,13 +87,53 @@ pub fn import_instead(context: Context<'_>, file: FileId, place: TextRange) -> O
     let anchor = last_of_top(facts, file)?;
     // What is imported at the top must be there then.
     let imported = module.statement(alias.first.statement?).range.start();
+    let end = module.statement(anchor).range.end();
+    let crossed = TextRange::new(end, place.start().max(end));
     if imported > module.statement(anchor).range.start()
         || module.statement(alias.first.statement?).parent.is_some()
+        || !has_no_influence(facts, file, crossed)
     {
         return None;
     }
     let mut edits = alias.text.remove(alias.statement);
     edits.extend(alias.text.after(anchor, &[&line]));
+    Some(super::fix(Applicability::Safe, format!("write `{line}`"), edits))
+}
+
+/// Imports what an imported name is bound to again, `tf = tf.compat.v1`, in the first place: `import
+/// tensorflow.compat.v1 as tf`. Nothing but imports stands between the two statements.
+#[must_use]
+pub fn import_at_once(context: Context<'_>, file: FileId, place: TextRange) -> Option<Fix> {
+    let (facts, module) = (context.facts, context.facts.module(file));
+    let text = context.texts.get(file, module)?;
+    let again = module.definitions.iter().find(|definition| definition.range == place)?;
+    let is_other = |own: &&Definition| own.variable == again.variable && own.range != place;
+    let mut others = module.definitions.iter().filter(is_other);
+    let first = others.next().filter(|_| others.next().is_none())?;
+    let (statement, import) = (again.statement?, first.statement?);
+    let (later, earlier) = (module.statement(statement), module.statement(import));
+    let source = source_of(text, statement, place)?;
+    let own = module.imports.iter().find(|own| own.statement == import)?;
+    let between = TextRange::new(earlier.range.start(), later.range.end().max(earlier.range.start()));
+    let is_alone = module.imports.iter().filter(|own| own.statement == import).count() == 1
+        && module.statements.iter().filter(|own| between.contains_range(own.range)).all(|own| {
+            own.range == later.range || matches!(own.kind, StatementKind::Import { future: false })
+        });
+    let is_plain = again.kind == DefinitionKind::Assignment
+        && first.kind == DefinitionKind::Import
+        && [again, first].iter().all(|own| own.variable.scope == Module::TOP && own.scope == Module::TOP)
+        && [earlier, later].iter().all(|own| own.parent.is_none());
+    if !is_plain || !is_alone {
+        return None;
+    }
+    let (name, members) = text.slice(source).split_once('.')?;
+    let path = format!("{}.{members}", imported_path(facts, file, own, name)?);
+    if name != module.variable_name(again.variable) || !is_imported(facts, &path) {
+        return None;
+    }
+    let line = format!("import {path} as {name}");
+    let mut edits = text.remove(statement);
+    edits.push(text.replace(earlier.range, line.as_str()));
     Some(super::fix(Applicability::Safe, format!("write `{line}`"), edits))
 }
 
@@ -108,20 +143,11 @@ fn import_line(facts: &Facts<'_>, file: FileId, alias: &Alias<'_>) -> Option<Str
     let own = module.imports.iter().find(|import| {
         Some(import.statement) == alias.first.statement && import.range.contains_range(alias.first.range)
     })?;
-    if !matches!(facts.modules.imported(file, own, facts.library), Meaning::External(_)) || own.level > 0 {
-        return None;
-    }
     let (first, members) = alias.text.slice(alias.source).split_once('.')?;
-    let around = match own.what {
-        Imported::Root => first.to_owned(),
-        Imported::Module => own.module.to_string(),
-        Imported::Name(name) => format!("{}.{}", own.module, module.names.text(name)),
-        Imported::Star => return None,
-    };
+    let around = imported_path(facts, file, own, first)?;
     let path = format!("{around}.{members}");
     let (from, member) = path.rsplit_once('.')?;
-    // The package must be one that can be imported, not a class.
-    if !facts.library.lookup(from).is_some_and(crate::api::Symbol::is_module) {
+    if !is_imported(facts, from) {
         return None;
     }
     let name = alias.name();
@@ -141,6 +167,41 @@ pub(super) fn last_of_top(facts: &Facts<'_>, file: FileId) -> Option<StatementId
         statement.scope == Module::TOP && statement.parent.is_none()
     });
     own.take_while(|&id| end.is_none_or(|end| module.statement(id).range.start() < end)).last()
+}
+
+/// Whether an import statement finds a module under this name: not a class, and no other spelling such as
+/// `tensorflow.optimizers`, which is an attribute only.
+fn is_imported(facts: &Facts<'_>, path: &str) -> bool {
+    facts.library.lookup(path).is_some_and(|symbol| symbol.is_imported() && symbol.name() == path)
+}
+
+/// The module or member of a library that an import binds, by its dotted name; `name` is what it is bound to.
+fn imported_path(facts: &Facts<'_>, file: FileId, import: &Import, name: &str) -> Option<String> {
+    let module = facts.module(file);
+    let meaning = facts.modules.imported(file, import, facts.library);
+    if !matches!(meaning, Meaning::External(_)) || import.level > 0 {
+        return None;
+    }
+    match import.what {
+        Imported::Root => Some(name.to_owned()),
+        Imported::Module => Some(import.module.to_string()),
+        Imported::Name(member) => Some(format!("{}.{}", import.module, module.names.text(member))),
+        Imported::Star => None,
+    }
+}
+
+/// The right-hand side of `name = first.member`.
+fn source_of(text: Text<'_>, statement: StatementId, name: TextRange) -> Option<TextRange> {
+    let own = text.module.statement(statement);
+    let equal = text.slice(own.range).find('=')?;
+    let behind = own.range.start() + TextSize::try_from(equal + 1).ok()?;
+    let rest = text.slice(TextRange::new(behind, own.range.end()));
+    let blank = TextSize::try_from(rest.len() - rest.trim_start().len()).ok()?;
+    let source = TextRange::new(behind + blank, own.range.end());
+    let fits = text.is_plain_assignment(statement, name, source)
+        && is_dotted(text.slice(source))
+        && text.is_chain(source);
+    fits.then_some(source)
 }
 
 /// Names with dots between them.
