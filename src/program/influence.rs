@@ -12,7 +12,7 @@ use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::object::ObjectId;
 use crate::project::FileId;
-use crate::semantic::{BuiltinType, Element, ParameterKind, Passing, StoreKey, Value, ValueId};
+use crate::semantic::{BranchKind, BuiltinType, Element, ParameterKind, Passing, StoreKey, Value, ValueId};
 
 /// A value with its file.
 pub type Place = (FileId, ValueId);
@@ -52,6 +52,7 @@ impl Influence {
         for file in facts.files() {
             influence.add_values(facts, file);
             influence.add_opaque(facts, file);
+            influence.add_choices(facts, file);
             influence.add_calls(facts, file);
             influence.add_stores(facts, file, &reads);
         }
@@ -109,6 +110,32 @@ impl Influence {
                 for &(range, value) in inside {
                     if range != evaluation.range && evaluation.range.contains_range(range) {
                         self.add((file, value), (file, ValueId::new(index)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// `a if condition else b` depends on the condition.
+    fn add_choices(&mut self, facts: &Facts<'_>, file: FileId) {
+        let module = facts.module(file);
+        let choices: Vec<ValueId> = (0..module.values.len())
+            .map(ValueId::new)
+            .filter(|&id| {
+                let evaluation = module.value(id);
+                matches!(evaluation.value, Value::Phi(_)) && !evaluation.range.is_empty()
+            })
+            .collect();
+        if choices.is_empty() {
+            return;
+        }
+        for (index, scope) in module.scopes.iter().enumerate() {
+            for branch in scope.flow.blocks.iter().filter_map(|block| block.branch) {
+                let (BranchKind::If, Some(condition)) = (branch.kind, branch.condition) else { continue };
+                for &choice in &choices {
+                    let own = module.value(choice);
+                    if own.scope.index() == index && own.range.contains_range(branch.range) {
+                        self.add((file, condition), (file, choice));
                     }
                 }
             }
