@@ -8,9 +8,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use hvdlint::checks::RULES;
-use hvdlint::{semantic, syntax};
-use support::{fixtures, folder, run};
+use hvdlint::checks::{CHECKS, RULES};
+use hvdlint::examine::{Examined, Ignores, Wishes};
+use hvdlint::finding::{Applicability, Confidence};
+use hvdlint::fix::mend;
+use hvdlint::project::{ConfigSource, OpenOptions, Project, SelectOptions, Selection};
+use hvdlint::{analysis, semantic, syntax};
+use support::fixtures;
 
 type Files = BTreeMap<String, String>;
 
@@ -54,15 +58,34 @@ fn programs() -> Vec<(String, Files)> {
     programs
 }
 
-/// What all fixes make of the files.
-fn fixed(files: &Files, arguments: &[&str]) -> Files {
-    let given: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    let project = folder(&given);
-    let answer = run(project.path(), &[&["check", "--isolated", "--fix"], arguments].concat());
-    assert!(answer.status < 2, "{answer:#?}");
-    let mut found = Files::new();
-    python_files(project.path(), "", &mut found);
-    found
+/// What all fixes that are at least so safe make of the files.
+fn fixed(files: &Files, least: Applicability) -> Files {
+    let root = Path::new("/nowhere");
+    let overlay = files.iter().map(|(name, text)| (root.join(name), text.clone())).collect();
+    let options =
+        OpenOptions { config: ConfigSource::Isolated, rules: RULES, overlay, ..OpenOptions::default() };
+    let paths: Vec<_> = files.keys().map(|name| root.join(name)).collect();
+    let project = Project::open(&paths, &options).unwrap();
+    let selection = Selection::new(project.config(), &SelectOptions::default(), RULES).unwrap();
+    let work = |library: &_| {
+        let wishes = Wishes {
+            checks: CHECKS,
+            library,
+            selection: &selection,
+            strict: false,
+            confidence: Confidence::Certain,
+            ignores: Ignores::Obeyed,
+        };
+        mend(Examined::new(project.clone(), wishes), wishes, least, None)
+    };
+    let mended = analysis::with_library(&project, work).unwrap();
+    let mut after = files.clone();
+    for change in mended.changes {
+        let path = &project.file(change.file).path;
+        let name = files.keys().find(|name| root.join(name) == *path).unwrap();
+        after.insert(name.clone(), String::from_utf8(change.after).unwrap());
+    }
+    after
 }
 
 fn comments(text: &str) -> Vec<&str> {
@@ -86,37 +109,31 @@ fn lost(before: &str, after: &str) -> Vec<String> {
 }
 
 #[test]
-fn fixes_parse_are_final_and_keep_comments() {
+fn fixes_parse_are_final_and_keep_comments_and_line_ends() {
     let mut changed = 0;
     for (name, files) in programs() {
-        for arguments in [&[][..], &["--unsafe-fixes"], &["--strict"]] {
-            let after = fixed(&files, arguments);
-            changed += usize::from(after != files);
+        for least in [Applicability::Safe, Applicability::Unsafe] {
+            let after = fixed(&files, least);
+            if after == files {
+                continue;
+            }
+            changed += 1;
             for (file, text) in &after {
                 let before = &files[file];
                 let errors = |text: &str| semantic::analyse(text).errors.len();
-                assert!(errors(text) <= errors(before), "{name} {arguments:?} {file}:\n{text}");
-                if arguments.is_empty() {
+                assert!(errors(text) <= errors(before), "{name} {least:?} {file}:\n{text}");
+                if least == Applicability::Safe {
                     assert_eq!(lost(before, text), [] as [String; 0], "{name} {file}:\n{text}");
                 }
             }
-            assert_eq!(fixed(&after, arguments), after, "{name} {arguments:?}: a second time changes more");
+            assert_eq!(fixed(&after, least), after, "{name} {least:?}: a second time changes more");
+            if least == Applicability::Unsafe && !files.values().any(|text| text.contains('\r')) {
+                let windows = |files: &Files| -> Files {
+                    files.iter().map(|(name, text)| (name.clone(), text.replace('\n', "\r\n"))).collect()
+                };
+                assert_eq!(fixed(&windows(&files), least), windows(&after), "{name}: other line ends");
+            }
         }
     }
-    assert!(changed > 50, "only {changed} programs are changed");
-}
-
-#[test]
-fn line_ends_and_missing_ones_are_kept() {
-    for (name, files) in programs() {
-        if files.values().any(|text| text.contains("\\\n")) {
-            continue;
-        }
-        let map = |files: &Files, how: fn(&str) -> String| -> Files {
-            files.iter().map(|(name, text)| (name.clone(), how(text))).collect()
-        };
-        let after = fixed(&files, &["--unsafe-fixes"]);
-        let windows: fn(&str) -> String = |text| text.replace('\n', "\r\n");
-        assert_eq!(fixed(&map(&files, windows), &["--unsafe-fixes"]), map(&after, windows), "{name}: CR LF");
-    }
+    assert!(changed > 100, "only {changed} programs are changed");
 }
