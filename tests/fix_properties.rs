@@ -4,19 +4,13 @@
 
 mod support;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use hvdlint::checks::{CHECKS, RULES};
-use hvdlint::examine::{Examined, Ignores, Wishes};
-use hvdlint::finding::{Applicability, Confidence};
-use hvdlint::fix::mend;
-use hvdlint::project::{ConfigSource, OpenOptions, Project, SelectOptions, Selection};
-use hvdlint::{analysis, semantic, syntax};
-use support::fixtures;
-
-type Files = BTreeMap<String, String>;
+use hvdlint::checks::RULES;
+use hvdlint::finding::Applicability;
+use hvdlint::{semantic, syntax};
+use support::{Files, fixtures, mended};
 
 fn python_files(place: &Path, prefix: &str, found: &mut Files) {
     for entry in fs::read_dir(place).unwrap() {
@@ -24,7 +18,7 @@ fn python_files(place: &Path, prefix: &str, found: &mut Files) {
         let name = format!("{prefix}{}", path.file_name().unwrap().to_str().unwrap());
         if path.is_dir() {
             python_files(&path, &format!("{name}/"), found);
-        } else if name.ends_with(".py") {
+        } else if path.extension().is_some_and(|ending| ending == "py") {
             found.insert(name, fs::read_to_string(path).unwrap());
         }
     }
@@ -58,36 +52,6 @@ fn programs() -> Vec<(String, Files)> {
     programs
 }
 
-/// What all fixes that are at least so safe make of the files.
-fn fixed(files: &Files, least: Applicability) -> Files {
-    let root = Path::new("/nowhere");
-    let overlay = files.iter().map(|(name, text)| (root.join(name), text.clone())).collect();
-    let options =
-        OpenOptions { config: ConfigSource::Isolated, rules: RULES, overlay, ..OpenOptions::default() };
-    let paths: Vec<_> = files.keys().map(|name| root.join(name)).collect();
-    let project = Project::open(&paths, &options).unwrap();
-    let selection = Selection::new(project.config(), &SelectOptions::default(), RULES).unwrap();
-    let work = |library: &_| {
-        let wishes = Wishes {
-            checks: CHECKS,
-            library,
-            selection: &selection,
-            strict: false,
-            confidence: Confidence::Certain,
-            ignores: Ignores::Obeyed,
-        };
-        mend(Examined::new(project.clone(), wishes), wishes, least, None)
-    };
-    let mended = analysis::with_library(&project, work).unwrap();
-    let mut after = files.clone();
-    for change in mended.changes {
-        let path = &project.file(change.file).path;
-        let name = files.keys().find(|name| root.join(name) == *path).unwrap();
-        after.insert(name.clone(), String::from_utf8(change.after).unwrap());
-    }
-    after
-}
-
 fn comments(text: &str) -> Vec<&str> {
     let mut comments: Vec<&str> =
         syntax::comments(text).into_iter().map(|range| text[range].trim_end()).collect();
@@ -113,7 +77,7 @@ fn fixes_parse_are_final_and_keep_comments_and_line_ends() {
     let mut changed = 0;
     for (name, files) in programs() {
         for least in [Applicability::Safe, Applicability::Unsafe] {
-            let after = fixed(&files, least);
+            let after = mended(&files, least, None);
             if after == files {
                 continue;
             }
@@ -126,12 +90,12 @@ fn fixes_parse_are_final_and_keep_comments_and_line_ends() {
                     assert_eq!(lost(before, text), [] as [String; 0], "{name} {file}:\n{text}");
                 }
             }
-            assert_eq!(fixed(&after, least), after, "{name} {least:?}: a second time changes more");
+            assert_eq!(mended(&after, least, None), after, "{name} {least:?}: a second time changes more");
             if least == Applicability::Unsafe && !files.values().any(|text| text.contains('\r')) {
                 let windows = |files: &Files| -> Files {
                     files.iter().map(|(name, text)| (name.clone(), text.replace('\n', "\r\n"))).collect()
                 };
-                assert_eq!(fixed(&windows(&files), least), windows(&after), "{name}: other line ends");
+                assert_eq!(mended(&windows(&files), least, None), windows(&after), "{name}: other line ends");
             }
         }
     }
