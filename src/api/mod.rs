@@ -62,6 +62,9 @@ const TABLES: [(&str, &str); 6] = [
     ("python.txt", include_str!("table/python.txt")),
 ];
 
+/// Where Keras looks for an optimizer that is given by its name.
+const OPTIMIZERS: &str = "tensorflow.keras.optimizers";
+
 static BUILTIN: LazyLock<Library> = LazyLock::new(|| {
     let mut library = Library::default();
     for (_, table) in TABLES {
@@ -270,6 +273,19 @@ impl Library {
         let members = classes.iter().flat_map(|class| class.members());
         let hooks = members.filter(|member| member.last_name().starts_with("on_"));
         hooks.fold(EffectSet::NONE, |effects, hook| effects.union(hook.effects()))
+    }
+
+    /// The class of Keras' optimizers that a string names in `compile`: the one whose own name it is, whatever
+    /// the case of its letters.
+    #[must_use]
+    pub fn optimizer_named(&self, name: &str) -> Option<&Symbol> {
+        let is_named = |symbol: &&Symbol| {
+            let own = symbol.parameter("name").and_then(Parameter::default);
+            own.is_some_and(|own| own.trim_matches(['\'', '"']).eq_ignore_ascii_case(name))
+                && symbol.name.rsplit_once('.').is_some_and(|(module, _)| module == OPTIMIZERS)
+                && symbol.is_class()
+        };
+        self.layers().flat_map(|layer| layer.symbols.values()).find(is_named)
     }
 
     /// Whether a distribution rule acts on the symbol, so that a program must not give it a second name

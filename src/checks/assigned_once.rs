@@ -6,6 +6,7 @@ use super::containers::{Containers, LOST, is_lost};
 use super::objects::{Family, noun};
 use super::second_names::second_name;
 use super::sources::{Source, flow, sources};
+use crate::api::Kind;
 use crate::finding::{Finding, Level, Rule};
 use crate::normalise;
 use crate::program::{Facts, Repeated, loop_around};
@@ -30,7 +31,7 @@ fn created(
 ) -> Option<Finding> {
     let facts = context.facts;
     let mut finding = if let Some(why) = repetition(facts, source) {
-        repeated(facts, rule, source, why)
+        repeated(context, rule, source, why)
     } else {
         inline(context, rule, source, containers)?
     };
@@ -47,10 +48,13 @@ fn repetition(facts: &Facts<'_>, source: &Source) -> Option<Repeated> {
         .or_else(|| facts.repetition().of_block(facts, caller, call.block))
 }
 
-fn repeated(facts: &Facts<'_>, rule: &'static Rule, source: &Source, why: Repeated) -> Finding {
+fn repeated(context: Context<'_>, rule: &'static Rule, source: &Source, why: Repeated) -> Finding {
+    let facts = context.facts;
     let (name, place) = (source.name(facts), source.place(facts));
+    // The rules act on a dataset where it is read, whichever of several it is.
+    let level = if source.creation.kind == Kind::Dataset { context.warning() } else { Level::Error };
     let finding = |how: &str| {
-        Finding::new(rule, Level::Error, place, format!("{name} is created {how}"))
+        Finding::new(rule, level, place, format!("{name} is created {how}"))
             .here("created again and again")
     };
     match why {

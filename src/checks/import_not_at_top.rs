@@ -73,7 +73,10 @@ fn finding(
             _ => ("in a block", around, "inside this block"),
         },
     };
-    let level = if need.is_some() { Level::Error } else { context.warning() };
+    // A module of the project that is imported below still comes behind the start of Horovod.
+    let is_only_late =
+        matches!(why, Misplaced::Behind(_)) && matches!(need, None | Some(Need::Project(_)));
+    let level = if need.is_some() && !is_only_late { Level::Error } else { context.warning() };
     let location = Location::new(file, statement.range);
     let mut finding = Finding::new(&CHECK.rule, level, location, format!("`{name}` is imported {place}"))
         .here("imported here")
@@ -84,7 +87,7 @@ fn finding(
         finding = finding.label(*training, "imports a training library");
     }
     finding.fix = normalise::move_to_top(context, file, import.statement);
-    if need.is_some() {
+    if need.is_some() && !is_only_late {
         finding = finding.note(
             "The fixes that initialise Horovod below the imports are withheld: they need every import that they \
              rely on to have run.",

@@ -3,10 +3,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::held::{Holds, Reuse, holds};
-use super::objects::with_article;
+use super::objects::{noun, with_article};
 use super::reused_attributes::reused_attributes;
 use super::trained_on::Training;
 use super::{Context, check};
+use crate::api::Kind;
 use crate::finding::{Confidence, Finding, Level};
 use crate::normalise;
 use crate::program::{Caller, Facts};
@@ -107,8 +108,10 @@ fn has_default(module: &Module, definition: &Definition) -> bool {
 fn finding(context: Context<'_>, reuse: &Reuse, training: &Training) -> Finding {
     let facts = context.facts;
     let trains = reuse.read && training.depends_on(facts, reuse.value);
-    let level = if trains { Level::Error } else { context.warning() };
     let Reuse { name, before, .. } = reuse;
+    // What a dataset becomes is followed as a value of its own; no rule acts on it.
+    let is_lost = trains && *before != noun(Kind::Dataset);
+    let level = if is_lost { Level::Error } else { context.warning() };
     let message = if reuse.deletion {
         format!("{name} of the {before} is deleted")
     } else {
@@ -125,12 +128,12 @@ fn finding(context: Context<'_>, reuse: &Reuse, training: &Training) -> Finding 
         finding.help("give the new value a name of its own")
     };
     let mut finding = finding;
-    if !trains && !reuse.deletion && reuse.bound.file == reuse.place.file {
+    if !is_lost && !reuse.deletion && reuse.bound.file == reuse.place.file {
         let file = reuse.place.file;
         let is_other = |definition: &Definition| holds(facts, file, definition.value) == Holds::Other;
         finding.fix = normalise::rename(context, file, reuse.place.text_range(), &is_other);
     }
-    if trains {
+    if is_lost {
         finding.note("A training loop may read the new value, so the fixes for this variable are withheld.")
     } else {
         finding

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::objects::{Family, elements, noun};
-use crate::api::Kind;
+use crate::api::{Effect, Kind};
 use crate::finding::{Confidence, Label, Location};
 use crate::program::{Caller, Creation, Facts, Object, Via};
 use crate::project::FileId;
@@ -93,6 +93,12 @@ pub fn sources(facts: &Facts<'_>, family: Family) -> Vec<Source> {
         }
         let index = indices.entry(creation.file).or_insert_with(|| Expressions::new(facts, creation.file));
         let (whole, role) = index.whole(facts, &creation);
+        // In `hvd.DistributedOptimizer(Adam())` nothing is left to be distributed.
+        if let Role::Argument(call) = role
+            && facts.called_symbols(creation.file, call).any(|symbol| symbol.has(Effect::Distributes))
+        {
+            continue;
+        }
         found.push(Source { creation, whole, role });
     }
     found

@@ -8,13 +8,16 @@ use super::job::Job;
 use super::output::guarded;
 use super::step::Step;
 use super::writes::{self, Run, Sort};
+use super::writing_callbacks;
 use crate::finding::Finding;
 
 distribution_rule!("HVD209", "checkpoint-on-every-rank", steps);
 
 fn steps(job: &Job<'_>) -> Vec<Step> {
     let runs = writes::runs(job).into_iter().filter(|run| run.sort == Sort::Checkpoint);
-    runs.filter_map(|run| guarded(job, &run, finding(job, &run))).collect()
+    let mut found: Vec<Step> = runs.filter_map(|run| guarded(job, &run, finding(job, &run))).collect();
+    found.extend(writing_callbacks::steps(job, &RULE.rule));
+    found
 }
 
 fn finding(job: &Job<'_>, run: &Run) -> Finding {

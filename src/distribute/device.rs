@@ -77,9 +77,11 @@ fn by_environment(job: &Job<'_>) -> Vec<Step> {
 
 fn is_environment(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
     let library = job.facts.library;
-    let environment = library.lookup("os.environ").and_then(|symbol| library.returned_class(symbol));
+    let environment = library.lookup("os.environ");
+    let class = environment.and_then(|symbol| library.returned_class(symbol));
     job.facts.objects(file, value).any(|(_, object)| {
-        job.facts.symbol(object).zip(environment).is_some_and(|(own, other)| own.name() == other.name())
+        let own = job.facts.symbol(object);
+        own.is_some() && (own == environment || own == class)
     })
 }
 

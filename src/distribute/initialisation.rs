@@ -14,6 +14,7 @@ use crate::finding::Edit;
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{Module, StatementId, StatementKind};
+use crate::syntax::TextSize;
 
 distribution_rule!("HVD201", "horovod-not-initialised", nothing);
 
@@ -102,6 +103,11 @@ fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> V
         }
         None => text.at_top(&lines),
     }
+}
+
+/// Where the start of Horovod stands in the file that owns the loop: behind its imports, if it has any.
+pub(super) fn end_of_imports(job: &Job<'_>, file: FileId) -> Option<TextSize> {
+    start(job, file).map(|statement| job.facts.module(file).statement(statement).range.end())
 }
 
 /// The statement behind which Horovod is imported and started: the last import at the top of a file in front of which

@@ -124,20 +124,6 @@ impl<'c> Job<'c> {
         self.program.reached.contains(&caller) && !(foreign && self.facts.in_main_guard(file, data.statement))
     }
 
-    /// Whether Horovod is started when a statement runs: it stands behind the start in the owner of the loop, or in a
-    /// function.
-    #[must_use]
-    pub fn is_started(&self, file: FileId, statement: StatementId) -> bool {
-        let module = self.facts.module(file);
-        let own = module.statement(statement);
-        if module.code_scope(own.scope) != crate::semantic::Module::TOP {
-            return true;
-        }
-        file == self.owner
-            && super::initialisation::start(self, file)
-                .is_none_or(|start| module.statement(start).range.end() <= own.range.start())
-    }
-
     /// The calls that the program runs, file by file in source order.
     pub fn calls(&self) -> impl Iterator<Item = (FileId, CallId)> + '_ {
         self.program.files().into_iter().flat_map(move |file| {

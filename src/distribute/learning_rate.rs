@@ -5,6 +5,7 @@
 
 use super::distribution_rule;
 use super::job::Job;
+use super::ranked::knows_size;
 use super::rate_changes;
 use super::rates::{self, Optimizer};
 use super::step::Step;
@@ -55,8 +56,7 @@ const UNSCALED: &str = "does not grow with the number of ranks";
 fn rate(job: &Job<'_>, optimizer: Optimizer<'_>, argument: &Argument) -> Option<Step> {
     let file = optimizer.made.file;
     let facts = job.facts;
-    if facts.may_be(file, argument.value, Kind::Schedule) || rates::knows_size(job, &[(file, argument.value)])
-    {
+    if facts.may_be(file, argument.value, Kind::Schedule) || knows_size(job, &[(file, argument.value)]) {
         return None;
     }
     let finding = finding(job, optimizer, UNSCALED);
@@ -82,7 +82,7 @@ fn former_name(
     argument: &Argument,
 ) -> Option<Step> {
     let file = optimizer.made.file;
-    if rates::knows_size(job, &[(file, argument.value)]) {
+    if knows_size(job, &[(file, argument.value)]) {
         return None;
     }
     let text = job.text(file)?;

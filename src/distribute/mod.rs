@@ -13,23 +13,35 @@
 //! ```
 
 pub mod broadcast;
+mod callback;
+pub mod callbacks;
 pub mod checkpoint;
 pub mod device;
 pub mod initialisation;
 mod job;
+mod keras;
 pub mod learning_rate;
+mod loading;
+mod maker;
 mod names;
 mod open_files;
+pub mod optimizer;
 pub mod output;
 mod plan;
+mod ranked;
 mod rate_changes;
 mod rates;
+mod remade;
 pub mod schedule;
 mod site;
 mod spoken;
+mod started;
 mod step;
+pub mod steps;
 pub mod tape;
+mod verbose;
 mod writes;
+mod writing_callbacks;
 
 use crate::checks::Context;
 use crate::finding::{Finding, Rule};
@@ -69,10 +81,13 @@ pub(crate) use distribution_rule;
 pub static DISTRIBUTION: &[&DistributionRule] = &[
     &learning_rate::RULE,
     &schedule::RULE,
+    &optimizer::RULE,
     &tape::RULE,
     &broadcast::RULE,
+    &callbacks::RULE,
     &output::RULE,
     &checkpoint::RULE,
+    &steps::RULE,
     &device::RULE,
 ];
 

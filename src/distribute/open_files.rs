@@ -1,16 +1,14 @@
 //! Files that stay open and summary writers: on the other ranks they go nowhere.
 
-use rustc_hash::FxHashSet;
-
 use super::job::Job;
-use super::rates;
+use super::ranked::{is_for_one_rank, reads_rank};
+use super::started::runs_started;
 use super::step::Step;
-use super::writes::is_guarded;
 use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Rule};
 use crate::program::{Literal, Object};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, Value};
+use crate::semantic::{Call, CallId};
 
 /// The files that every rank opens for writing.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -32,8 +30,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             None
         };
         if let Some(step) = step
-            && job.is_started(file, call.statement)
-            && !is_guarded(job, file, call, &mut FxHashSet::default())
+            && runs_started(job, file, id)
+            && !is_for_one_rank(job, file, id)
         {
             found.push(step);
         }
@@ -90,16 +88,7 @@ fn open(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<
 
 /// Whether an argument depends on the rank: each rank has a file of its own.
 fn differs_between_ranks(job: &Job<'_>, file: FileId, call: &Call) -> bool {
-    let facts = job.facts;
-    let given: Vec<_> = call.arguments.iter().map(|argument| (file, argument.value)).collect();
-    let behind = facts.influence().backwards(&given, |_| false);
-    rates::knows_size(job, &given)
-        || behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
-            Value::Call(call) => facts
-                .called_symbols(file, call)
-                .any(|symbol| symbol.has(Effect::ReadsRank) || symbol.has(Effect::ReadsLocalRank)),
-            _ => false,
-        })
+    call.arguments.iter().any(|argument| reads_rank(job, file, argument.value))
 }
 
 /// Whether a call is `open` with a mode that writes.

@@ -7,6 +7,7 @@ use super::distribution_rule;
 use super::job::Job;
 use super::open_files;
 use super::step::Step;
+use super::verbose;
 use super::writes::{self, Run, Sort};
 use crate::finding::Finding;
 
@@ -16,6 +17,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let runs = writes::runs(job).into_iter().filter(|run| run.sort != Sort::Checkpoint);
     let mut found: Vec<Step> = runs.filter_map(|run| guarded(job, &run, finding(job, &run))).collect();
     found.extend(open_files::steps(job, &RULE.rule));
+    found.extend(verbose::steps(job, &RULE.rule));
     found
 }
 

@@ -1,6 +1,7 @@
 //! Learning rates that are set while the program trains: assigned to the optimizer, or by a function of the epoch.
 
 use super::job::Job;
+use super::ranked::knows_size;
 use super::rates::{self, Optimizer};
 use super::step::Step;
 use crate::api::{Calls, Effect, Kind};
@@ -54,7 +55,7 @@ fn scale(
     (value, range): (ValueId, TextRange),
     optimizers: &[Optimizer<'_>],
 ) -> Option<Step> {
-    if rates::knows_size(job, &[(file, value)]) || is_relative(job, file, value, optimizers) {
+    if knows_size(job, &[(file, value)]) || is_relative(job, file, value, optimizers) {
         return None;
     }
     if job.facts.may_be(file, value, Kind::Schedule) {
@@ -160,7 +161,7 @@ fn scheduler(job: &Job<'_>, rule: &'static Rule, made: &Creation) -> Option<Step
             data.returns.iter().map(|&value| (function.file, value))
         })
         .collect();
-    if rates::knows_size(job, &returned) || rates::knows_size(job, &[(made.file, argument.value)]) {
+    if knows_size(job, &returned) || knows_size(job, &[(made.file, argument.value)]) {
         return None;
     }
     let text = job.text(made.file)?;

@@ -4,10 +4,10 @@
 use rustc_hash::FxHashSet;
 
 use super::job::Job;
-use crate::api::{Effect, Kind, Scaling, Symbol};
-use crate::program::{Creation, ObjectId, Place};
+use crate::api::{Kind, Scaling, Symbol};
+use crate::program::{Creation, ObjectId};
 use crate::project::FileId;
-use crate::semantic::{Argument, Passing, Value};
+use crate::semantic::{Argument, Passing};
 
 /// An optimizer that is made with a rate of its own.
 #[derive(Clone, Copy, Debug)]
@@ -50,16 +50,6 @@ pub(super) fn stepping<'c>(job: &Job<'c>) -> Vec<Optimizer<'c>> {
 /// The parameters of a class that grow with the number of ranks.
 pub(super) fn scaled(class: &Symbol) -> impl Iterator<Item = &str> {
     class.scaled().filter(|(_, scaling)| *scaling == Scaling::Multiply).map(|(name, _)| name)
-}
-
-/// Whether a value depends on the number of ranks.
-pub(super) fn knows_size(job: &Job<'_>, places: &[Place]) -> bool {
-    let facts = job.facts;
-    let behind = facts.influence().backwards(places, |_| false);
-    behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
-        Value::Call(call) => facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::ReadsSize)),
-        _ => false,
-    })
 }
 
 /// What a creation gives for a parameter of its class.

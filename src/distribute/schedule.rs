@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::distribution_rule;
 use super::job::Job;
+use super::ranked::knows_size;
 use super::rates;
 use super::step::Step;
 use crate::api::{Kind, Symbol};
@@ -77,7 +78,7 @@ fn of_library(job: &Job<'_>, made: &Creation) -> Option<Step> {
     let mut edits: Vec<Edit> = Vec::new();
     for parameter in rates::scaled(class) {
         match rates::given(job, made, class, parameter) {
-            Some(argument) if rates::knows_size(job, &[(made.file, argument.value)]) => return None,
+            Some(argument) if knows_size(job, &[(made.file, argument.value)]) => return None,
             Some(argument) => {
                 edits.extend(scaled(job, text, argument.value, argument.range, &size));
             }
@@ -126,7 +127,7 @@ fn own(job: &Job<'_>, schedule: ObjectId, class: ClassRef) -> Option<Step> {
     let finding = finding(job, made);
     let arguments = &facts.module(made.file).call(made.call).arguments;
     let given: Vec<_> = arguments.iter().map(|argument| (made.file, argument.value)).collect();
-    if rates::knows_size(job, &given) {
+    if knows_size(job, &given) {
         return None;
     }
     let module = facts.module(class.file);
@@ -141,7 +142,7 @@ fn own(job: &Job<'_>, schedule: ObjectId, class: ClassRef) -> Option<Step> {
         return Some(Step::blocked(finding, reason));
     };
     let returned: Vec<_> = call.returns.iter().map(|&value| (class.file, value)).collect();
-    if rates::knows_size(job, &returned) {
+    if knows_size(job, &returned) {
         return None;
     }
     let text = job.text(class.file)?;

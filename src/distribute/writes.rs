@@ -1,12 +1,12 @@
 //! The statements of a program that write something, joined where they follow one another.
 
-use rustc_hash::FxHashSet;
-
 use super::job::Job;
+use super::ranked::is_for_one_rank;
+use super::started::runs_started;
 use crate::api::{Effect, EffectSet, Kind};
-use crate::program::{Caller, FunctionRef, Object};
+use crate::program::Object;
 use crate::project::FileId;
-use crate::semantic::{BlockId, Call, CallId, CallKind, Module, Role, StatementId, StatementKind, Value};
+use crate::semantic::{Call, CallId, CallKind, Module, Role, StatementId, StatementKind};
 
 /// What statements write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,8 +54,8 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
             let call = CallId::new(index);
             if let Some(sort) = sort(job, file, call)
                 && job.runs(file, call)
-                && job.is_started(file, module.call(call).statement)
-                && !is_guarded(job, file, module.call(call), &mut FxHashSet::default())
+                && runs_started(job, file, call)
+                && !is_for_one_rank(job, file, call)
             {
                 writings.push(Writing { statement: module.call(call).statement, call, sort });
             }
@@ -202,45 +202,5 @@ fn reads_what_it_writes(job: &Job<'_>) -> bool {
         job.facts
             .called_symbols(file, call)
             .any(|symbol| symbol.has(Effect::LoadsWeights) || symbol.has(Effect::LoadsModel))
-    })
-}
-
-/// Whether only some ranks execute a call: a condition on the way depends on the rank.
-pub(super) fn is_guarded(job: &Job<'_>, file: FileId, call: &Call, seen: &mut FxHashSet<Caller>) -> bool {
-    let caller = Caller { file, scope: call.scope };
-    if block_is_guarded(job, caller, call.block) {
-        return true;
-    }
-    let Some(function) = job.facts.function_of(caller) else { return false };
-    is_called_guarded(job, function, seen)
-}
-
-fn is_called_guarded(job: &Job<'_>, function: FunctionRef, seen: &mut FxHashSet<Caller>) -> bool {
-    if !seen.insert(job.facts.code_of(function)) {
-        return true;
-    }
-    let mut edges =
-        job.facts.incoming(function).iter().filter(|edge| job.facts.is_run(job.program, edge)).peekable();
-    edges.peek().is_some()
-        && edges.all(|edge| {
-            edge.call.is_some_and(|call| {
-                let module = job.facts.module(edge.caller.file);
-                is_guarded(job, edge.caller.file, module.call(call), seen)
-            })
-        })
-}
-
-fn block_is_guarded(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
-    let facts = job.facts;
-    facts.conditions(caller, block).into_iter().any(|condition| {
-        let Some(value) = condition.branch.condition else { return false };
-        let place = (condition.caller.file, value);
-        let behind = facts.influence().backwards(&[place], |_| false);
-        behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
-            Value::Call(call) => facts
-                .called_symbols(file, call)
-                .any(|symbol| symbol.has(Effect::ReadsRank) || symbol.has(Effect::ReadsLocalRank)),
-            _ => false,
-        })
     })
 }

@@ -6,7 +6,8 @@ use crate::semantic::Call;
 use crate::syntax::{TextRange, TokenKind};
 
 impl Text<'_> {
-    /// Adds an argument behind the last one; a trailing comma stays the last thing.
+    /// Adds an argument behind the last one, on a line of its own if that has one; a trailing comma stays the last
+    /// thing.
     #[must_use]
     pub fn append_argument(&self, call: &Call, argument: &str) -> Edit {
         let inside = TextRange::new(call.callee_range.end(), call.range.end());
@@ -16,16 +17,33 @@ impl Text<'_> {
         };
         let close = tokens.iter().rposition(|(kind, _)| *kind == TokenKind::Rpar);
         let last = close.and_then(|close| tokens[..close].iter().rfind(|(kind, _)| meaningful(*kind)));
+        let separator = self.separator(call, tokens);
         match last {
             Some((TokenKind::Comma, comma)) => {
                 // `f(a, )` and the like: in front of the comma, so that it stays the last.
-                self.insert(comma.start(), format!(", {argument}"))
+                self.insert(comma.start(), format!("{separator}{argument}"))
             }
             Some((_, token)) if !call.arguments.is_empty() => {
-                self.insert(token.end(), format!(", {argument}"))
+                self.insert(token.end(), format!("{separator}{argument}"))
             }
             Some((_, open)) => self.insert(open.end(), argument),
             None => self.insert(call.range.end(), format!("({argument})")),
+        }
+    }
+
+    /// What parts a new argument from the last one: a comma, and where that begins its line a line end. A comment
+    /// behind it stays on its line.
+    fn separator(&self, call: &Call, tokens: &[(TokenKind, TextRange)]) -> String {
+        let Some(last) = call.arguments.last() else { return String::new() };
+        let start = self.with_keyword(call, last.range).start();
+        let is_commented = tokens
+            .iter()
+            .skip_while(|(_, token)| token.start() < last.range.end())
+            .any(|(kind, _)| *kind == TokenKind::Comment);
+        if self.starts_line(start) && !is_commented {
+            format!(",{}{}", self.newline(), self.line_indentation(start))
+        } else {
+            ", ".to_owned()
         }
     }
 

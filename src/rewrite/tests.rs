@@ -155,4 +155,7 @@ fn arguments_are_added() {
     assert_eq!(added("f((a))"), "f((a), k=1)");
     assert_eq!(added("f(a, )"), "f(a, k=1, )");
     assert_eq!(added("f(\n    a,  # b\n)"), "f(\n    a, k=1,  # b\n)");
+    assert_eq!(added("f(\n    a,\n    b=2,\n)"), "f(\n    a,\n    b=2,\n    k=1,\n)");
+    assert_eq!(added("f(a,\n  b=g(\n    c))"), "f(a,\n  b=g(\n    c),\n  k=1)");
+    assert_eq!(added("f(a,\n  *b)"), "f(a,\n  *b, k=1)");
 }

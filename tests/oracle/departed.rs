@@ -146,7 +146,7 @@ optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
         let rest = "\
 rate = tf.keras.optimizers.schedules.ExponentialDecay(0.1 * hvd.size(), 1000, 0.9)
 steps = tf.keras.optimizers.schedules.PiecewiseConstantDecay(
-    [100, 200], [value * hvd.size() for value in [0.1, 0.01, 0.001]]
+    [100, 200], [0.1 * hvd.size(), 0.01 * hvd.size(), 0.001 * hvd.size()]
 )
 optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
 ";

@@ -31,13 +31,11 @@ fn rate(program: &Program, schedules: &BTreeSet<String>, stmt: Stmt) -> Stmt {
     let Some((_, call)) = strict_assignment(&stmt) else { return stmt };
     let is = |class| program.classes.is_subclass(&call.func, class);
     let call = if is(PIECEWISE) {
-        let values =
-            |values: &Expr| expression("[value * hvd.size() for value in values]", &[("values", values)]);
         // The values are the second argument, the boundaries the first.
         let mut call = call.clone();
         match call.arguments.args.get_mut(1) {
-            Some(argument) => *argument = values(argument),
-            None => call = with_argument(&call, "values", values),
+            Some(argument) => *argument = each_scaled(argument),
+            None => call = with_argument(&call, "values", each_scaled),
         }
         call
     } else if is(SCHEDULE) {
@@ -52,6 +50,15 @@ fn rate(program: &Program, schedules: &BTreeSet<String>, stmt: Stmt) -> Stmt {
         return stmt;
     };
     with_call(&stmt, call)
+}
+
+/// Each rate of a list.
+fn each_scaled(rates: &Expr) -> Expr {
+    let mut rates = rates.clone();
+    if let Expr::List(list) = &mut rates {
+        list.elts.iter_mut().for_each(|rate| *rate = scaled(rate));
+    }
+    rates
 }
 
 /// The rate without the factor that the published rule wrote.

@@ -6,7 +6,7 @@ use super::Dice;
 
 /// Comments that stand for themselves.
 const COMMENTS: &[&str] = &[
-    "# TODO: tune",
+    "# to be tuned",
     "# see section 3 of the report",
     "# hvd.size() is not known here",
     "#: documented elsewhere",

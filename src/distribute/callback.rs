@@ -1,0 +1,265 @@
+//! What a callback does that `fit` is given, and so on which ranks it has to run.
+//!
+//! Callbacks that stop training or change its rate run on all ranks, and see averaged metrics; those that only write
+//! run on rank 0. A class of the project's own is judged by what its hooks do; when in doubt it runs everywhere.
+
+use rustc_hash::FxHashSet;
+
+use super::job::Job;
+use super::keras::{Given, given};
+use crate::api::{Calls, Effect, EffectSet, Kind, Symbol};
+use crate::program::{Ancestor, Caller, ClassRef, Object, ObjectId, Place, TrainingLoop};
+use crate::project::FileId;
+use crate::semantic::{Argument, FunctionId, StoreKey, Value, ValueId};
+
+/// What the hooks of a callback do together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Acts {
+    /// The effects of those of the library.
+    pub(super) effects: EffectSet,
+    /// Its own ones change the training, or may.
+    changes: bool,
+    /// Its own ones write files.
+    writes: bool,
+    /// Its own ones read the metrics that they are given.
+    reads: bool,
+}
+
+/// What running a callback on each rank takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ranks {
+    /// It runs on each, as it is.
+    All,
+    /// It runs on each, and keeps files of its own on each.
+    AllApart,
+    /// It only writes, and runs on rank 0.
+    First,
+}
+
+const WRITES: [Effect; 2] = [Effect::WritesFile, Effect::WritesSummary];
+const CHANGES: [Effect; 9] = [
+    Effect::SteersTraining,
+    Effect::Collective,
+    Effect::Broadcasts,
+    Effect::Averages,
+    Effect::Trains,
+    Effect::Minimizes,
+    Effect::AppliesGradients,
+    Effect::LoadsWeights,
+    Effect::Compiles,
+];
+
+fn has_any(effects: EffectSet, wanted: &[Effect]) -> bool {
+    wanted.iter().any(|&effect| effects.contains(effect))
+}
+
+impl Acts {
+    /// What a callback does.
+    pub(super) fn of(job: &Job<'_>, callback: ObjectId) -> Self {
+        let facts = job.facts;
+        let object = facts.solution.object(callback);
+        let mut acts = Self::default();
+        let symbol = facts.symbol(object);
+        if let Some(symbol) = symbol {
+            acts.effects = facts.library.hook_effects(symbol);
+        }
+        match object {
+            Object::Instance(class, _) => {
+                for (file, function) in hooks(job, class) {
+                    acts.add_hook(job, file, function);
+                }
+            }
+            _ => {
+                for (file, function) in given_hooks(job, callback, symbol) {
+                    acts.add_hook(job, file, function);
+                }
+            }
+        }
+        acts
+    }
+
+    /// On which ranks it has to run.
+    pub(super) fn ranks(self) -> Ranks {
+        let writes = self.writes || has_any(self.effects, &WRITES);
+        let steers = self.effects.contains(Effect::SteersTraining);
+        let shares = has_any(self.effects, &[Effect::Collective, Effect::Broadcasts, Effect::Averages]);
+        match (writes, self.changes || steers || shares) {
+            (true, false) => Ranks::First,
+            (true, true) if steers && has_any(self.effects, &WRITES) && !self.changes => Ranks::AllApart,
+            _ => Ranks::All,
+        }
+    }
+
+    /// Whether it changes the training by what the metrics are.
+    pub(super) fn acts_on_metrics(self) -> bool {
+        self.effects.contains(Effect::SteersTraining) && self.effects.contains(Effect::ReadsMetrics)
+            || self.changes && self.reads
+    }
+
+    /// Adds what a function does that the library calls as a hook.
+    fn add_hook(&mut self, job: &Job<'_>, file: FileId, function: FunctionId) {
+        let facts = job.facts;
+        let data = facts.module(file).function(function);
+        let own: FxHashSet<Place> = data.parameters.iter().map(|parameter| (file, parameter.value)).collect();
+        let logs = data.parameters.last().map(|parameter| parameter.value);
+        self.reads |= facts.module(file).uses.iter().any(|reading| Some(reading.value) == logs);
+        let mut work = vec![Caller { file, scope: data.scope }];
+        let mut seen = FxHashSet::default();
+        while let Some(caller) = work.pop() {
+            if seen.insert(caller) {
+                self.add_code(job, caller, &own);
+                work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
+            }
+        }
+    }
+
+    fn add_code(&mut self, job: &Job<'_>, caller: Caller, given: &FxHashSet<Place>) {
+        let facts = job.facts;
+        for edge in facts.outgoing(caller) {
+            let object = facts.solution.object(edge.callee);
+            if matches!(object, Object::Function(_)) {
+                continue;
+            }
+            let summary = facts.effects().of_edge(facts, edge);
+            self.writes |= has_any(summary.effects, &WRITES);
+            self.changes |= has_any(summary.effects, &CHANGES);
+            let receiver = edge.call.and_then(|call| {
+                facts
+                    .receiver(caller.file, facts.module(caller.file).call(call))
+                    .map(|receiver| (call, receiver))
+            });
+            match receiver {
+                Some((call, receiver)) if summary.unknown => {
+                    self.changes |= may_change(job, caller.file, call, receiver, given);
+                }
+                Some((_, receiver)) if summary.effects.contains(Effect::UpdatesState) => {
+                    self.changes |= is_of_training(job, caller.file, receiver);
+                }
+                Some(_) => {}
+                None => {
+                    // A function that changes what it is given: `K.set_value(optimizer.lr, rate)`.
+                    let changes = summary.effects.contains(Effect::UpdatesState) && edge.call.is_some();
+                    self.changes |= summary.unknown || changes;
+                }
+            }
+        }
+        let module = facts.module(caller.file);
+        for store in module.stores.iter().filter(|store| store.scope == caller.scope) {
+            let is_own = facts.objects(caller.file, store.base).all(|(_, object)| match object {
+                Object::Instance(..) => facts.of_kind(caller.file, store.base, Kind::Model).is_empty(),
+                Object::Container(..) => true,
+                _ => false,
+            });
+            let is_unset = facts.is_unknown(caller.file, store.base);
+            let is_item_of_own = matches!(store.key, StoreKey::Item(_) | StoreKey::Slice)
+                && !given.contains(&(caller.file, store.base))
+                && matches!(module.value(store.base).value, Value::Attribute { .. });
+            self.changes |= (is_unset || !is_own) && !is_item_of_own;
+        }
+    }
+}
+
+/// Whether a value is what training changes.
+fn is_of_training(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    [Kind::Model, Kind::Layer, Kind::Optimizer, Kind::Variable]
+        .iter()
+        .any(|&kind| job.facts.may_be(file, value, kind))
+}
+
+/// Whether a method of something unknown may change the training: by its name, if it is a dictionary of metrics or a
+/// variable of the model.
+fn may_change(
+    job: &Job<'_>,
+    file: FileId,
+    call: crate::semantic::CallId,
+    receiver: ValueId,
+    given: &FxHashSet<Place>,
+) -> bool {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let Value::Attribute { name, .. } = module.value(module.call(call).callee).value else { return true };
+    let class = if given.contains(&(file, receiver)) { "builtins.dict" } else { "tensorflow.Variable" };
+    let method = facts.library.lookup(&format!("{class}.{}", module.names.text(name)));
+    method.is_none_or(|method| method.has(Effect::UpdatesState))
+}
+
+/// Whether Keras calls what has this name while it trains.
+fn is_hook(name: &str) -> bool {
+    name.starts_with("on_")
+}
+
+/// The hooks that a class of the project defines or inherits from others of it.
+fn hooks(job: &Job<'_>, class: ClassRef) -> Vec<(FileId, FunctionId)> {
+    let facts = job.facts;
+    let mut found = Vec::new();
+    for ancestor in facts.hierarchy.order(class) {
+        let Ancestor::Project(own) = ancestor else { continue };
+        let module = facts.module(own.file);
+        for (index, function) in module.functions.iter().enumerate() {
+            if function.class == Some(own.class) && is_hook(module.names.text(function.name)) {
+                found.push((own.file, FunctionId::new(index)));
+            }
+        }
+    }
+    found
+}
+
+/// The functions that a callback of the library is given to call: those of a `LambdaCallback`.
+fn given_hooks(job: &Job<'_>, callback: ObjectId, symbol: Option<&Symbol>) -> Vec<(FileId, FunctionId)> {
+    let facts = job.facts;
+    let (Some(symbol), Some((file, call))) = (symbol, facts.made_at(callback)) else { return Vec::new() };
+    let data = facts.module(file).call(call);
+    let mut found = Vec::new();
+    for calls in symbol.calls() {
+        let Calls::Argument(parameter) = calls else { continue };
+        if !is_hook(parameter) {
+            continue;
+        }
+        let Some(argument) = facts.argument(file, data, symbol, parameter) else { continue };
+        for (_, object) in facts.objects(file, argument.value) {
+            if let Some(function) = crate::program::code(object) {
+                found.push((function.file, function.function));
+            }
+        }
+    }
+    found
+}
+
+/// The callbacks that a call of `fit` is given.
+#[derive(Clone, Debug)]
+pub(super) struct Handed<'c> {
+    /// The argument.
+    pub(super) given: Given<'c>,
+    /// What it is computed from.
+    pub(super) behind: FxHashSet<Place>,
+    /// The callbacks among it.
+    pub(super) callbacks: Vec<ObjectId>,
+}
+
+impl<'c> Handed<'c> {
+    /// The callbacks of a loop; `None` if its call takes none.
+    pub(super) fn of(job: &Job<'c>, own: &TrainingLoop) -> Option<Self> {
+        let facts = job.facts;
+        let file = own.caller.file;
+        let symbol =
+            facts.called_symbols(file, own.call).find(|symbol| symbol.parameter("callbacks").is_some())?;
+        let given = given(job, file, own.call, symbol, "callbacks");
+        let Given::Argument(argument) = given else {
+            return Some(Self { given, behind: FxHashSet::default(), callbacks: Vec::new() });
+        };
+        let behind = facts.influence().backwards(&[(file, argument.value)], |_| false);
+        let mut callbacks: Vec<ObjectId> =
+            behind.iter().flat_map(|&(file, value)| facts.of_kind(file, value, Kind::Callback)).collect();
+        callbacks.sort_unstable();
+        callbacks.dedup();
+        Some(Self { given, behind, callbacks })
+    }
+
+    /// The argument, if there is one.
+    pub(super) fn argument(&self) -> Option<&'c Argument> {
+        match self.given {
+            Given::Argument(argument) => Some(argument),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Each call of `fit` begins with the variables of rank 0.
+//!
+//! The seed's rule `fit` (section 2.3), but with one list that begins with the broadcast, and with the program's own
+//! callbacks where they belong: those that act on metrics act on averages, on all ranks.
+
+use super::broadcast::is_broadcast;
+use super::callback::{Acts, Handed, Ranks};
+use super::distribution_rule;
+use super::job::Job;
+use super::keras::{Given, written};
+use super::step::Step;
+use crate::api::{Effect, Kind};
+use crate::finding::{Edit, Finding};
+use crate::program::{Literal, LoopKind, Object, TrainingLoop};
+use crate::project::FileId;
+use crate::rewrite::Text;
+use crate::semantic::{Argument, Container, Element, Value};
+use crate::syntax::{TextRange, TextSize, text_size};
+
+distribution_rule!("HVD207", "fit-without-broadcast", steps);
+
+fn steps(job: &Job<'_>) -> Vec<Step> {
+    let loops = job.program.loops.iter();
+    loops
+        .filter(|own| own.kind == LoopKind::KerasFit && job.is_fit(own))
+        .filter_map(|own| step(job, own))
+        .collect()
+}
+
+/// Whether a loop has a step to make that puts its callbacks into a new list.
+pub(super) fn makes_list(job: &Job<'_>, own: &TrainingLoop) -> bool {
+    step(job, own).is_some()
+}
+
+fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
+    let handed = Handed::of(job, own)?;
+    let acts: Vec<Acts> = handed.callbacks.iter().map(|&callback| Acts::of(job, callback)).collect();
+    let averages = acts.iter().any(|acts| acts.effects.contains(Effect::Averages));
+    let broadcasts = acts.iter().any(|acts| acts.effects.contains(Effect::Broadcasts));
+    let wants_average = !averages && acts.iter().any(|acts| acts.acts_on_metrics());
+    if broadcasts || is_broadcast(job, own) {
+        return if wants_average { average(job, own, &handed) } else { None };
+    }
+    let is_unseen = match handed.given {
+        Given::Nothing => false,
+        Given::Hidden => true,
+        Given::Argument(argument) => job.facts.is_unknown(own.caller.file, argument.value),
+    };
+    if is_unseen && job.program.already_distributed {
+        return None;
+    }
+    let finding = finding(job, own);
+    let file = own.caller.file;
+    let text = job.text(file)?;
+    let (hvd, import) = job.horovod_keras(file);
+    let mut new = vec![format!("{hvd}.callbacks.BroadcastGlobalVariablesCallback(0)")];
+    if wants_average || is_unseen {
+        new.push(format!("{hvd}.callbacks.MetricAverageCallback()"));
+    }
+    let first = new.join(", ");
+    let mut uses = vec![import];
+    let edits = match handed.given {
+        Given::Hidden => {
+            let reason = "The callbacks may be among the arguments that `*` or `**` gives.";
+            return Some(Step::blocked(finding, reason));
+        }
+        Given::Nothing => {
+            vec![text.append_argument(text.module.call(own.call), &format!("callbacks=[{first}]"))]
+        }
+        Given::Argument(argument) => match form(job, text, argument) {
+            Form::None => vec![text.replace(argument.range, format!("[{first}]"))],
+            Form::Display(at, separator) => {
+                let joined = new.join(if separator.is_empty() { ", " } else { &separator });
+                vec![text.insert(at.start(), format!("{joined}{separator}"))]
+            }
+            Form::Tuple(open, close) => {
+                vec![text.replace(open, format!("[{first}, ")), text.replace(close, "]")]
+            }
+            Form::List { parenthesised: false } => {
+                vec![text.insert(argument.range.start(), format!("[{first}] + "))]
+            }
+            Form::List { parenthesised: true } => text.wrap(argument.range, &format!("[{first}] + ("), ")"),
+            Form::Elements => text.wrap(argument.range, &format!("[{first}, *"), "]"),
+            Form::One(Ranks::First) => {
+                let (rank, import) = job.horovod(file);
+                uses.push(import);
+                let behind = format!("] if {rank}.rank() == 0 else [])]");
+                text.wrap(argument.range, &format!("[{first}, *(["), &behind)
+            }
+            Form::One(_) => text.wrap(argument.range, &format!("[{first}, "), "]"),
+            Form::Any { parenthesised } => {
+                let (open, close) = if parenthesised { ("(", ")") } else { ("", "") };
+                text.wrap(argument.range, &format!("[{first}, {open}"), &format!("{close} or []]"))
+            }
+            Form::Unfit => {
+                let reason = "A `CallbackList` can't be put into a list of callbacks: give `fit` a list.";
+                return Some(Step::blocked(finding, reason));
+            }
+        },
+    };
+    Some(Step::change(finding, "broadcast the variables by a callback", edits, uses))
+}
+
+fn finding(job: &Job<'_>, own: &TrainingLoop) -> Finding {
+    Step::missing(
+        &RULE.rule,
+        job.facts.location(own.caller.file, own.range),
+        "the ranks begin with different variables, and no callback makes them equal",
+    )
+    .here("each rank begins with its own")
+    .help("put `hvd.callbacks.BroadcastGlobalVariablesCallback(0)` first among the callbacks")
+    .in_scope(job.facts.scope_name(own.caller))
+}
+
+/// How the callbacks are given.
+enum Form {
+    /// `None`.
+    None,
+    /// A list that is written out: where something can be put into it, and what parts it from the rest.
+    Display(TextRange, String),
+    /// A tuple that is written out: its parentheses.
+    Tuple(TextRange, TextRange),
+    /// An expression for a list.
+    List { parenthesised: bool },
+    /// An expression for a list or a tuple.
+    Elements,
+    /// A single callback.
+    One(Ranks),
+    /// Anything that `fit` takes.
+    Any { parenthesised: bool },
+    /// Something that no list can hold.
+    Unfit,
+}
+
+fn form(job: &Job<'_>, text: Text<'_>, argument: &Argument) -> Form {
+    let facts = job.facts;
+    let file = text.file;
+    let evaluation = text.module.value(argument.value);
+    let is_here = argument.range.contains_range(evaluation.range);
+    if let Value::Display(Container::List, elements) = &evaluation.value
+        && is_here
+        && !elements.iter().any(|element| matches!(element, Element::Any(_)))
+    {
+        return display(text, evaluation.range);
+    }
+    if let Value::Display(Container::Tuple, elements) = &evaluation.value
+        && is_here
+        && !elements.is_empty()
+        && text.slice(evaluation.range).starts_with('(')
+    {
+        let one = TextSize::from(1);
+        let (start, end) = (evaluation.range.start(), evaluation.range.end());
+        return Form::Tuple(TextRange::new(start, start + one), TextRange::new(end - one, end));
+    }
+    let parenthesised = !text.binds_like_a_product(argument.range);
+    let objects: Vec<(crate::program::ObjectId, Object)> = facts.objects(file, argument.value).collect();
+    let all =
+        |wanted: &dyn Fn(Object) -> bool| !objects.is_empty() && objects.iter().all(|&(_, own)| wanted(own));
+    let list = facts.library.lookup("tensorflow.keras.callbacks.CallbackList");
+    if objects.iter().any(|&(_, own)| facts.symbol(own).is_some_and(|own| Some(own) == list)) {
+        return Form::Unfit;
+    }
+    if all(&|own| own == Object::Literal(Literal::None)) {
+        return Form::None;
+    }
+    if all(&|own| matches!(own, Object::Container(Container::List, _))) {
+        return Form::List { parenthesised };
+    }
+    if all(&|own| matches!(own, Object::Container(Container::List | Container::Tuple, _))) {
+        return if parenthesised && !is_here { Form::Any { parenthesised } } else { Form::Elements };
+    }
+    if objects.iter().all(|&(id, _)| facts.kind(id) == Some(Kind::Callback)) && !objects.is_empty() {
+        let writes = objects.iter().all(|&(id, _)| Acts::of(job, id).ranks() == Ranks::First);
+        return Form::One(if writes { Ranks::First } else { Ranks::All });
+    }
+    Form::Any { parenthesised }
+}
+
+/// Where a list that is written out begins.
+fn display(text: Text<'_>, list: TextRange) -> Form {
+    let inside = &text.slice(list)[1..];
+    let blank = inside.len() - inside.trim_start().len();
+    let open = list.start() + TextSize::from(1);
+    if inside.trim_start().starts_with(']') {
+        return Form::Display(TextRange::empty(open), String::new());
+    }
+    let between = &inside[..blank];
+    // Where elements stand on lines of their own, so does the new one.
+    let indentation = between.rsplit_once(['\n', '\r']).map(|(_, indentation)| indentation);
+    match (indentation, inside.trim_start().starts_with('#')) {
+        (Some(indentation), false) => {
+            let at = open + text_size(between);
+            Form::Display(TextRange::empty(at), format!(",{}{indentation}", text.newline()))
+        }
+        _ => Form::Display(TextRange::empty(open), ", ".to_owned()),
+    }
+}
+
+/// The step that averages the metrics in front of the first callback that acts on them, in a list that is written
+/// out and has the broadcast already.
+fn average(job: &Job<'_>, own: &TrainingLoop, handed: &Handed<'_>) -> Option<Step> {
+    let facts = job.facts;
+    let mut places: Vec<(FileId, TextRange)> = Vec::new();
+    for &(file, value) in &handed.behind {
+        let module = facts.module(file);
+        let evaluation = module.value(value);
+        let Value::Display(Container::List, elements) = &evaluation.value else { continue };
+        for element in elements {
+            let Element::At(_, value) = *element else { continue };
+            let acts = |id| Acts::of(job, id).acts_on_metrics();
+            if facts.of_kind(file, value, Kind::Callback).into_iter().any(acts) {
+                places.extend(written(module, evaluation.range, value).map(|place| (file, place)));
+            }
+        }
+    }
+    let &(file, place) = places.iter().min_by_key(|(file, place)| (*file, place.start()))?;
+    let text = job.text(file)?;
+    let (hvd, import) = job.horovod_keras(file);
+    let edit: Edit = text.insert(place.start(), format!("{hvd}.callbacks.MetricAverageCallback(), "));
+    let finding = Step::missing(
+        &RULE.rule,
+        facts.location(file, place),
+        "this callback changes the training by the metrics of its own rank",
+    )
+    .here("the ranks would decide differently")
+    .help("put `hvd.callbacks.MetricAverageCallback()` in front of it")
+    .label(facts.location(own.caller.file, own.range), "trained here");
+    Some(Step::change(finding, "average the metrics first", vec![edit], vec![import]))
+}

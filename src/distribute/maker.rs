@@ -1,0 +1,209 @@
+//! Where the optimizer comes from that `compile` is given or that `minimize` is called on.
+
+use super::job::Job;
+use crate::api::{Calls, Effect, Kind};
+use crate::program::{Ancestor, ClassRef, Literal, Object, ObjectId};
+use crate::project::FileId;
+use crate::semantic::{CallId, Container, ParameterKind, Value, ValueId};
+
+/// Where an optimizer comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// From these calls, which make it; those that distribute it are left out.
+    Made(Vec<(FileId, CallId)>),
+    /// It is the one of this name.
+    Named(String),
+    /// It is named by a string that is known only when the program runs.
+    NamedLater,
+    /// It is described by this dictionary.
+    Described(FileId, ValueId),
+    /// Nobody knows.
+    Unseen,
+}
+
+impl Origin {
+    /// The origin of what a value may be.
+    pub(super) fn of(job: &Job<'_>, file: FileId, value: ValueId) -> Self {
+        let facts = job.facts;
+        let mut makers = Vec::new();
+        let mut names: Vec<&str> = Vec::new();
+        let mut dictionaries = Vec::new();
+        for (id, object) in facts.objects(file, value) {
+            match object {
+                _ if facts.kind(id) == Some(Kind::Optimizer) => match makers_of(job, id) {
+                    Some(found) => makers.extend(found),
+                    None => return Self::Unseen,
+                },
+                Object::Literal(Literal::Str(name)) => names.push(facts.solution.names.text(name)),
+                Object::Container(Container::Dict, node) => dictionaries.extend(facts.solution.origin(node)),
+                _ if is_of_command_line(job, file, value) => return Self::NamedLater,
+                _ => return Self::Unseen,
+            }
+        }
+        makers.sort_unstable();
+        makers.dedup();
+        let is_optimizer = facts.may_be(file, value, Kind::Optimizer);
+        match (is_optimizer, names.as_slice(), dictionaries.as_slice()) {
+            (true, [], []) => Self::Made(makers),
+            (false, [name], []) => Self::Named((*name).to_owned()),
+            (false, [_, _, ..], []) => Self::NamedLater,
+            (false, [], [(file, value)]) => Self::Described(*file, *value),
+            (false, [], []) if is_of_command_line(job, file, value) => Self::NamedLater,
+            _ => Self::Unseen,
+        }
+    }
+}
+
+/// The calls that make an optimizer and don't distribute it; `None` if they can't be seen.
+fn makers_of(job: &Job<'_>, object: ObjectId) -> Option<Vec<(FileId, CallId)>> {
+    let facts = job.facts;
+    let (file, call) = facts.made_at(object)?;
+    let data = facts.module(file).call(call);
+    for symbol in facts.called_symbols(file, call) {
+        if symbol.has(Effect::Distributes) {
+            return Some(Vec::new());
+        }
+        // One that takes its gradients from another: that other is the one to distribute.
+        let inner = symbol.calls().iter().find_map(|calls| match calls {
+            Calls::ArgumentMethod(parameter, _) => facts.argument(file, data, symbol, parameter),
+            _ => None,
+        });
+        if let Some(inner) = inner {
+            return match Origin::of(job, file, inner.value) {
+                Origin::Made(makers) => Some(makers),
+                _ => None,
+            };
+        }
+    }
+    if let Object::Instance(..) = facts.solution.object(object)
+        && is_given_to_distributor(job, object)
+    {
+        return Some(Vec::new());
+    }
+    Some(vec![(file, call)])
+}
+
+/// An object of the project's own class stays the same when it is distributed.
+fn is_given_to_distributor(job: &Job<'_>, object: ObjectId) -> bool {
+    let facts = job.facts;
+    job.calls().any(|(file, call)| {
+        facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes))
+            && facts
+                .module(file)
+                .call(call)
+                .arguments
+                .iter()
+                .any(|argument| facts.objects(file, argument.value).any(|(id, _)| id == object))
+    })
+}
+
+/// Whether a value is an option of the command line: a string, where an optimizer is wanted.
+fn is_of_command_line(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let facts = job.facts;
+    let Value::Attribute { base, .. } = facts.module(file).value(value).value else { return false };
+    let Some(namespace) = facts.library.lookup("argparse.Namespace") else { return false };
+    let mut objects = facts.objects(file, base);
+    objects.any(|(_, object)| {
+        facts.symbol(object).is_some_and(|symbol| facts.library.is_subclass(symbol, namespace))
+    })
+}
+
+/// What distributing an optimizer needs besides: Horovod makes it anew from its configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Remake {
+    /// Nothing.
+    Works,
+    /// These classes have to be registered with Keras first.
+    Registers(Vec<ClassRef>),
+    /// It can't be done: why.
+    Fails(&'static str),
+}
+
+/// Whether Horovod can make the optimizer of a call anew.
+pub(super) fn remake(job: &Job<'_>, file: FileId, call: CallId) -> Remake {
+    let facts = job.facts;
+    let data = facts.module(file).call(call);
+    let made = facts.objects(file, data.result).filter_map(|(_, object)| match object {
+        Object::Instance(class, _) => Some(class),
+        _ => None,
+    });
+    if !made.into_iter().all(|class| takes_its_configuration(job, class)) {
+        return Remake::Fails(
+            "Horovod makes the optimizer anew from its `get_config()`, which the class does not have, and \
+             its `__init__` can't be called with that of its base class.",
+        );
+    }
+    let mut classes = Vec::new();
+    for argument in &data.arguments {
+        for id in facts.of_kind(file, argument.value, Kind::Schedule) {
+            let Object::Instance(class, _) = facts.solution.object(id) else { continue };
+            if !has_method(job, class, "get_config") {
+                return Remake::Fails(
+                    "Horovod makes the optimizer anew from its configuration, and its schedule has no `get_config` \
+                     to tell its own: add one.",
+                );
+            }
+            if !is_registered(job, class) && !classes.contains(&class) {
+                classes.push(class);
+            }
+        }
+    }
+    if classes.is_empty() { Remake::Works } else { Remake::Registers(classes) }
+}
+
+/// Whether a class of the project, or one that it inherits from, defines a method.
+fn has_method(job: &Job<'_>, class: ClassRef, name: &str) -> bool {
+    method(job, class, name).is_some()
+}
+
+/// The class of the project that defines a method for the instances of another.
+fn method(job: &Job<'_>, class: ClassRef, name: &str) -> Option<ClassRef> {
+    job.facts.hierarchy.order(class).iter().find_map(|ancestor| match ancestor {
+        Ancestor::Project(own) => {
+            let module = job.facts.module(own.file);
+            let exports = &module.scope(module.class(own.class).scope).exports;
+            module.names.get(name).filter(|name| exports.contains_key(name)).map(|_| *own)
+        }
+        _ => None,
+    })
+}
+
+/// Whether `Class.from_config(optimizer.get_config())` works for a class of the project.
+fn takes_its_configuration(job: &Job<'_>, class: ClassRef) -> bool {
+    let Some(owner) = method(job, class, "__init__") else { return true };
+    if has_method(job, class, "get_config") {
+        return true;
+    }
+    let module = job.facts.module(owner.file);
+    let body = module.class(owner.class).scope;
+    let initialiser = module.functions.iter().find(|function| {
+        function.class == Some(owner.class)
+            && module.names.text(function.name) == "__init__"
+            && module.scope(function.scope).parent == Some(body)
+    });
+    let (Some(initialiser), Some(base)) = (initialiser, job.facts.library_base(class)) else { return true };
+    let parameters = initialiser.parameters.iter().skip(1);
+    parameters.clone().any(|parameter| parameter.kind == ParameterKind::Keywords)
+        && parameters
+            .filter(|parameter| {
+                parameter.default.is_none()
+                    && matches!(
+                        parameter.kind,
+                        ParameterKind::PositionalOnly | ParameterKind::Ordinary | ParameterKind::KeywordOnly
+                    )
+            })
+            .all(|parameter| base.parameter(module.names.text(parameter.name)).is_some())
+}
+
+/// Whether Keras can find a class of the project by its name.
+fn is_registered(job: &Job<'_>, class: ClassRef) -> bool {
+    let facts = job.facts;
+    let module = facts.module(class.file);
+    let statement = module.class(class.class).statement;
+    let header = module.statement(statement).header;
+    let register = facts.library.lookup("tensorflow.keras.saving.register_keras_serializable");
+    module.calls.iter().enumerate().any(|(index, call)| {
+        header.contains_range(call.range)
+            && facts.called_symbols(class.file, CallId::new(index)).any(|symbol| Some(symbol) == register)
+    })
+}

@@ -1,0 +1,226 @@
+//! The optimizer that Keras steps with averages its gradients over the ranks.
+//!
+//! The seed's rule `optimizer` of the Keras pattern (section 2.3): `optimizer = hvd.DistributedOptimizer(optimizer)`
+//! behind its assignment, and the same where it is made in another way, named by a string, or left out. Models with a
+//! `train_step` of their own keep a plain one: there the tape is distributed.
+
+use super::distribution_rule;
+use super::job::Job;
+use super::keras::{Compile, Given, Moment, StepOf, compiles, given, models_of};
+use super::maker::Origin;
+use super::remade::{Making, described, named, named_later, omitted, wrapped};
+use super::step::Step;
+use crate::api::{Effect, Symbol};
+use crate::finding::Finding;
+use crate::program::{Literal, LoopKind, Object, ObjectId, TrainingLoop};
+use crate::project::FileId;
+use crate::semantic::{Argument, CallId};
+
+distribution_rule!("HVD204", "optimizer-not-distributed", steps);
+
+fn steps(job: &Job<'_>) -> Vec<Step> {
+    let compiles = compiles(job);
+    let mut found = Vec::new();
+    let mut done: Vec<(FileId, CallId)> = Vec::new();
+    let loops = || job.program.loops.iter().chain(&job.program.steps_of_fit);
+    for own in loops() {
+        match own.kind {
+            LoopKind::KerasFit if StepOf::of(job, own) != StepOf::Tape => {
+                for_models(job, own, &compiles, &mut done, &mut found);
+            }
+            LoopKind::Minimize => {
+                let (file, call) = (own.caller.file, own.call);
+                let Some(receiver) = job.facts.receiver(file, job.facts.module(file).call(call)) else {
+                    continue;
+                };
+                match Origin::of(job, file, receiver) {
+                    Origin::Made(makers) => distribute(job, own, makers, &mut done, &mut found),
+                    _ => found.extend(unseen(job, file, call)),
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The steps for the models that a call trains.
+fn for_models(
+    job: &Job<'_>,
+    own: &TrainingLoop,
+    compiles: &[Compile<'_>],
+    done: &mut Vec<(FileId, CallId)>,
+    found: &mut Vec<Step>,
+) {
+    let (file, call) = (own.caller.file, own.call);
+    let trained = Moment::of(job, file, call);
+    if own.models.is_empty() {
+        found.extend(unseen(job, file, call));
+    }
+    for &model in &own.models {
+        let before: Vec<Compile<'_>> = compiles
+            .iter()
+            .copied()
+            .filter(|compile| models_of(job, compile.file, compile.call).contains(&model))
+            .filter(|compile| Moment::of(job, compile.file, compile.call).may_precede(job, trained))
+            .collect();
+        if before.is_empty() {
+            match loaded(job, model) {
+                Some(place) if !done.contains(&place) => {
+                    done.push(place);
+                    found.extend(load(job, own, place));
+                }
+                Some(_) => {}
+                None => found.extend(unseen(job, file, call)),
+            }
+        }
+        for compile in before {
+            for_compile(job, own, compile, done, found);
+        }
+    }
+}
+
+/// The steps for the optimizer that one call of `compile` gives.
+fn for_compile(
+    job: &Job<'_>,
+    own: &TrainingLoop,
+    compile: Compile<'_>,
+    done: &mut Vec<(FileId, CallId)>,
+    found: &mut Vec<Step>,
+) {
+    let Compile { file, call, symbol } = compile;
+    if let Given::Argument(option) = given(job, file, call, symbol, "jit_compile")
+        && !done.contains(&(file, call))
+        && is_true(job, file, option)
+    {
+        done.push((file, call));
+        let finding =
+            finding(job, file, call, own).label(job.facts.location(file, option.range), "compiled with XLA");
+        let reason = "XLA does not compile Horovod's averaging: `jit_compile=True` has to go.";
+        found.push(Step::blocked(finding, reason));
+        return;
+    }
+    let argument = match given(job, file, call, symbol, "optimizer") {
+        Given::Argument(argument) => Some(argument),
+        Given::Nothing => None,
+        Given::Hidden => {
+            if !done.contains(&(file, call)) {
+                done.push((file, call));
+                found.extend(unseen(job, file, call));
+            }
+            return;
+        }
+    };
+    let origin = argument.map(|argument| (argument, Origin::of(job, file, argument.value)));
+    if let Some((_, Origin::Made(makers))) = origin {
+        return distribute(job, own, makers, done, found);
+    }
+    if done.contains(&(file, call)) {
+        return;
+    }
+    done.push((file, call));
+    let making = match &origin {
+        None => omitted(job, file, call, symbol),
+        Some((argument, Origin::Named(name))) => named(job, file, call, argument, name),
+        Some((argument, Origin::NamedLater)) => named_later(job, file, call, argument),
+        Some((argument, Origin::Described(of, value))) => {
+            described(job, (file, call), argument, (*of, *value))
+        }
+        Some((_, Origin::Made(_) | Origin::Unseen)) => {
+            found.extend(unseen(job, file, call));
+            return;
+        }
+    };
+    let location =
+        argument.map_or_else(|| job.at_call(file, call), |argument| job.facts.location(file, argument.range));
+    let mut finding = finding(job, file, call, own);
+    finding.primary.location = location;
+    found.push(step(finding, making));
+}
+
+/// The steps for optimizers that are made by these calls.
+fn distribute(
+    job: &Job<'_>,
+    own: &TrainingLoop,
+    makers: Vec<(FileId, CallId)>,
+    done: &mut Vec<(FileId, CallId)>,
+    found: &mut Vec<Step>,
+) {
+    for (file, call) in makers {
+        if !done.contains(&(file, call)) {
+            done.push((file, call));
+            found.push(step(finding(job, file, call, own), wrapped(job, file, call)));
+        }
+    }
+}
+
+fn step(finding: Finding, making: Making) -> Step {
+    match making {
+        Making::Edits(edits, uses) => Step::change(finding, "distribute the optimizer", edits, uses),
+        Making::Fails(reason) => Step::blocked(finding, reason),
+    }
+}
+
+fn finding(job: &Job<'_>, file: FileId, call: CallId, own: &TrainingLoop) -> Finding {
+    let finding = Step::missing(
+        &RULE.rule,
+        job.at_call(file, call),
+        "the gradients of this optimizer are not averaged over the ranks",
+    )
+    .here("each rank would train by itself")
+    .help("distribute the optimizer: `hvd.DistributedOptimizer(optimizer)`")
+    .in_scope(job.scope_of(file, call));
+    if (own.caller.file, own.call) == (file, call) {
+        return finding;
+    }
+    finding.label(job.facts.location(own.caller.file, own.range), "trains with it")
+}
+
+/// The step for an optimizer that nobody sees; in a program that uses Horovod it may be right.
+fn unseen(job: &Job<'_>, file: FileId, call: CallId) -> Option<Step> {
+    if job.program.already_distributed {
+        return None;
+    }
+    let finding = Step::missing(
+        &RULE.rule,
+        job.at_call(file, call),
+        "it can't be seen with which optimizer the model is trained",
+    )
+    .here("optimizer unknown")
+    .help("give `compile` an optimizer that is made by a call of its class")
+    .in_scope(job.scope_of(file, call));
+    Some(Step::blocked(finding, "An optimizer that can't be found can't be distributed."))
+}
+
+fn is_true(job: &Job<'_>, file: FileId, argument: &Argument) -> bool {
+    let mut objects = job.facts.objects(file, argument.value);
+    objects.any(|(_, object)| object == Object::Literal(Literal::Bool(true)))
+}
+
+// ---- models from a file ----
+
+/// The call that loaded a model, with the optimizer that it was saved with.
+fn loaded(job: &Job<'_>, model: ObjectId) -> Option<(FileId, CallId)> {
+    let (file, call) = job.facts.made_at(model)?;
+    let loads = |symbol: &Symbol| symbol.has(Effect::LoadsModel);
+    job.facts.called_symbols(file, call).any(loads).then_some((file, call))
+}
+
+/// The step for a model that is loaded and trained on.
+fn load(job: &Job<'_>, own: &TrainingLoop, (file, call): (FileId, CallId)) -> Option<Step> {
+    let facts = job.facts;
+    let symbol = facts.called_symbols(file, call).find(|symbol| symbol.has(Effect::LoadsModel))?;
+    if symbol.has(Effect::Distributes) {
+        return None;
+    }
+    let finding = Step::missing(
+        &RULE.rule,
+        job.at_call(file, call),
+        "the model is loaded with an optimizer that does not average gradients over the ranks",
+    )
+    .here("each rank would train by itself")
+    .help("load it by `hvd.load_model`, which distributes its optimizer")
+    .label(facts.location(own.caller.file, own.range), "trained here")
+    .in_scope(job.scope_of(file, call));
+    Some(step(finding, super::loading::by_horovod(job, file, call)))
+}

@@ -1,0 +1,98 @@
+//! What differs between ranks: values that depend on the rank's number, and code that only some ranks execute.
+
+use rustc_hash::FxHashSet;
+
+use super::job::Job;
+use crate::api::{Effect, Symbol};
+use crate::program::{Caller, FunctionRef, Place};
+use crate::project::FileId;
+use crate::semantic::{BlockId, CallId, Value, ValueId};
+
+/// Whether a value depends on the number of ranks.
+pub(super) fn reads_size(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    knows_size(job, &[(file, value)])
+}
+
+/// Whether one of several values depends on the number of ranks.
+pub(super) fn knows_size(job: &Job<'_>, places: &[Place]) -> bool {
+    computed_from(job, places, |symbol| symbol.has(Effect::ReadsSize))
+}
+
+/// Whether a value depends on the rank's number: it is computed from it, or is one of several between which it
+/// decides.
+pub(super) fn reads_rank(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    computed_from(job, &[(file, value)], asks_for_rank) || is_chosen_by_rank(job, file, value)
+}
+
+fn asks_for_rank(symbol: &Symbol) -> bool {
+    symbol.has(Effect::ReadsRank) || symbol.has(Effect::ReadsLocalRank)
+}
+
+fn computed_from(job: &Job<'_>, places: &[Place], wanted: impl Fn(&Symbol) -> bool) -> bool {
+    let facts = job.facts;
+    let behind = facts.influence().backwards(places, |_| false);
+    behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
+        Value::Call(call) => facts.called_symbols(file, call).any(&wanted),
+        _ => false,
+    })
+}
+
+fn is_chosen_by_rank(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let facts = job.facts;
+    let behind = facts.influence().backwards(&[(file, value)], |_| false);
+    behind.into_iter().any(|(file, value)| {
+        let module = facts.module(file);
+        let Value::Phi(parts) = &module.value(value).value else { return false };
+        // `1 if hvd.rank() == 0 else 0`
+        let range = module.value(value).range;
+        let asks = module.calls.iter().enumerate().any(|(index, call)| {
+            range.contains_range(call.range)
+                && facts.called_symbols(file, CallId::new(index)).any(asks_for_rank)
+        });
+        // `if hvd.rank() == 0: verbose = 1`
+        asks || module.definitions.iter().any(|definition| {
+            let caller = Caller { file, scope: definition.scope };
+            parts.contains(&definition.value) && is_block_for_some(job, caller, definition.block)
+        })
+    })
+}
+
+/// Whether only some ranks make a call: a condition on the way to it depends on the rank.
+pub(super) fn is_for_one_rank(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let data = job.facts.module(file).call(call);
+    is_for_some(job, Caller { file, scope: data.scope }, data.block, &mut FxHashSet::default())
+}
+
+/// Whether only some ranks execute a block; `seen` has the functions that were asked about.
+pub(super) fn is_for_some(
+    job: &Job<'_>,
+    caller: Caller,
+    block: BlockId,
+    seen: &mut FxHashSet<FunctionRef>,
+) -> bool {
+    if is_block_for_some(job, caller, block) {
+        return true;
+    }
+    let facts = job.facts;
+    let Some(function) = facts.function_of(caller) else { return false };
+    if !seen.insert(function) {
+        return true;
+    }
+    let mut calls = facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)).peekable();
+    calls.peek().is_some()
+        && calls.all(|edge| {
+            edge.call.is_some_and(|call| {
+                let block = facts.module(edge.caller.file).call(call).block;
+                is_for_some(job, edge.caller, block, seen)
+            })
+        })
+}
+
+/// Whether a condition of its own scope keeps a block from some ranks.
+fn is_block_for_some(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
+    let conditions = job.facts.conditions(caller, block);
+    conditions
+        .into_iter()
+        .filter_map(|condition| condition.branch.condition)
+        .any(|value| computed_from(job, &[(caller.file, value)], asks_for_rank))
+}

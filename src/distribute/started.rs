@@ -1,0 +1,35 @@
+//! Which code runs only once Horovod is started: `hvd.rank()` and `hvd.size()` fail before.
+
+use super::initialisation::end_of_imports;
+use super::job::Job;
+use crate::api::Effect;
+use crate::project::FileId;
+use crate::semantic::{CallId, Module, ScopeId};
+use crate::syntax::TextSize;
+
+/// Whether a call is made only once Horovod is started.
+pub(super) fn runs_started(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let data = job.facts.module(file).call(call);
+    code_runs_started(job, file, data.scope, data.range.start())
+}
+
+/// Whether code runs only once Horovod is started: that of a scope, at a place in the text. Functions are called
+/// later, unless they start Horovod themselves.
+pub(super) fn code_runs_started(job: &Job<'_>, file: FileId, scope: ScopeId, at: TextSize) -> bool {
+    let module = job.facts.module(file);
+    let code = module.code_scope(scope);
+    if job.program.already_distributed {
+        let mut starts = module.calls.iter().enumerate().filter(|(index, call)| {
+            module.code_scope(call.scope) == code
+                && job
+                    .facts
+                    .called_symbols(file, CallId::new(*index))
+                    .any(|symbol| symbol.has(Effect::Initializes))
+        });
+        return match starts.next() {
+            Some((_, start)) => start.range.end() <= at,
+            None => code != Module::TOP,
+        };
+    }
+    code != Module::TOP || file == job.owner() && end_of_imports(job, file).is_none_or(|end| end <= at)
+}

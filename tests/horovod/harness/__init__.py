@@ -1,0 +1,1 @@
+"""Runs training programs on real Horovod and judges how they ran. See ../README.md."""

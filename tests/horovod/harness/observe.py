@@ -1,0 +1,221 @@
+"""What a training program does to its variables, seen from inside its process.
+
+Hooks on TensorFlow and Keras note each variable that is trained, each optimizer and each step, without a change of
+the program. At the end the observer says what every variable holds.
+"""
+
+import functools
+import hashlib
+import inspect
+
+import tensorflow as tf
+
+
+class Observer:
+    """Notes what the program creates and trains. Everything noted is kept alive until the end."""
+
+    def __init__(self, rank, size):
+        self.rank = rank
+        self.size = size
+        self.weights = {}  # trained, or made to be trained by a layer
+        self.states = {}  # of layers, not trained: each rank has its own (moving averages of batch normalisation)
+        self.optimizers = []
+        self.counters = {}  # of the steps of an optimizer, and where it began
+        self.train_ops = {}  # of sessions
+        self.session_steps = 0
+        self.raw_steps = 0  # gradients of variables, where there is no optimizer
+        self.session_values = {}  # of variables of graphs, read before their session closed
+
+    def install(self):
+        """Puts the hooks into TensorFlow and Keras."""
+        self._watch_layers()
+        self._watch_optimizers()
+        self._watch_tapes()
+        self._watch_sessions()
+
+    # Creation
+
+    def _watch_layers(self):
+        from keras.src.engine import base_layer, base_layer_v1
+        from keras.src.metrics import base_metric
+
+        for layer in (base_layer.Layer, base_layer_v1.Layer):
+            after(layer, "add_weight", self._note_weight, unless=base_metric.Metric)
+
+    def _note_weight(self, _layer, variable, _arguments):
+        if hasattr(variable, "trainable"):
+            (self.weights if variable.trainable else self.states)[id(variable)] = variable
+
+    def _watch_optimizers(self):
+        from keras.src.optimizers import optimizer
+        from keras.src.optimizers.legacy import optimizer_v2
+        from tensorflow.python.training import optimizer as optimizer_v1
+
+        for kind in (optimizer._BaseOptimizer, optimizer_v2.OptimizerV2, optimizer_v1.Optimizer):
+            before(kind, "__init__", self.optimizers.append)
+        for kind in (optimizer._BaseOptimizer, optimizer_v2.OptimizerV2):
+            before(kind, "apply_gradients", self._note_first_step)
+        after(optimizer_v1.Optimizer, "compute_gradients", self._note_computed)
+        after(optimizer_v1.Optimizer, "apply_gradients", self._note_train_op)
+
+    # Training
+
+    def _note_first_step(self, optimizer):
+        """A loaded optimizer's counter doesn't begin at zero."""
+        with tf.init_scope():
+            if id(optimizer) not in self.counters and tf.executing_eagerly():
+                self.counters[id(optimizer)] = (optimizer.iterations, int(optimizer.iterations.numpy()))
+
+    def _watch_tapes(self):
+        def note(_tape, gradients, arguments):
+            sources = arguments["sources"]
+            variables = [isinstance(source, tf.Variable) for source in tf.nest.flatten(sources)]
+            if not any(variables):
+                return None
+            for source in tf.nest.flatten(sources):
+                if isinstance(source, tf.Variable):
+                    self.weights.setdefault(id(source), source)
+            if not self.optimizers:
+                self._count_raw_step()
+            flat = tf.nest.flatten(gradients, expand_composites=False)
+            if self.size == 1 or len(flat) != len(variables):
+                return None
+            own = [self._own(part) if is_variable else part for part, is_variable in zip(flat, variables)]
+            return tf.nest.pack_sequence_as(sources, own) if tf.nest.is_nested(sources) else own[0]
+
+        after(tf.GradientTape, "gradient", note)
+
+    def _count_raw_step(self):
+        def count():
+            self.raw_steps += 1
+            return self.raw_steps
+
+        if tf.executing_eagerly():
+            count()
+        else:
+            tf.numpy_function(count, [], tf.int64)
+
+    def _own(self, gradient):
+        """This rank's gradient: a little different on each, as if its examples were. What averages it sees no difference.
+
+        The operations are the same on all ranks: Horovod tells tensors of a graph apart by names that count them."""
+        if gradient is None:
+            return None
+        if isinstance(gradient, tf.IndexedSlices):
+            return tf.IndexedSlices(self._own(gradient.values), gradient.indices, gradient.dense_shape)
+        if not gradient.dtype.is_floating:
+            return gradient
+        return gradient * tf.cast(1 + 0.02 * self.rank, gradient.dtype) + tf.cast(1e-4 * self.rank, gradient.dtype)
+
+    def _note_computed(self, _optimizer, pairs, _arguments):
+        if self.size == 1:
+            return None
+        return [(self._own(gradient), variable) for gradient, variable in pairs]
+
+    def _note_train_op(self, _optimizer, operation, arguments):
+        pairs = arguments["grads_and_vars"]
+        for _, variable in pairs if isinstance(pairs, (list, tuple)) else []:
+            self.weights.setdefault(id(variable), variable)
+        if not tf.executing_eagerly():
+            self.train_ops[id(operation)] = operation
+
+    def _watch_sessions(self):
+        from tensorflow.python.client import session
+
+        after(session.BaseSession, "run", self._note_run)
+        before(session.BaseSession, "close", self._read_session)
+
+    def _note_run(self, _session, _result, arguments):
+        parts = tf.nest.flatten(arguments["fetches"])
+        fetched = {id(part): part for part in parts if isinstance(part, (tf.Operation, tf.Tensor))}
+        operations = {id(part): part for part in (getattr(part, "op", part) for part in fetched.values())}
+        for _ in range(4):  # a train step is often in a group, or what another operation waits for
+            below = [part for operation in operations.values() for part in operation.control_inputs]
+            operations.update((id(part), part) for part in below)
+        self.session_steps += len(operations.keys() & self.train_ops.keys())
+
+    def _read_session(self, session):
+        if session._closed or not self.session_steps:
+            return
+        held = [variable for variable in self._all() if getattr(variable, "graph", None) is session.graph]
+        reads = [getattr(variable, "_graph_element", None) for variable in held]
+        reads = [variable._snapshot if read is None else read for variable, read in zip(held, reads)]
+        values = session.run(reads) if reads else []
+        self.session_values.update((id(variable), value) for variable, value in zip(held, values))
+
+    # The end
+
+    def _all(self):
+        yield from self.weights.values()
+        yield from self._optimizer_variables()
+        yield from self.states.values()
+
+    def _optimizer_variables(self):
+        seen = set()
+        for optimizer in self.optimizers:
+            for variable in variables_of(optimizer):
+                if id(variable) not in seen:
+                    seen.add(id(variable))
+                    yield variable
+
+    def steps(self):
+        """How many steps the optimizers made, all together."""
+        made = sum(int(counter.numpy()) - first for counter, first in self.counters.values())
+        return made + self.session_steps + self.raw_steps
+
+    def report(self):
+        """What the variables hold."""
+        return {
+            "steps": self.steps(),
+            "weights": [self._entry(variable) for variable in self.weights.values()],
+            "optimizer": [self._entry(variable) for variable in self._optimizer_variables()],
+            "states": [self._entry(variable) for variable in self.states.values()],
+        }
+
+    def _entry(self, variable):
+        value = self.session_values.get(id(variable))
+        if value is None:
+            try:
+                value = variable.numpy()
+            except Exception as error:  # a variable of a graph that no session gave a value
+                return [variable.name, f"no value: {type(error).__name__}", True]
+        finite = value.dtype.kind not in "fc" or bool((value == value).all() and (abs(value) != float("inf")).all())
+        digest = hashlib.sha256(value.tobytes()).hexdigest()[:16]
+        return [variable.name, f"{value.dtype}{list(value.shape)} {digest}", finite]
+
+
+def variables_of(optimizer):
+    """An optimizer's variables: a list or a method, by the kind of the optimizer."""
+    if getattr(optimizer, "_slots", None) is not None and not hasattr(optimizer, "iterations"):  # TensorFlow 1
+        return [variable for slots in optimizer._slots.values() for variable in slots.values()]
+    variables = getattr(optimizer, "variables", [])
+    return list(variables() if callable(variables) else variables)
+
+
+def after(owner, name, note, unless=()):
+    """After each call of a method `note` is called with the object, the result and the arguments by name; it may
+    give another result."""
+    original = getattr(owner, name)
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def method(self, *arguments, **named):
+        result = original(self, *arguments, **named)
+        if isinstance(self, unless):
+            return result
+        other = note(self, result, signature.bind(self, *arguments, **named).arguments)
+        return result if other is None else other
+
+    setattr(owner, name, method)
+
+
+def before(owner, name, note):
+    """Before each call of a method `note` is called with the object."""
+    original = getattr(owner, name)
+
+    @functools.wraps(original)
+    def method(self, *arguments, **named):
+        note(self)
+        return original(self, *arguments, **named)
+
+    setattr(owner, name, method)
