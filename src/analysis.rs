@@ -50,7 +50,7 @@ pub fn findings(project: &Project, facts: &Facts<'_>, strict: bool) -> Vec<Findi
 /// What these checks find, what programs need to be distributed, and what does not parse.
 #[must_use]
 pub fn findings_of(checks: &[&Check], project: &Project, facts: &Facts<'_>, strict: bool) -> Vec<Finding> {
-    let texts = Texts::new(project);
+    let texts = Texts::new(project, facts.modules);
     let context = Context { facts, texts: &texts, strict };
     let mut findings: Vec<Finding> = checks.iter().flat_map(|check| (check.run)(context)).collect();
     findings.extend(distribute::findings(context, &findings));

@@ -121,6 +121,10 @@ fn suppressions(facts: &Facts<'_>, documents: &Documents) -> Suppressions {
         }
         let statements: Vec<_> = module.statements.iter().map(|statement| statement.header).collect();
         let text = &documents[&file].text;
+        // The comments of a file that has changed since stand elsewhere.
+        if !facts.modules.is_made_of(file, text) {
+            continue;
+        }
         found.insert(file, suppression::parse(text, &module.comments, &statements));
     }
     found

@@ -33,16 +33,18 @@ fn pipe(folder: &Path, command: &[&str], input: &[u8]) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
+type Encode = fn(&str) -> Vec<u8>;
+
 /// Files of all kinds: bytes before and after.
 fn kinds() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
-    let with = |text: &str, encode: fn(&str) -> Vec<u8>| {
-        (encode(&text.replace("@", "  # hvdlint: ignore[HVD901] -- n")), encode(&text.replace('@', "")))
+    let with = |text: &str, encode: Encode| {
+        (encode(&text.replace('@', "  # hvdlint: ignore[HVD901] -- n")), encode(&text.replace('@', "")))
     };
     let utf8 = |text: &str| text.as_bytes().to_vec();
     let latin1 =
         |text: &str| text.chars().map(|character| u8::try_from(u32::from(character)).unwrap()).collect();
-    let many: String = (0..30).map(|number| format!("v{number} = {number}\n")).collect();
-    let cases: Vec<(&str, String, fn(&str) -> Vec<u8>)> = vec![
+    let many = "v = 0\n".repeat(30);
+    let cases: Vec<(&str, String, Encode)> = vec![
         ("plain", "# é\nx = 1@\ny = 2\n".to_owned(), utf8),
         ("carriage returns", "a = 0\r\nx = 1@\r\ny = '\\\r\n'\r\n".to_owned(), utf8),
         ("lone carriage returns", "a = 0\rx = 1@\ry = 2\r".to_owned(), utf8),

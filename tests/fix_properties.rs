@@ -4,15 +4,13 @@
 
 mod support;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use hvdlint::checks::RULES;
+use hvdlint::finding::Applicability;
 use hvdlint::{semantic, syntax};
-use support::{fixtures, folder, run};
-
-type Files = BTreeMap<String, String>;
+use support::{Files, fixtures, mended};
 
 fn python_files(place: &Path, prefix: &str, found: &mut Files) {
     for entry in fs::read_dir(place).unwrap() {
@@ -20,7 +18,7 @@ fn python_files(place: &Path, prefix: &str, found: &mut Files) {
         let name = format!("{prefix}{}", path.file_name().unwrap().to_str().unwrap());
         if path.is_dir() {
             python_files(&path, &format!("{name}/"), found);
-        } else if name.ends_with(".py") {
+        } else if path.extension().is_some_and(|ending| ending == "py") {
             found.insert(name, fs::read_to_string(path).unwrap());
         }
     }
@@ -54,17 +52,6 @@ fn programs() -> Vec<(String, Files)> {
     programs
 }
 
-/// What all fixes make of the files.
-fn fixed(files: &Files, arguments: &[&str]) -> Files {
-    let given: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    let project = folder(&given);
-    let answer = run(project.path(), &[&["check", "--isolated", "--fix"], arguments].concat());
-    assert!(answer.status < 2, "{answer:#?}");
-    let mut found = Files::new();
-    python_files(project.path(), "", &mut found);
-    found
-}
-
 fn comments(text: &str) -> Vec<&str> {
     let mut comments: Vec<&str> =
         syntax::comments(text).into_iter().map(|range| text[range].trim_end()).collect();
@@ -86,37 +73,31 @@ fn lost(before: &str, after: &str) -> Vec<String> {
 }
 
 #[test]
-fn fixes_parse_are_final_and_keep_comments() {
+fn fixes_parse_are_final_and_keep_comments_and_line_ends() {
     let mut changed = 0;
     for (name, files) in programs() {
-        for arguments in [&[][..], &["--unsafe-fixes"], &["--strict"]] {
-            let after = fixed(&files, arguments);
-            changed += usize::from(after != files);
+        for least in [Applicability::Safe, Applicability::Unsafe] {
+            let after = mended(&files, least, None);
+            if after == files {
+                continue;
+            }
+            changed += 1;
             for (file, text) in &after {
                 let before = &files[file];
                 let errors = |text: &str| semantic::analyse(text).errors.len();
-                assert!(errors(text) <= errors(before), "{name} {arguments:?} {file}:\n{text}");
-                if arguments.is_empty() {
+                assert!(errors(text) <= errors(before), "{name} {least:?} {file}:\n{text}");
+                if least == Applicability::Safe {
                     assert_eq!(lost(before, text), [] as [String; 0], "{name} {file}:\n{text}");
                 }
             }
-            assert_eq!(fixed(&after, arguments), after, "{name} {arguments:?}: a second time changes more");
+            assert_eq!(mended(&after, least, None), after, "{name} {least:?}: a second time changes more");
+            if least == Applicability::Unsafe && !files.values().any(|text| text.contains('\r')) {
+                let windows = |files: &Files| -> Files {
+                    files.iter().map(|(name, text)| (name.clone(), text.replace('\n', "\r\n"))).collect()
+                };
+                assert_eq!(mended(&windows(&files), least, None), windows(&after), "{name}: other line ends");
+            }
         }
     }
-    assert!(changed > 50, "only {changed} programs are changed");
-}
-
-#[test]
-fn line_ends_and_missing_ones_are_kept() {
-    for (name, files) in programs() {
-        if files.values().any(|text| text.contains("\\\n")) {
-            continue;
-        }
-        let map = |files: &Files, how: fn(&str) -> String| -> Files {
-            files.iter().map(|(name, text)| (name.clone(), how(text))).collect()
-        };
-        let after = fixed(&files, &["--unsafe-fixes"]);
-        let windows: fn(&str) -> String = |text| text.replace('\n', "\r\n");
-        assert_eq!(fixed(&map(&files, windows), &["--unsafe-fixes"]), map(&after, windows), "{name}: CR LF");
-    }
+    assert!(changed > 100, "only {changed} programs are changed");
 }

@@ -1,10 +1,14 @@
-//! Whatever the program, the analysis ends, gives the same answer again, and its places lie in the text.
+//! Whatever the program, the analysis ends, gives the same answer again, and its places lie in the text; what fixes
+//! make of it parses and is final.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::PathBuf;
 
-use hvdlint::finding::Location;
-use hvdlint::project::{ConfigSource, OpenOptions, Project};
+use hvdlint::checks::{CHECKS, RULES};
+use hvdlint::examine::{Examined, Ignores, Wishes};
+use hvdlint::finding::{Applicability, Confidence, Location};
+use hvdlint::fix::mend;
+use hvdlint::project::{ConfigSource, OpenOptions, Project, SelectOptions, Selection};
 use hvdlint::{analysis, semantic};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -158,15 +162,44 @@ fn module() -> impl Strategy<Value = String> {
     })
 }
 
-/// The findings in a project of two modules, as text.
-fn findings(train: &str, part: &str) -> Vec<String> {
+/// A project of two modules.
+fn project(train: &str, part: &str) -> Project {
     let root = PathBuf::from("/nowhere");
     let overlay = [(root.join("train.py"), train.to_owned()), (root.join("part.py"), part.to_owned())]
         .into_iter()
         .collect();
-    let options = OpenOptions { config: ConfigSource::Isolated, overlay, ..OpenOptions::default() };
-    let paths = ["train.py", "part.py"].map(|name| root.join(name));
-    let project = Project::open(&paths, &options).unwrap();
+    let options =
+        OpenOptions { config: ConfigSource::Isolated, rules: RULES, overlay, ..OpenOptions::default() };
+    Project::open(&["train.py", "part.py"].map(|name| root.join(name)), &options).unwrap()
+}
+
+/// What all fixes make of the first of two modules, and of the second.
+fn fixed(train: &str, part: &str) -> [String; 2] {
+    let project = project(train, part);
+    let selection = Selection::new(project.config(), &SelectOptions::default(), RULES).unwrap();
+    let work = |library: &_| {
+        let wishes = Wishes {
+            checks: CHECKS,
+            library,
+            selection: &selection,
+            strict: false,
+            confidence: Confidence::Possible,
+            ignores: Ignores::Obeyed,
+        };
+        mend(Examined::new(project.clone(), wishes), wishes, Applicability::Unsafe, None)
+    };
+    let mended = analysis::with_library(&project, work).unwrap();
+    let text = |name: &str, before: &str| {
+        let mut changes = mended.changes.iter();
+        let change = changes.find(|change| project.file(change.file).relative == name);
+        change.map_or(before.to_owned(), |change| String::from_utf8(change.after.clone()).unwrap())
+    };
+    [text("train.py", train), text("part.py", part)]
+}
+
+/// The findings in a project of two modules, as text.
+fn findings(train: &str, part: &str) -> Vec<String> {
+    let project = project(train, part);
     let found = analysis::with_facts(&project, |facts| analysis::findings(&project, facts, true)).unwrap();
     for finding in &found {
         let places = finding.labels.iter().chain(&finding.flow).chain([&finding.primary]);
@@ -196,6 +229,15 @@ proptest! {
     fn every_program_is_analysed(train in module(), part in module()) {
         let first = findings(&train, &part);
         prop_assert_eq!(first, findings(&train, &part));
+    }
+
+    #[test]
+    fn fixes_parse_and_are_final(train in module(), part in module()) {
+        let after = fixed(&train, &part);
+        let errors = |text: &str| semantic::analyse(text).errors.len();
+        prop_assert!(errors(&after[0]) <= errors(&train), "{}", after[0]);
+        prop_assert!(errors(&after[1]) <= errors(&part), "{}", after[1]);
+        prop_assert_eq!(fixed(&after[0], &after[1]), after.clone());
     }
 
     #[test]

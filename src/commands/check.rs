@@ -33,7 +33,8 @@ pub(super) fn run(arguments: &CheckArgs, global: &GlobalArgs) -> anyhow::Result<
     };
     let selection = Selection::new(project.config(), &choice, RULES)?;
     let input = stdin.and_then(|bytes| Input::new(&project, arguments.stdin_filename.as_deref(), bytes));
-    let work = |library: &Library| examine(arguments, global, project.clone(), &selection, library, input);
+    let work =
+        |library: &Library| examine(arguments, global, project.clone(), &selection, library, input.as_ref());
     analysis::with_library(&project, work)?
 }
 
@@ -44,7 +45,7 @@ fn examine(
     project: Project,
     selection: &Selection,
     library: &Library,
-    input: Option<Input>,
+    input: Option<&Input>,
 ) -> anyhow::Result<u8> {
     let config = project.config();
     let wishes = Wishes {

@@ -32,11 +32,11 @@ pub(super) fn show(
     global: &GlobalArgs,
     examined: Examined,
     wishes: Wishes<'_>,
-    input: Option<Input>,
+    input: Option<&Input>,
 ) -> anyhow::Result<u8> {
     let usual = status(arguments, &examined.report);
     let (report, documents) = (examined.report.clone(), examined.documents.clone());
-    let mended = mend(arguments, examined, wishes, input.as_ref());
+    let mended = mend(arguments, examined, wishes, input);
     let color = super::color(global);
     let mut out = BufWriter::new(io::stdout().lock());
     for change in &mended.changes {
@@ -84,11 +84,11 @@ pub(super) fn apply(
     global: &GlobalArgs,
     examined: Examined,
     wishes: Wishes<'_>,
-    input: Option<Input>,
+    input: Option<&Input>,
 ) -> anyhow::Result<u8> {
-    let mut mended = mend(arguments, examined, wishes, input.as_ref());
+    let mut mended = mend(arguments, examined, wishes, input);
     let mut failed = refusals(&mended, global)?;
-    failed |= !replace(&mut mended, wishes, input.as_ref().map(|input| input.file))?;
+    failed |= !replace(&mut mended, wishes, input.map(|input| input.file))?;
     let mut report = mended.examined.report.clone();
     report.fixed = Some(Fixed { findings: mended.fixed, files: mended.changes.len() });
     let status = if failed { super::FAILED } else { status(arguments, &report) };

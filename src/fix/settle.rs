@@ -49,7 +49,7 @@ mod tests {
         settle(&mut findings, &documents);
         let settled: Vec<_> =
             findings.iter().filter_map(|finding| finding.fix.as_ref()).map(|fix| fix.applicability).collect();
-        use Applicability::{Safe, Unsafe};
-        assert_eq!(settled, [Unsafe, Unsafe, Safe, Safe]);
+        let (safe, not) = (Applicability::Safe, Applicability::Unsafe);
+        assert_eq!(settled, [not, not, safe, safe]);
     }
 }

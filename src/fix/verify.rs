@@ -79,6 +79,7 @@ pub fn verdict<'f>(before: State<'f>, after: State<'f>, edits: &Edits, fixed: &[
 }
 
 /// Whether two findings of one state are one: reports carry copies.
+#[must_use]
 pub fn is_same(a: &Finding, b: &Finding) -> bool {
     a.rule.code == b.rule.code && a.primary.location == b.primary.location && a.message == b.message
 }
@@ -207,9 +208,9 @@ mod tests {
         let needed = [finding(&texts, &NEEDED, "a.py", "one", "m")];
         let edits = Edits::default();
         let state = |standing| State { standing, documents: &texts };
-        let said = |before, after, fixed: &Finding| verdict(state(before), state(after), &edits, &[fixed]);
-        assert!(matches!(said(&restriction, &needed, &restriction[0]), Verdict::Good));
-        assert!(matches!(said(&needed, &restriction, &needed[0]), Verdict::New(_)));
+        let (form, distribution) = (state(&restriction), state(&needed));
+        assert!(matches!(verdict(form, distribution, &edits, &[&restriction[0]]), Verdict::Good));
+        assert!(matches!(verdict(distribution, form, &edits, &[&needed[0]]), Verdict::New(_)));
     }
 
     #[test]

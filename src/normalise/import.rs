@@ -136,7 +136,10 @@ fn encloses(module: &Module, other: &Definition, definition: &Definition) -> boo
 
 /// Whether some code reads the name as one of Python's own.
 fn is_free(module: &Module, name: NameId) -> bool {
-    module.values.iter().any(|evaluation| evaluation.value == Value::Free(name))
+    module
+        .uses
+        .iter()
+        .any(|reading| reading.variable.is_none() && module.value(reading.value).value == Value::Free(name))
 }
 
 /// What an import imports, in words.

@@ -3,6 +3,7 @@
 use crate::program::{Facts, Object};
 use crate::project::FileId;
 use crate::semantic::{Constant, Imported, Module, NameId, Scope, ScopeId, Value, ValueId, Variable};
+use crate::syntax::TextRange;
 
 /// The wish, or the wish with a number, for a new variable of a scope: no code that would see it has the name.
 #[must_use]
@@ -14,21 +15,18 @@ pub fn fresh(module: &Module, scope: ScopeId, wish: &str) -> String {
 
 fn is_taken(module: &Module, scope: ScopeId, name: &str) -> bool {
     let Some(id) = module.names.get(name) else { return false };
-    let is_bound_in = |own: &Scope| own.symbols.iter().any(|symbol| symbol.name == id);
-    if scope == Module::TOP {
-        return module.scopes.iter().any(is_bound_in)
-            || module.values.iter().any(|evaluation| evaluation.value == Value::Free(id));
-    }
-    // What is bound outside may be hidden, if nothing within reads it.
+    // What is bound outside of a function may be hidden, if nothing within reads it.
     let within = module.scope(scope).range;
+    let is_seen = |range: TextRange| scope == Module::TOP || within.contains_range(range);
     let is_own = |variable: Variable| module.symbol(variable).name == id;
     let is_free = |value: ValueId| module.value(value).value == Value::Free(id);
-    module.scopes.iter().any(|own| within.contains_range(own.range) && is_bound_in(own))
-        || module.definitions.iter().any(|own| within.contains_range(own.range) && is_own(own.variable))
+    let is_bound_in = |own: &Scope| own.symbols.iter().any(|symbol| symbol.name == id);
+    module.scopes.iter().any(|own| is_seen(own.range) && is_bound_in(own))
+        || module.definitions.iter().any(|own| is_seen(own.range) && is_own(own.variable))
         || module
             .uses
             .iter()
-            .any(|own| within.contains_range(own.range) && own.variable.map_or(is_free(own.value), is_own))
+            .any(|own| is_seen(own.range) && own.variable.map_or_else(|| is_free(own.value), is_own))
 }
 
 /// Whether code outside of a module may read the variable of the module's own scope with this name: another module

@@ -6,7 +6,8 @@ use crate::api::{Effect, EffectSet};
 use crate::program::{Caller, Facts, Object};
 use crate::project::FileId;
 use crate::semantic::{
-    BuiltinType, CallId, ScopeId, ScopeKind, SideEffect, StatementId, StatementKind, Use, Value, ValueId,
+    BuiltinType, CallId, Element, Operator, Passing, ScopeId, ScopeKind, SideEffect, StatementId,
+    StatementKind, Use, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -37,6 +38,7 @@ pub(super) fn can_go_first(
             StatementKind::Function
                 | StatementKind::Class
                 | StatementKind::While
+                | StatementKind::Assert
                 | StatementKind::Try
                 | StatementKind::Delete
                 | StatementKind::Import { .. }
@@ -104,13 +106,21 @@ impl Order<'_, '_> {
                 && range.end() <= expression.start()
                 && !gone.iter().any(|gone| gone.contains_range(range))
         };
-        if module.side_effects.iter().any(|(_, range)| is_before(*range)) {
+        if module.side_effects.iter().any(|(_, range)| is_before(*range))
+            || self.is_spread_before(expression)
+            || self.is_compared_later(expression)
+        {
             return false;
         }
         let calls = (0..module.calls.len()).map(CallId::new);
         let before: Vec<CallId> = calls.filter(|&id| is_before(module.call(id).range)).collect();
         if self.is_pure(expression) {
-            return before.iter().all(|&id| self.is_pure_call(id));
+            return before.iter().all(|&id| self.is_pure_call(id))
+                && module
+                    .values
+                    .iter()
+                    .filter(|own| is_before(own.range))
+                    .all(|own| self.is_plain(&own.value));
         }
         before.is_empty()
             && module
@@ -123,6 +133,54 @@ impl Order<'_, '_> {
                 .filter(|&id| is_before(module.value(id).range) && module.value(id).scope == self.scope())
                 .all(|id| self.is_steady_value(id))
             && !self.is_behind_interpolation(expression, &is_before)
+    }
+
+    /// Whether something is iterated over before the expression: `f(*iterator, next(iterator))`.
+    fn is_spread_before(&self, expression: TextRange) -> bool {
+        let module = self.facts.module(self.file);
+        let around = |range: TextRange| range.contains_range(expression) && range != expression;
+        let in_calls = module.calls.iter().filter(|call| around(call.range)).any(|call| {
+            call.arguments.iter().any(|argument| {
+                matches!(argument.passing, Passing::Spread | Passing::Merge)
+                    && argument.range.end() <= expression.start()
+            })
+        });
+        in_calls
+            || module.values.iter().filter(|own| around(own.range)).any(|own| match &own.value {
+                Value::Display(_, elements) => {
+                    elements.iter().any(|element| matches!(element, Element::Spread(_) | Element::Merge(_)))
+                }
+                _ => false,
+            })
+    }
+
+    /// Whether the expression is an operand of `a < b < c`, whose last ones are not always evaluated.
+    fn is_compared_later(&self, expression: TextRange) -> bool {
+        let module = self.facts.module(self.file);
+        let mut comparisons: Vec<TextRange> = module
+            .values
+            .iter()
+            .filter(|own| matches!(own.value, Value::Operator { operator: Operator::Compare(_), .. }))
+            .map(|own| own.range)
+            .filter(|range| range.contains_range(expression))
+            .collect();
+        comparisons.sort_by_key(|range| (range.start(), range.end()));
+        comparisons.windows(2).any(|pair| pair[0] == pair[1])
+    }
+
+    /// Whether a value in front of a pure expression runs no code that could disturb it: no operator of a class of
+    /// the project, or of nobody knows what.
+    fn is_plain(&self, value: &Value) -> bool {
+        let is_known = |operand: ValueId| {
+            let mut objects = self.facts.objects(self.file, operand).peekable();
+            objects.peek().is_some()
+                && objects.all(|(_, object)| !matches!(object, Object::Unknown | Object::Instance(..)))
+        };
+        match *value {
+            Value::Operator { left, right, .. } => is_known(left) && is_known(right),
+            Value::Iteration(_) | Value::Enter(_) | Value::Await(_) => false,
+            _ => true,
+        }
     }
 
     /// Whether a reading gives the same before and after the expression.
@@ -206,9 +264,8 @@ impl Order<'_, '_> {
     /// Whether no code of the project that a callee runs stores anything that lasts: effects are those of libraries.
     fn stores_nothing(&self, callee: crate::program::ObjectId) -> bool {
         let facts = self.facts;
-        let function = match facts.solution.object(callee) {
-            Object::Function(function) | Object::Bound(_, function) => function,
-            _ => return true,
+        let (Object::Function(function) | Object::Bound(_, function)) = facts.solution.object(callee) else {
+            return true;
         };
         let mut work = vec![facts.code_of(function)];
         let mut seen: FxHashSet<Caller> = work.iter().copied().collect();

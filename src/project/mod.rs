@@ -181,13 +181,17 @@ impl Project {
         })
     }
 
-    /// The bytes of a file on the disk, whatever text stands in for them.
+    /// The bytes of a file, or of the text that stands in for it.
     ///
     /// # Errors
     ///
     /// The file can't be read, or is larger than [`LARGEST_FILE`].
     pub fn bytes(&self, id: FileId) -> Result<Vec<u8>, FileProblem> {
-        discover::bytes(&self.file(id).path)
+        let path = &self.file(id).path;
+        match self.overlay.get(path) {
+            Some(text) => Ok(text.as_bytes().to_vec()),
+            None => discover::bytes(path),
+        }
     }
 
     /// The same project with these texts in place of what the files hold.

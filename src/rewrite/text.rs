@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::finding::{Edit, Location};
+use crate::program::Modules;
 use crate::project::{FileId, Project};
 use crate::semantic::Module;
 use crate::syntax::{self, TextRange, TextSize, TokenKind};
@@ -11,6 +12,7 @@ use crate::syntax::{self, TextRange, TextSize, TokenKind};
 #[derive(Debug)]
 pub struct Texts<'p> {
     project: &'p Project,
+    modules: &'p Modules,
     files: Vec<OnceLock<Option<Lexed>>>,
 }
 
@@ -26,16 +28,19 @@ pub(super) struct Lexed {
 }
 
 impl<'p> Texts<'p> {
-    /// The sources of a project; nothing is read yet.
+    /// The sources of a project that was analysed as `modules`; nothing is read yet.
     #[must_use]
-    pub fn new(project: &'p Project) -> Self {
-        Self { project, files: project.files().iter().map(|_| OnceLock::new()).collect() }
+    pub fn new(project: &'p Project, modules: &'p Modules) -> Self {
+        Self { project, modules, files: project.files().iter().map(|_| OnceLock::new()).collect() }
     }
 
-    /// The source of `module`, the analysed form of `file`; `None` if it can't be read any more.
+    /// The source of `module`, the analysed form of `file`; `None` if it can't be read any more, or has changed.
     #[must_use]
     pub fn get<'s>(&'s self, file: FileId, module: &'s Module) -> Option<Text<'s>> {
-        let read = || self.project.document(file).map(|document| Lexed::new(document.text));
+        let read = || {
+            let document = self.project.document(file)?;
+            self.modules.is_made_of(file, &document.text).then(|| Lexed::new(document.text))
+        };
         let text = self.files[file.index()].get_or_init(read).as_ref()?;
         Some(Text { file, module, text })
     }

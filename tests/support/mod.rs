@@ -2,10 +2,54 @@
 #![allow(dead_code, reason = "each harness uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hvdlint::analysis;
+use hvdlint::checks::{CHECKS, RULES};
+use hvdlint::examine::{Examined, Ignores, Wishes};
+use hvdlint::finding::{Applicability, Confidence};
+use hvdlint::fix::mend;
+use hvdlint::project::{ConfigSource, OpenOptions, Project, SelectOptions, Selection};
 use tempfile::TempDir;
+
+/// Texts by their names.
+pub type Files = BTreeMap<String, String>;
+
+/// What the fixes that are at least so safe make of the files, in memory; only those of the selected checks.
+pub fn mended(files: &Files, least: Applicability, select: Option<&str>) -> Files {
+    let root = Path::new("/nowhere");
+    let overlay = files.iter().map(|(name, text)| (root.join(name), text.clone())).collect();
+    let options =
+        OpenOptions { config: ConfigSource::Isolated, rules: RULES, overlay, ..OpenOptions::default() };
+    let paths: Vec<_> = files.keys().map(|name| root.join(name)).collect();
+    let project = Project::open(&paths, &options).unwrap();
+    let choice = SelectOptions {
+        select: select.map(|list| list.split(',').map(str::to_owned).collect()),
+        ..SelectOptions::default()
+    };
+    let selection = Selection::new(project.config(), &choice, RULES).unwrap();
+    let work = |library: &_| {
+        let wishes = Wishes {
+            checks: CHECKS,
+            library,
+            selection: &selection,
+            strict: false,
+            confidence: Confidence::Certain,
+            ignores: Ignores::Obeyed,
+        };
+        mend(Examined::new(project.clone(), wishes), wishes, least, None)
+    };
+    let mended = analysis::with_library(&project, work).unwrap();
+    let mut after = files.clone();
+    for change in mended.changes {
+        let path = &project.file(change.file).path;
+        let name = files.keys().find(|name| root.join(name) == *path).unwrap();
+        after.insert(name.clone(), String::from_utf8(change.after).unwrap());
+    }
+    after
+}
 
 /// What a run gave.
 #[derive(Debug, PartialEq, Eq)]
