@@ -7,6 +7,7 @@ use super::{
     ValueId,
 };
 use crate::semantic::{Container, ParameterKind};
+use smallvec::{SmallVec, smallvec};
 
 /// How deep conditional results are taken apart to find parameters among them.
 const DEPTH: usize = 4;
@@ -117,7 +118,7 @@ impl Solver<'_> {
         arguments: &Arguments,
     ) {
         let file = function.file;
-        let mut filled = vec![false; parameters.len()];
+        let mut filled: SmallVec<[bool; 16]> = smallvec![false; parameters.len()];
         let variadic = parameters.iter().position(|parameter| parameter.kind == ParameterKind::Variadic);
         let keywords = parameters.iter().position(|parameter| parameter.kind == ParameterKind::Keywords);
         let rest = |solver: &mut Self, index: usize, kind: Container| {
@@ -126,7 +127,7 @@ impl Solver<'_> {
             solver.add(node, container);
             container
         };
-        let places: Vec<usize> = (0..parameters.len())
+        let places: SmallVec<[usize; 16]> = (0..parameters.len())
             .filter(|&index| {
                 matches!(parameters[index].kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
             })
@@ -213,7 +214,7 @@ impl Solver<'_> {
     ) {
         let file = function.file;
         let caller = self.site_caller(site);
-        let mut position = 0;
+        let mut position: u32 = 0;
         for (index, parameter) in parameters.iter().enumerate() {
             let value = self.node(file, parameter.value);
             let is_free = !filled[index];
@@ -222,7 +223,7 @@ impl Solver<'_> {
                     if is_free {
                         for &spread in &arguments.spread {
                             // The first `*args` fills the free parameters in order.
-                            let element = self.objects.id(Object::Literal(Literal::Int(position)));
+                            let element = self.objects.id(Object::Literal(Literal::Int(position.into())));
                             if arguments.spread.len() == 1 {
                                 self.on(spread, Use::ElementInto(element, value));
                             } else {
@@ -280,10 +281,10 @@ impl Solver<'_> {
     }
 
     /// The elements of `object` from `position` on go to the tuple `container`.
-    pub(super) fn rest_into(&mut self, object: ObjectId, position: i64, container: ObjectId) {
+    pub(super) fn rest_into(&mut self, object: ObjectId, position: u32, container: ObjectId) {
         match self.objects.get(object) {
             Object::Container(Container::List | Container::Tuple, _) if object != container => {
-                self.slice_into(object, position, None, container);
+                self.slice_into(object, position.into(), None, container);
             }
             Object::Container(..) => {
                 let (all, any) = (self.all(object), self.field(container, Field::Any));
