@@ -135,6 +135,13 @@ pub(super) struct Arguments {
     pub(super) open: bool,
 }
 
+impl Arguments {
+    /// Whether there is neither `*args` nor `**kwargs`.
+    pub(super) fn is_plain(&self) -> bool {
+        self.spread.is_empty() && self.merge.is_empty()
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Site {
     pub(super) caller: Caller,

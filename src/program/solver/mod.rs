@@ -27,7 +27,7 @@ use graph::{Arguments, Field, Node, Site, SiteId, Use, Uses};
 
 use std::collections::VecDeque;
 
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::hierarchy::{Hierarchy, Resolver};
 use super::modules::{ClassRef, FunctionRef, Meaning, Modules};
@@ -119,8 +119,6 @@ struct Solver<'a> {
     capacity: usize,
     view: View,
     queue: VecDeque<NodeId>,
-    /// Pairs of nodes, the first in the upper half.
-    edges_seen: FxHashSet<u64>,
     fields: FxHashMap<(ObjectId, Field), NodeId>,
     /// The parts of each container, for what reads them all.
     parts: FxHashMap<ObjectId, Vec<(Literal, NodeId)>>,
@@ -129,6 +127,11 @@ struct Solver<'a> {
     attributes: FxHashMap<(ObjectId, Name), NodeId>,
     sites: Vec<Site>,
     calls_seen: FxHashSet<(SiteId, ObjectId)>,
+    /// The functions that a site's arguments have been bound to, with and without a receiver in front.
+    bound: FxHashSet<(SiteId, FunctionRef, bool)>,
+    /// The parameters that have their defaults.
+    defaulted: FxHashSet<NodeId>,
+    generators: FxHashSet<FunctionRef>,
     creations: FxHashMap<Object, u32>,
     called: FxHashSet<FunctionRef>,
     property_setters: FxHashMap<NodeId, Vec<NodeId>>,
@@ -164,13 +167,15 @@ impl<'a> Solver<'a> {
             capacity: capacity(count),
             view,
             queue: VecDeque::new(),
-            edges_seen: FxHashSet::with_capacity_and_hasher(count, FxBuildHasher),
             fields: FxHashMap::default(),
             parts: FxHashMap::default(),
             slices: FxHashMap::default(),
             attributes: FxHashMap::default(),
             sites: Vec::new(),
             calls_seen: FxHashSet::default(),
+            bound: FxHashSet::default(),
+            defaulted: FxHashSet::default(),
+            generators: FxHashSet::default(),
             creations: FxHashMap::default(),
             called: FxHashSet::default(),
             property_setters: FxHashMap::default(),
@@ -236,12 +241,11 @@ impl<'a> Solver<'a> {
 
     fn add(&mut self, node: NodeId, object: ObjectId) {
         let entry = &mut self.nodes[node.index()];
-        if entry.objects.contains(&object) {
+        let room = self.capacity.saturating_sub(entry.objects.len());
+        if room == 0 || entry.objects.contains(&object) {
             return;
         }
-        let room = self.capacity.saturating_sub(entry.objects.len());
         match room {
-            0 => return,
             // The last place is for what nobody knows.
             1 if !entry.objects.contains(&ObjectId::UNKNOWN) => entry.objects.push(ObjectId::UNKNOWN),
             _ => entry.objects.push(object),
@@ -272,12 +276,11 @@ impl<'a> Solver<'a> {
         instances
     }
 
-    /// Lets what `from` may be flow to `to`.
+    /// Lets what `from` may be flow to `to`. To do so twice is harmless, but work and memory for nothing.
     fn flow(&mut self, from: NodeId, to: NodeId) {
-        if from == to || !self.edges_seen.insert(u64::from(from.0) << 32 | u64::from(to.0)) {
-            return;
+        if from != to {
+            self.on(from, Use::Flow(to));
         }
-        self.on(from, Use::Flow(to));
     }
 
     /// Registers what happens to the objects that `node` may be.
