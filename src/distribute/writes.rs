@@ -161,7 +161,8 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
     if effects.contains(Effect::WritesFile) && !effects.contains(Effect::ReadsFile) {
         return (!is_of_own_file(job, file, call)).then_some(Sort::File);
     }
-    effects.contains(Effect::Prints).then_some(Sort::Print)
+    // `print(line, file=log)` writes to the file alone.
+    (effects.contains(Effect::Prints) && !is_of_own_file(job, file, call)).then_some(Sort::Print)
 }
 
 /// What a call's callees do themselves; a function of the project has its own statements.

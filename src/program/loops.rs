@@ -319,18 +319,13 @@ fn tape_loop(
     if own.steps.is_empty() && own.by_hand.is_empty() {
         return None;
     }
+    let sources = sources(facts, &taken);
+    if own.steps.is_empty() {
+        own.steps = steps_of_sums(facts, gradients, &own.by_hand, &sources);
+    }
     for &(file, step) in &own.steps {
         if let Some(receiver) = facts.receiver(file, facts.module(file).call(step)) {
             own.optimizers.extend(facts.of_kind(file, receiver, Kind::Optimizer));
-        }
-    }
-    let mut sources = Vec::new();
-    for &(file, call) in &taken {
-        let call_data = facts.module(file).call(call);
-        for symbol in facts.called_symbols(file, call) {
-            sources.extend(
-                facts.argument(file, call_data, symbol, "sources").map(|argument| (file, argument.value)),
-            );
         }
     }
     let variables: Vec<Place> = own
@@ -350,6 +345,48 @@ fn tape_loop(
         .unwrap_or_default();
     sort(&mut own.optimizers);
     Some(own)
+}
+
+/// What gradients are taken of.
+fn sources(facts: &Facts<'_>, taken: &[(FileId, CallId)]) -> Vec<Place> {
+    let mut sources = Vec::new();
+    for &(file, call) in taken {
+        let data = facts.module(file).call(call);
+        for symbol in facts.called_symbols(file, call) {
+            let argument = facts.argument(file, data, symbol, "sources");
+            sources.extend(argument.map(|argument| (file, argument.value)));
+        }
+    }
+    sources
+}
+
+/// The steps that apply gradients which are summed up before, in variables that they are not taken of.
+fn steps_of_sums(
+    facts: &Facts<'_>,
+    gradients: &Gradients,
+    by_hand: &[(FileId, CallId)],
+    sources: &[Place],
+) -> Vec<(FileId, CallId)> {
+    let variables = |places: &mut dyn Iterator<Item = Place>| -> FxHashSet<ObjectId> {
+        places.flat_map(|(file, value)| facts.of_kind(file, value, Kind::Variable)).collect()
+    };
+    let behind = |places: &[Place]| facts.influence().backwards(places, |_| false);
+    let mut updated = by_hand.iter().filter_map(|&(file, call)| {
+        facts.receiver(file, facts.module(file).call(call)).map(|receiver| (file, receiver))
+    });
+    let mut sums = variables(&mut updated);
+    if sums.is_empty() {
+        return Vec::new();
+    }
+    for trained in variables(&mut behind(sources).into_iter()) {
+        sums.remove(&trained);
+    }
+    let applies_sums = |&(file, call): &(FileId, CallId)| {
+        let given = facts.module(file).call(call).arguments.iter().map(|argument| (file, argument.value));
+        let given: Vec<Place> = given.collect();
+        !sums.is_disjoint(&variables(&mut behind(&given).into_iter()))
+    };
+    gradients.steps.iter().copied().filter(applies_sums).collect()
 }
 
 /// The tape that a call gives its distributed form.
