@@ -95,8 +95,10 @@ fn joined(job: &Job<'_>, file: FileId, writings: &[Writing], reads: bool) -> Vec
     }
     for run in &mut runs {
         run.unbound = read_elsewhere(text.module, run);
-        run.is_awaited =
-            reads && run.calls.iter().any(|&call| writes_model(job, file, text.module.call(call)));
+        let first = text.module.call(run.calls[0]);
+        run.is_awaited = reads
+            && !obstacles::is_conditional(job, Caller { file, scope: first.scope }, first.block)
+            && run.calls.iter().any(|&call| writes_model(job, file, text.module.call(call)));
     }
     runs
 }
