@@ -6,8 +6,8 @@ mod support;
 
 use std::path::Path;
 
-use hvdlint::checks::{CHECKS, Check};
-use hvdlint::finding::{Confidence, Level};
+use hvdlint::checks::RULES;
+use hvdlint::finding::{Confidence, Group, Level, Rule};
 use hvdlint::project::{ConfigSource, OpenOptions, Project};
 use hvdlint::{analysis, report};
 
@@ -57,7 +57,7 @@ fn expected(example: &Example) -> Vec<(String, usize, String)> {
     expected
 }
 
-fn actual(check: &Check, example: &Example, folder: &Path) -> Vec<(String, usize, String)> {
+fn actual(rule: &Rule, example: &Example, folder: &Path) -> Vec<(String, usize, String)> {
     for (name, text) in &example.files {
         let path = folder.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -73,7 +73,7 @@ fn actual(check: &Check, example: &Example, folder: &Path) -> Vec<(String, usize
     let sources = report::Sources::new(&documents);
     let mut found: Vec<(String, usize, String)> = findings
         .iter()
-        .filter(|finding| finding.rule.name == check.rule.name)
+        .filter(|finding| finding.rule.name == rule.name)
         .filter(|finding| finding.confidence == Confidence::Certain || has("possible"))
         .filter(|finding| finding.level > Level::Note)
         .map(|finding| {
@@ -86,23 +86,23 @@ fn actual(check: &Check, example: &Example, folder: &Path) -> Vec<(String, usize
     found
 }
 
-fn run(check: &Check) -> Vec<String> {
+fn run(rule: &Rule) -> Vec<String> {
     let mut failures = Vec::new();
-    let examples = examples(check.rule.page);
+    let examples = examples(rule.page);
     for kind in ["reported", "accepted"] {
         let count = examples.iter().filter(|example| example.words[0] == kind).count();
         if count < 3 {
-            failures.push(format!("checks/{}.md: {count} {kind} examples", check.rule.name));
+            failures.push(format!("checks/{}.md: {count} {kind} examples", rule.name));
         }
     }
     for example in examples.iter().filter(|example| example.words[0] != "fixed") {
         let folder = tempfile::tempdir().unwrap();
-        let (expected, actual) = (expected(example), actual(check, example, folder.path()));
+        let (expected, actual) = (expected(example), actual(rule, example, folder.path()));
         let says_so = expected.is_empty() == (example.words[0] == "accepted");
         if expected != actual || !says_so {
             failures.push(format!(
                 "checks/{}.md:{}: expected {expected:?}, found {actual:?}",
-                check.rule.name, example.line
+                rule.name, example.line
             ));
         }
     }
@@ -117,29 +117,30 @@ fn bare(example: &Example) -> Vec<(String, String)> {
     example.files.iter().map(|(name, own)| (name.clone(), text(own))).collect()
 }
 
-/// What they become.
-fn fixed(check: &Check, example: &Example, more: &[&str]) -> Vec<(String, String)> {
+/// What they become. The steps of a distribution are right only together, so that all of them are made.
+fn fixed(rule: &Rule, example: &Example, more: &[&str]) -> Vec<(String, String)> {
     let files = bare(example);
     let given: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let folder = support::folder(&given);
-    let arguments = [&["check", "--fix", "--isolated", "--select", check.rule.name], more].concat();
+    let selected = if rule.group == Group::Distribution { rule.group.name() } else { rule.name };
+    let arguments = [&["check", "--fix", "--isolated", "--select", selected], more].concat();
     let run = support::run(folder.path(), &arguments);
     assert!(run.status < 2, "{run:#?}");
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     files.iter().map(|(name, _)| (name.clone(), read(name))).collect()
 }
 
-fn run_fixes(check: &Check) -> Vec<String> {
+fn run_fixes(rule: &Rule) -> Vec<String> {
     let mut failures = Vec::new();
-    let examples = examples(check.rule.page);
-    let page = format!("checks/{}.md", check.rule.name);
+    let examples = examples(rule.page);
+    let page = format!("checks/{}.md", rule.name);
     let mut is_fixed_somewhere = false;
     for (index, example) in examples.iter().enumerate() {
         if example.words[0] == "fixed" {
             let is_unsafe = example.words.iter().any(|word| word == "unsafe");
             let before = &examples[index - 1];
             assert_eq!(before.words[0], "reported", "{page}:{}: it follows what it is made of", example.line);
-            let mut actual = fixed(check, before, if is_unsafe { &["--unsafe-fixes"] } else { &[] });
+            let mut actual = fixed(rule, before, if is_unsafe { &["--unsafe-fixes"] } else { &[] });
             // A page shows the files that change.
             actual.retain(|(name, _)| example.files.iter().any(|(shown, _)| shown == name));
             if actual != example.files {
@@ -147,14 +148,14 @@ fn run_fixes(check: &Check) -> Vec<String> {
                     actual.iter().map(|(name, text)| format!("# file: {name}\n{text}")).collect();
                 failures.push(format!("{page}:{}: it becomes\n{}", example.line, text.join("")));
             }
-            if is_unsafe && fixed(check, before, &[]) == fixed(check, before, &["--unsafe-fixes"]) {
+            if is_unsafe && fixed(rule, before, &[]) == fixed(rule, before, &["--unsafe-fixes"]) {
                 failures.push(format!("{page}:{}: nothing of it is unsafe", example.line));
             }
             is_fixed_somewhere = true;
         }
     }
     if !is_fixed_somewhere {
-        let is_changed = |example: &&Example| fixed(check, example, &["--unsafe-fixes"]) != bare(example);
+        let is_changed = |example: &&Example| fixed(rule, example, &["--unsafe-fixes"]) != bare(example);
         if let Some(example) =
             examples.iter().filter(|example| example.words[0] == "reported").find(is_changed)
         {
@@ -164,13 +165,17 @@ fn run_fixes(check: &Check) -> Vec<String> {
     failures
 }
 
+/// The rules that look at programs.
+fn with_examples() -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().copied().filter(|rule| rule.group != Group::Tool)
+}
+
 #[test]
 fn pages_show_what_is_fixed() {
     let only = std::env::var("CHECK").ok();
-    let failures: Vec<String> = CHECKS
-        .iter()
-        .filter(|check| only.as_deref().is_none_or(|only| only == check.rule.name))
-        .flat_map(|check| run_fixes(check))
+    let failures: Vec<String> = with_examples()
+        .filter(|rule| only.as_deref().is_none_or(|only| only == rule.name))
+        .flat_map(run_fixes)
         .collect();
     assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
 }
@@ -178,10 +183,9 @@ fn pages_show_what_is_fixed() {
 #[test]
 fn pages_tell_the_truth() {
     let only = std::env::var("CHECK").ok();
-    let failures: Vec<String> = CHECKS
-        .iter()
-        .filter(|check| only.as_deref().is_none_or(|only| only == check.rule.name))
-        .flat_map(|check| run(check))
+    let failures: Vec<String> = with_examples()
+        .filter(|rule| only.as_deref().is_none_or(|only| only == rule.name))
+        .flat_map(run)
         .collect();
     assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
 }

@@ -240,6 +240,19 @@ impl Library {
         self.ancestry(class).into_iter().find_map(|class| class.own_member(name))
     }
 
+    /// The names of those members of a class, inherited ones included, that are as wanted.
+    #[must_use]
+    pub fn member_names<'l>(
+        &'l self,
+        class: &'l Symbol,
+        is_wanted: impl Fn(&Symbol) -> bool,
+    ) -> FxHashSet<&'l str> {
+        let mut seen = FxHashSet::default();
+        let members = self.ancestry(class).into_iter().flat_map(Symbol::members);
+        let nearest = members.filter(|member| seen.insert(member.last_name()));
+        nearest.filter(|member| is_wanted(member)).map(Symbol::last_name).collect()
+    }
+
     /// The kind of the instances of a class: its own or its nearest base's.
     #[must_use]
     pub fn kind_of_class(&self, class: &Symbol) -> Kind {

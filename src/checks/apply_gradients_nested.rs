@@ -1,10 +1,12 @@
 //! `apply_gradients` within a larger expression leaves no place behind it for the broadcast.
 
+use rustc_hash::FxHashSet;
+
 use super::{Context, check, training};
 use crate::api::{Effect, Symbol};
 use crate::finding::{Confidence, Finding, Level};
 use crate::normalise;
-use crate::program::{Caller, Facts, Travel};
+use crate::program::{Caller, Facts};
 use crate::project::FileId;
 use crate::semantic::{
     BranchKind, Call, CallId, DefinitionKind, Module, Role, ScopeKind, StatementKind, Value, ValueId,
@@ -14,32 +16,40 @@ check!("HVD008", "apply-gradients-nested", Restriction, Error, run);
 
 fn run(context: Context<'_>) -> Vec<Finding> {
     let facts = context.facts;
-    let travel = Travel::new(facts);
+    let optimizer = facts.library.lookup("tensorflow.keras.optimizers.Optimizer");
+    let methods =
+        optimizer.map(|optimizer| facts.library.member_names(optimizer, applies)).unwrap_or_default();
     let mut findings = Vec::new();
     for file in facts.files() {
         for (index, call) in facts.module(file).calls.iter().enumerate() {
             let id = CallId::new(index);
-            let Some(confidence) = applies_gradients(facts, file, id) else { continue };
+            let Some(confidence) = applies_gradients(facts, &methods, file, id) else { continue };
             if !is_statement(facts, file, call) {
-                findings.push(finding(context, &travel, file, id).confidence(confidence));
+                findings.push(finding(context, file, id).confidence(confidence));
             }
         }
     }
     findings
 }
 
+fn applies(symbol: &Symbol) -> bool {
+    symbol.has(Effect::AppliesGradients) && !symbol.has(Effect::TakesGradients)
+}
+
 /// Whether a call is `apply_gradients` of an optimizer; possibly, if nobody knows whose method it is.
-fn applies_gradients(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Confidence> {
-    let applies =
-        |symbol: &Symbol| symbol.has(Effect::AppliesGradients) && !symbol.has(Effect::TakesGradients);
+fn applies_gradients(
+    facts: &Facts<'_>,
+    methods: &FxHashSet<&str>,
+    file: FileId,
+    id: CallId,
+) -> Option<Confidence> {
     if facts.called_symbols(file, id).any(applies) {
         return Some(Confidence::Certain);
     }
     let module = facts.module(file);
     let Value::Attribute { base, name, .. } = module.value(module.call(id).callee).value else { return None };
-    let optimizer = facts.library.lookup("tensorflow.keras.optimizers.Optimizer")?;
-    let method = facts.library.member(optimizer, module.names.text(name))?;
-    (facts.is_unknown(file, base) && applies(method)).then_some(Confidence::Possible)
+    let applies = methods.contains(module.names.text(name)) && facts.is_unknown(file, base);
+    applies.then_some(Confidence::Possible)
 }
 
 /// Whether the call is a statement or the whole right-hand side of an assignment.
@@ -65,11 +75,11 @@ fn is_part(module: &Module, value: ValueId, whole: ValueId) -> bool {
     matches!(module.value(value).value, Value::Unpack { base, .. } if base == whole)
 }
 
-fn finding(context: Context<'_>, travel: &Travel, file: FileId, id: CallId) -> Finding {
+fn finding(context: Context<'_>, file: FileId, id: CallId) -> Finding {
     let facts = context.facts;
     let call = facts.module(file).call(id);
     let caller = Caller { file, scope: call.scope };
-    let obscurity = obscurity(facts, travel, caller, call);
+    let obscurity = obscurity(facts, caller, call);
     let level = if obscurity.is_some() { Level::Error } else { context.warning() };
     let name = training::called(facts, file, id).unwrap_or_else(|| "apply_gradients".to_owned());
     let message = format!("`{name}` is part of a larger expression");
@@ -90,7 +100,7 @@ fn finding(context: Context<'_>, travel: &Travel, file: FileId, id: CallId) -> F
 }
 
 /// Why it is not clear whether, or how often, a call runs within its statement.
-fn obscurity(facts: &Facts<'_>, travel: &Travel, caller: Caller, call: &Call) -> Option<&'static str> {
+fn obscurity(facts: &Facts<'_>, caller: Caller, call: &Call) -> Option<&'static str> {
     let module = facts.module(caller.file);
     if let ScopeKind::Lambda(_) = module.scope(caller.scope).kind {
         return Some("in a lambda");
@@ -108,5 +118,5 @@ fn obscurity(facts: &Facts<'_>, travel: &Travel, caller: Caller, call: &Call) ->
         _ => {}
     }
     let function = facts.function_of(caller).filter(|_| statement == StatementKind::Return)?;
-    travel.lost_function(function).map(|_| "in the `return` of a function whose calls are not known")
+    facts.travel().lost_function(function).map(|_| "in the `return` of a function whose calls are not known")
 }

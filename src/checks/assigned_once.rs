@@ -19,7 +19,8 @@ pub fn findings(context: Context<'_>, rule: &'static Rule, family: Family) -> Ve
     let containers = Containers::new(facts);
     let sources = sources(facts, family);
     let created = sources.iter().filter_map(|source| created(context, rule, source, &containers));
-    let aliases = facts.files().flat_map(|file| aliases(facts, file, family));
+    let files = facts.files().filter(|&file| facts.has_any(file, |kind| family.has(kind)));
+    let aliases = files.flat_map(|file| aliases(facts, file, family));
     created.chain(aliases.map(|alias| second_name(context, rule, &alias, &containers))).collect()
 }
 
@@ -27,7 +28,7 @@ fn created(
     context: Context<'_>,
     rule: &'static Rule,
     source: &Source,
-    containers: &Containers,
+    containers: &Containers<'_, '_>,
 ) -> Option<Finding> {
     let facts = context.facts;
     let mut finding = if let Some(why) = repetition(facts, source) {
@@ -82,7 +83,7 @@ fn inline(
     context: Context<'_>,
     rule: &'static Rule,
     source: &Source,
-    containers: &Containers,
+    containers: &Containers<'_, '_>,
 ) -> Option<Finding> {
     let facts = context.facts;
     let (how, lost) = elsewhere(facts, source, containers)?;
@@ -113,7 +114,11 @@ fn inline(
 }
 
 /// Where an object is created if not by `name = call(...)`, and whether it is lost there.
-fn elsewhere(facts: &Facts<'_>, source: &Source, containers: &Containers) -> Option<(&'static str, bool)> {
+fn elsewhere(
+    facts: &Facts<'_>,
+    source: &Source,
+    containers: &Containers<'_, '_>,
+) -> Option<(&'static str, bool)> {
     let file = source.creation.file;
     let module = facts.module(file);
     let whole = source.call(facts);

@@ -1,5 +1,7 @@
 //! Containers in which an object is lost: they are read with a key that is known only when the program runs.
 
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashSet;
 
 use crate::program::{Facts, Object, ObjectId};
@@ -11,14 +13,20 @@ pub const LOST: &str = "Which object is used here is not known, so the fixes for
 
 /// The objects that are read out of containers with an unknown key, where it could be another one.
 #[derive(Debug)]
-pub struct Containers {
-    lost: FxHashSet<ObjectId>,
+pub struct Containers<'f, 'a> {
+    facts: &'f Facts<'a>,
+    lost: OnceCell<FxHashSet<ObjectId>>,
 }
 
-impl Containers {
-    /// Looks at all reads of containers in the training programs' files.
+impl<'f, 'a> Containers<'f, 'a> {
+    /// Those of the training programs' files; all their reads of containers are looked at when it is first asked.
     #[must_use]
-    pub fn new(facts: &Facts<'_>) -> Self {
+    pub fn new(facts: &'f Facts<'a>) -> Self {
+        Self { facts, lost: OnceCell::new() }
+    }
+
+    fn find_lost(&self) -> FxHashSet<ObjectId> {
+        let facts = self.facts;
         let mut lost = FxHashSet::default();
         for file in facts.files() {
             let module = facts.module(file);
@@ -42,13 +50,13 @@ impl Containers {
                 }
             }
         }
-        Self { lost }
+        lost
     }
 
     /// Whether they lose the object.
     #[must_use]
     pub fn lose(&self, object: ObjectId) -> bool {
-        self.lost.contains(&object)
+        self.lost.get_or_init(|| self.find_lost()).contains(&object)
     }
 }
 

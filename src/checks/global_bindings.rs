@@ -43,7 +43,7 @@ pub type Elsewhere<'a> = FxHashMap<(FileId, &'a str), Vec<Binding>>;
 #[must_use]
 pub fn stores_into_modules<'a>(facts: &Facts<'a>, kind: Kind) -> Elsewhere<'a> {
     let mut found = Elsewhere::default();
-    for file in facts.files() {
+    for file in facts.files().filter(|&file| facts.has_any(file, |held| held == kind)) {
         let module = facts.module(file);
         for store in &module.stores {
             let StoreKey::Attribute(name) = store.key else { continue };

@@ -14,8 +14,13 @@ use crate::semantic::{Module, ScopeKind, Value, Variable};
 check!("HVD009", "global-optimizer-order", Restriction, Error, run);
 
 fn run(context: Context<'_>) -> Vec<Finding> {
-    let elsewhere = stores_into_modules(context.facts, Kind::Optimizer);
-    context.facts.files().flat_map(|file| late_bindings(context, file, &elsewhere)).collect()
+    let facts = context.facts;
+    let elsewhere = stores_into_modules(facts, Kind::Optimizer);
+    let is_concerned = |file: &FileId| {
+        let has_own = facts.has_any(*file, |kind| kind == Kind::Optimizer);
+        has_own || elsewhere.keys().any(|(other, _)| other == file)
+    };
+    facts.files().filter(is_concerned).flat_map(|file| late_bindings(context, file, &elsewhere)).collect()
 }
 
 fn late_bindings(context: Context<'_>, file: FileId, elsewhere: &Elsewhere<'_>) -> Vec<Finding> {

@@ -6,7 +6,8 @@ use crate::program::{Caller, Facts, Object, Place};
 use crate::project::FileId;
 use crate::semantic::ValueId;
 
-const FAMILY: Family = Family::DatasetsAndOptimizers;
+/// The objects whose variables must hold nothing else.
+pub const FAMILY: Family = Family::DatasetsAndOptimizers;
 
 /// What is known of a value: whether it is a dataset or an optimizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::finding::{Finding, Level, Location};
 use crate::normalise;
 use crate::program::{Caller, Facts, Meaning};
 use crate::project::FileId;
-use crate::semantic::{Import, ImportId, Statement, StatementKind};
+use crate::semantic::{Import, ImportId, Module, Statement, StatementKind};
 
 check!("HVD001", "import-not-at-top", Restriction, Error, run);
 
@@ -16,6 +16,9 @@ fn run(context: Context<'_>) -> Vec<Finding> {
 
 fn misplaced(context: Context<'_>, file: FileId) -> Vec<Finding> {
     let module = context.facts.module(file);
+    if begins_with_imports(module) {
+        return Vec::new();
+    }
     let top = Top::new(context.facts, file);
     let end = top.end(module);
     let mut findings = Vec::new();
@@ -39,6 +42,17 @@ fn misplaced(context: Context<'_>, file: FileId) -> Vec<Finding> {
         findings.push(finding(context, file, imports, &why));
     }
     findings
+}
+
+/// Whether nothing but a docstring stands in front of an import or around one, as in most modules.
+fn begins_with_imports(module: &Module) -> bool {
+    let is_import = |statement: &Statement| matches!(statement.kind, StatementKind::Import { .. });
+    let mut behind = module.statements.iter().skip_while(|statement| {
+        let is_plain =
+            is_import(statement) || statement.kind == StatementKind::Expression { docstring: true };
+        is_plain && statement.parent.is_none() && statement.scope == Module::TOP
+    });
+    !behind.any(is_import)
 }
 
 /// Why an import is not at the top.

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::held::{Holds, Reuse, holds};
+use super::held::{FAMILY, Holds, Reuse, holds};
 use super::objects::{noun, with_article};
 use super::reused_attributes::reused_attributes;
 use super::trained_on::Training;
@@ -19,7 +19,8 @@ check!("HVD006", "object-variable-reused", Restriction, Error, run);
 fn run(context: Context<'_>) -> Vec<Finding> {
     let facts = context.facts;
     let training = Training::default();
-    let variables = facts.files().flat_map(|file| reused_variables(facts, file));
+    let files = facts.files().filter(|&file| facts.has_any(file, |kind| FAMILY.has(kind)));
+    let variables = files.flat_map(|file| reused_variables(facts, file));
     variables.chain(reused_attributes(facts)).map(|reuse| finding(context, &reuse, &training)).collect()
 }
 

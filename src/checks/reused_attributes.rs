@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::held::{Holds, Reuse, holds};
+use rustc_hash::FxHashSet;
+
+use super::held::{FAMILY, Holds, Reuse, holds};
 use crate::finding::{Confidence, Location};
 use crate::program::{Caller, Facts, Object, ObjectId};
 use crate::project::FileId;
@@ -13,10 +15,17 @@ use crate::semantic::{Definition, Module, Store, StoreKey};
 #[must_use]
 pub fn reused_attributes(facts: &Facts<'_>) -> Vec<Reuse> {
     let mut groups: BTreeMap<(ObjectId, &str), Vec<(FileId, &Store)>> = BTreeMap::default();
+    let bound_to_object = bound_to_object(facts);
+    if bound_to_object.is_empty() {
+        return Vec::new();
+    }
     for file in facts.files() {
         let module = facts.module(file);
         for store in &module.stores {
             let StoreKey::Attribute(name) = store.key else { continue };
+            if !bound_to_object.contains(module.names.text(name)) {
+                continue;
+            }
             for (id, object) in facts.objects(file, store.base) {
                 if matches!(object, Object::Instance(..) | Object::Class(_) | Object::Module(_)) {
                     groups.entry((id, module.names.text(name))).or_default().push((file, store));
@@ -33,6 +42,24 @@ pub fn reused_attributes(facts: &Facts<'_>) -> Vec<Reuse> {
         }
     }
     found.into_values().collect()
+}
+
+/// The names under which an attribute or a module's variable holds a dataset or an optimizer anywhere.
+fn bound_to_object<'a>(facts: &Facts<'a>) -> FxHashSet<&'a str> {
+    let mut names = FxHashSet::default();
+    for file in facts.modules.files().filter(|&file| facts.has_any(file, |kind| FAMILY.has(kind))) {
+        let module = facts.module(file);
+        let is_object = |value| matches!(holds(facts, file, value), Holds::Object(..));
+        for store in module.stores.iter().filter(|store| is_object(store.value)) {
+            if let StoreKey::Attribute(name) = store.key {
+                names.insert(module.names.text(name));
+            }
+        }
+        let own = module.definitions.iter().filter(|definition| definition.variable.scope == Module::TOP);
+        let own = own.filter(|definition| is_object(definition.value));
+        names.extend(own.map(|definition| module.variable_name(definition.variable)));
+    }
+    names
 }
 
 fn reused_attribute(

@@ -14,7 +14,7 @@ pub fn second_name(
     context: Context<'_>,
     rule: &'static Rule,
     alias: &Alias<'_>,
-    containers: &Containers,
+    containers: &Containers<'_, '_>,
 ) -> Finding {
     let facts = context.facts;
     let Caller { file, .. } = alias.caller;

@@ -13,7 +13,13 @@ use crate::semantic::{Container, Module, Value, ValueId};
 check!("HVD003", "tensorflow-member-aliased", Restriction, Error, run);
 
 fn run(context: Context<'_>) -> Vec<Finding> {
-    context.facts.files().flat_map(|file| aliases(context, file)).collect()
+    let facts = context.facts;
+    let mut known: FxHashMap<ObjectId, bool> = FxHashMap::default();
+    let mut is_member = |&id: &ObjectId| {
+        *known.entry(id).or_insert_with(|| member(facts, id, facts.solution.object(id)).is_some())
+    };
+    let files = facts.files().filter(|&file| facts.objects_in(file).iter().any(&mut is_member));
+    files.flat_map(|file| aliases(context, file)).collect()
 }
 
 fn aliases(context: Context<'_>, file: FileId) -> Vec<Finding> {

@@ -1,5 +1,7 @@
 //! Names, attributes, elements and parameters that hold TensorFlow's module, and its imported name bound again.
 
+use std::cell::LazyCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bindings::{Binder, Binding, bindings};
@@ -13,10 +15,17 @@ use crate::semantic::{CallId, CallKind, Definition, DefinitionKind, ValueId, Var
 check!("HVD002", "tensorflow-module-reassigned", Restriction, Error, run);
 
 fn run(context: Context<'_>) -> Vec<Finding> {
-    let lost = context.facts.containers_read_anywhere();
+    let facts = context.facts;
+    let lost = LazyCell::new(|| facts.containers_read_anywhere());
     let mut findings = Vec::new();
-    for file in context.facts.files() {
-        let imports = imports(context.facts, file);
+    let has_root = |file: &FileId| {
+        facts
+            .objects_in(*file)
+            .iter()
+            .any(|&object| root_path(facts, facts.solution.object(object)).is_some())
+    };
+    for file in facts.files().filter(has_root) {
+        let imports = imports(facts, file);
         findings.extend(second_names(context, file, &imports, &lost));
         findings.extend(other_values(context, file, &imports));
         findings.extend(arguments(context, file));
@@ -26,12 +35,16 @@ fn run(context: Context<'_>) -> Vec<Finding> {
 
 /// The module that a value may be, by the name that leads to it.
 fn root<'f>(facts: &'f Facts<'_>, file: FileId, value: ValueId) -> Option<&'f str> {
-    facts.objects(file, value).find_map(|(_, object)| match object {
+    facts.objects(file, value).find_map(|(_, object)| root_path(facts, object))
+}
+
+fn root_path<'f>(facts: &'f Facts<'_>, object: Object) -> Option<&'f str> {
+    match object {
         Object::External(external) if facts.symbol(object).is_some_and(crate::api::Symbol::is_root) => {
             Some(&*facts.solution.externals.get(external).path)
         }
         _ => None,
-    })
+    }
 }
 
 /// Whether a value may also be something else.
@@ -56,7 +69,7 @@ fn second_names(
     context: Context<'_>,
     file: FileId,
     imports: &FxHashMap<Variable, &Definition>,
-    lost: &FxHashSet<ObjectId>,
+    lost: &LazyCell<FxHashSet<ObjectId>, impl FnOnce() -> FxHashSet<ObjectId>>,
 ) -> Vec<Finding> {
     let facts = context.facts;
     let module = facts.module(file);

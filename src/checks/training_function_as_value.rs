@@ -1,6 +1,8 @@
 //! A function that trains is assigned to a variable, stored or passed as an argument.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
+
+use rustc_hash::FxHashSet;
 
 use super::{Context, check};
 use crate::api::{Calls, Effect, Returns};
@@ -20,11 +22,11 @@ fn run(context: Context<'_>) -> Vec<Finding> {
     if carriers.as_ref().is_some_and(FxHashSet::is_empty) {
         return Vec::new();
     }
-    let travel = Travel::new(facts);
+    let travel = facts.travel();
     let mut findings = Vec::new();
     for file in facts.files() {
         let mut places = FxHashSet::default();
-        for mention in mentions(facts, &travel, file) {
+        for mention in mentions(facts, travel, file) {
             let function = mention.function;
             if carriers.as_ref().is_none_or(|carriers| carriers.contains(&function))
                 && places.insert(mention.range)
@@ -82,17 +84,17 @@ fn mentions(facts: &Facts<'_>, travel: &Travel, file: FileId) -> Vec<Mention> {
         );
         if let Some(statement) = definition.statement.filter(|_| assigns) {
             let around = module.statement(statement).range;
-            found.extend(named.mention(definition.value, around, Use::Assigned, false));
+            found.extend(named.mention(definition.value, around, Use::Assigned, || false));
         }
     }
     for store in &module.stores {
         let around = module.statement(store.statement).range;
-        found.extend(named.mention(store.value, around, Use::Stored, false));
+        found.extend(named.mention(store.value, around, Use::Stored, || false));
     }
     for (index, evaluation) in module.values.iter().enumerate() {
         if let Value::Display(_, elements) = &evaluation.value {
             let objects = facts.solution.values(file, ValueId::new(index));
-            let lost = objects.iter().any(|&object| travel.loses_elements(object));
+            let lost = || objects.iter().any(|&object| travel.loses_elements(object));
             for element in elements {
                 let (Element::At(_, value) | Element::Any(value) | Element::Key(_, value)) = *element else {
                     continue;
@@ -104,10 +106,13 @@ fn mentions(facts: &Facts<'_>, travel: &Travel, file: FileId) -> Vec<Mention> {
     for (index, call) in module.calls.iter().enumerate() {
         for argument in &call.arguments {
             if call.kind == CallKind::Expression
+                && named.function(argument.value).is_some()
                 && !is_run_in_place(facts, file, CallId::new(index), argument)
             {
-                let lost = facts.loses_arguments(file, CallId::new(index))
-                    || goes_on(facts, travel, file, CallId::new(index), argument);
+                let lost = || {
+                    facts.loses_arguments(file, CallId::new(index))
+                        || goes_on(facts, travel, file, CallId::new(index), argument)
+                };
                 found.extend(named.mention(argument.value, argument.range, Use::Passed, lost));
             }
         }
@@ -117,7 +122,7 @@ fn mentions(facts: &Facts<'_>, travel: &Travel, file: FileId) -> Vec<Mention> {
         if function.statement.is_some() && !is_decorator(facts, own) {
             for &value in &function.returns {
                 let around = module.scope(function.scope).range;
-                found.extend(named.mention(value, around, Use::Returned, false));
+                found.extend(named.mention(value, around, Use::Returned, || false));
             }
         }
     }
@@ -130,40 +135,56 @@ struct Named<'f, 'a> {
     facts: &'f Facts<'a>,
     file: FileId,
     module: &'a Module,
-    uses: FxHashMap<ValueId, Vec<&'a Reading>>,
+    /// The readings of variables, by their values.
+    uses: OnceCell<Vec<&'a Reading>>,
 }
 
 impl<'f, 'a> Named<'f, 'a> {
     fn new(facts: &'f Facts<'a>, file: FileId) -> Self {
-        let module = facts.module(file);
-        let mut uses: FxHashMap<ValueId, Vec<&'a Reading>> = FxHashMap::default();
-        for reading in &module.uses {
-            uses.entry(reading.value).or_default().push(reading);
-        }
-        Self { facts, file, module, uses }
+        Self { facts, file, module: facts.module(file), uses: OnceCell::new() }
     }
 
-    /// The mention of a function by its own name within a range, if that is what a value is.
-    fn mention(&self, value: ValueId, around: TextRange, manner: Use, lost: bool) -> Option<Mention> {
+    fn uses(&self, value: ValueId) -> &[&'a Reading] {
+        let uses = self.uses.get_or_init(|| {
+            let mut uses: Vec<&Reading> = self.module.uses.iter().collect();
+            uses.sort_by_key(|reading| reading.value);
+            uses
+        });
+        let start = uses.partition_point(|reading| reading.value < value);
+        let count = uses[start..].partition_point(|reading| reading.value == value);
+        &uses[start..start + count]
+    }
+
+    /// The function that a value is, if it is one by its own name.
+    fn function(&self, value: ValueId) -> Option<FunctionRef> {
         let by_name = match self.module.value(value).value {
             Value::Function(_) | Value::Cell(_) | Value::Import(_) | Value::Attribute { .. } => true,
             Value::Call(call) => self.module.call(call).kind == CallKind::Decorator,
             _ => false,
         };
-        if !by_name {
-            return None;
-        }
-        let function = self.facts.objects(self.file, value).find_map(|(_, object)| code(object))?;
+        let mut objects = self.facts.objects(self.file, value).filter(|_| by_name);
+        objects.find_map(|(_, object)| code(object))
+    }
+
+    /// The mention of a function by its own name within a range, if that is what a value is.
+    fn mention(
+        &self,
+        value: ValueId,
+        around: TextRange,
+        manner: Use,
+        lost: impl FnOnce() -> bool,
+    ) -> Option<Mention> {
+        let function = self.function(value)?;
         let own = self.module.value(value);
         let is_place = matches!(own.value, Value::Attribute { .. }) || self.is_lambda(value);
         let (range, scope) = if is_place && around.contains_range(own.range) {
             (own.range, own.scope)
         } else {
-            let mut uses = self.uses.get(&value)?.iter();
+            let mut uses = self.uses(value).iter();
             let reading = uses.find(|reading| around.contains_range(reading.range))?;
             (reading.range, reading.scope)
         };
-        Some(Mention { function, range, scope, manner, lost })
+        Some(Mention { function, range, scope, manner, lost: lost() })
     }
 
     fn is_lambda(&self, value: ValueId) -> bool {

@@ -85,7 +85,13 @@ fn all_applied<'l>(job: &Job<'l>) -> Vec<Applied<'l>> {
                 if own.steps.is_empty()
                     && let Some(&(file, call)) = own.by_hand.last()
                 {
-                    let variables = sources.map(|all| all.concat());
+                    // In code of its own, a loop over the gradients would be taken for the one that trains.
+                    let scope = job.facts.module(file).call(call).scope;
+                    let is_near = own
+                        .gradients
+                        .iter()
+                        .all(|&(of, taken)| of == file && job.facts.module(of).call(taken).scope == scope);
+                    let variables = sources.map(|all| all.concat()).filter(|_| is_near);
                     found.push(Applied { own, file, call, variables });
                 }
             }

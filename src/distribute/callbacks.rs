@@ -69,9 +69,13 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
         }
         Given::Argument(argument) => match form(job, text, argument) {
             Form::None => vec![text.replace(argument.range, format!("[{first}]"))],
-            Form::Display(at, separator) => {
-                let joined = new.join(if separator.is_empty() { ", " } else { &separator });
-                vec![text.insert(at.start(), format!("{joined}{separator}"))]
+            Form::Display { at, in_front, behind } => {
+                let added = if behind == "," {
+                    new.iter().map(|own| format!("{in_front}{own}{behind}")).collect()
+                } else {
+                    format!("{first}{behind}")
+                };
+                vec![text.insert(at, added)]
             }
             Form::Tuple(open, close) => {
                 vec![text.replace(open, format!("[{first}, ")), text.replace(close, "]")]
@@ -116,8 +120,8 @@ fn finding(job: &Job<'_>, own: &TrainingLoop) -> Finding {
 enum Form {
     /// `None`.
     None,
-    /// A list that is written out: where something can be put into it, and what parts it from the rest.
-    Display(TextRange, String),
+    /// A list that is written out: where something can be put into it, and what stands around that.
+    Display { at: TextSize, in_front: String, behind: String },
     /// A tuple that is written out: its parentheses.
     Tuple(TextRange, TextRange),
     /// An expression for a list.
@@ -176,23 +180,26 @@ fn form(job: &Job<'_>, text: Text<'_>, argument: &Argument) -> Form {
     Form::Any { parenthesised }
 }
 
-/// Where a list that is written out begins.
+/// Where new elements of a list that is written out stand: where its own ones stand on lines of their own, so do the
+/// new ones, in front of comments but behind one on the first line.
 fn display(text: Text<'_>, list: TextRange) -> Form {
     let inside = &text.slice(list)[1..];
-    let blank = inside.len() - inside.trim_start().len();
     let open = list.start() + TextSize::from(1);
-    if inside.trim_start().starts_with(']') {
-        return Form::Display(TextRange::empty(open), String::new());
+    let first = inside.trim_start();
+    if first.starts_with(']') {
+        return Form::Display { at: open, in_front: String::new(), behind: String::new() };
     }
-    let between = &inside[..blank];
-    // Where elements stand on lines of their own, so does the new one.
-    let indentation = between.rsplit_once(['\n', '\r']).map(|(_, indentation)| indentation);
-    match (indentation, inside.trim_start().starts_with('#')) {
-        (Some(indentation), false) => {
-            let at = open + text_size(between);
-            Form::Display(TextRange::empty(at), format!(",{}{indentation}", text.newline()))
-        }
-        _ => Form::Display(TextRange::empty(open), ", ".to_owned()),
+    let line = inside.find(['\n', '\r']).unwrap_or(inside.len());
+    let is_blank = inside[..line].trim().is_empty() || inside[..line].trim_start().starts_with('#');
+    if !is_blank {
+        return Form::Display { at: open, in_front: String::new(), behind: ", ".to_owned() };
+    }
+    let rest = inside[line..].trim_start_matches(['\n', '\r']);
+    let indentation = &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()];
+    Form::Display {
+        at: open + text_size(&inside[..line]),
+        in_front: format!("{}{indentation}", text.newline()),
+        behind: ",".to_owned(),
     }
 }
 

@@ -43,12 +43,18 @@ fn is_chosen_by_rank(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
     behind.into_iter().any(|(file, value)| {
         let module = facts.module(file);
         let Value::Phi(parts) = &module.value(value).value else { return false };
-        // `1 if hvd.rank() == 0 else 0`
         let range = module.value(value).range;
-        let asks = module.calls.iter().enumerate().any(|(index, call)| {
+        // `1 if hvd.rank() == 0 else 0`
+        let mut asks = module.calls.iter().enumerate().any(|(index, call)| {
             range.contains_range(call.range)
                 && facts.called_symbols(file, CallId::new(index)).any(asks_for_rank)
         });
+        // `1 if is_first else 0`
+        asks = asks
+            || module.uses.iter().any(|reading| {
+                range.contains_range(reading.range)
+                    && computed_from(job, &[(file, reading.value)], asks_for_rank)
+            });
         // `if hvd.rank() == 0: verbose = 1`
         asks || module.definitions.iter().any(|definition| {
             let caller = Caller { file, scope: definition.scope };

@@ -139,31 +139,44 @@ fn looked_up(job: &Job<'_>, file: FileId, call: CallId) -> LookedUp {
 /// One that `compile` takes because it is given none.
 pub(super) fn omitted(job: &Job<'_>, file: FileId, call: CallId, symbol: &Symbol) -> Making {
     let default = symbol.parameter("optimizer").and_then(Parameter::default);
-    let name = default.map(|default| default.trim_matches(['\'', '"']));
-    let Some((made, uses)) = name.and_then(|name| distributed(job, file, name)) else {
-        return Making::Fails(NO_NAME);
-    };
-    if !runs_started(job, file, call) {
-        return Making::Fails(EARLY);
+    match default.and_then(|name| constructor(job, file, name.trim_matches(['\'', '"']))) {
+        Some((made, uses)) => in_front(job, file, call, None, &[made], uses),
+        None => Making::Fails(NO_NAME),
     }
-    let Some(text) = job.text(file) else { return Making::Fails(GONE) };
-    let edit = text.append_argument(text.module.call(call), &format!("optimizer={made}"));
-    Making::Edits(vec![edit], uses)
 }
 
 /// One that a string names.
 pub(super) fn named(job: &Job<'_>, file: FileId, call: CallId, argument: &Argument, name: &str) -> Making {
-    let Some((made, uses)) = distributed(job, file, name) else { return Making::Fails(NO_NAME) };
-    if !runs_started(job, file, call) {
-        return Making::Fails(EARLY);
+    match constructor(job, file, name) {
+        Some((made, uses)) => in_front(job, file, call, Some(argument), &[made], uses),
+        None => Making::Fails(NO_NAME),
     }
-    let Some(text) = job.text(file) else { return Making::Fails(GONE) };
-    Making::Edits(vec![text.replace(argument.range, made)], uses)
 }
 
-/// One that a string names which is known only when the program runs: an object of it is made, scaled and
-/// distributed in front of the call.
+/// One that a string names which is known only when the program runs.
 pub(super) fn named_later(job: &Job<'_>, file: FileId, call: CallId, argument: &Argument) -> Making {
+    let Some(text) = job.text(file) else { return Making::Fails(GONE) };
+    let (hvd, horovod) = job.horovod(file);
+    let (tf, tensorflow) = job.tensorflow(file);
+    let name = fresh(text.module, NAME);
+    let made = format!("{tf}.keras.optimizers.get({})", text.slice(argument.range));
+    let scaled = format!("{name}.learning_rate = float({name}.learning_rate) * {hvd}.size()");
+    in_front(job, file, call, Some(argument), &[made, scaled], vec![horovod, tensorflow])
+}
+
+/// The name of an optimizer that had none.
+const NAME: &str = "optimizer";
+
+/// An optimizer is made and distributed in front of the call of `compile` that takes it: by an expression, and what
+/// else is done to it.
+fn in_front(
+    job: &Job<'_>,
+    file: FileId,
+    call: CallId,
+    argument: Option<&Argument>,
+    made: &[String],
+    mut uses: Vec<(FileId, Import)>,
+) -> Making {
     let Some(text) = job.text(file) else { return Making::Fails(GONE) };
     let data = text.module.call(call);
     if data.role != Role::Statement {
@@ -172,46 +185,54 @@ pub(super) fn named_later(job: &Job<'_>, file: FileId, call: CallId, argument: &
     if !runs_started(job, file, call) {
         return Making::Fails(EARLY);
     }
-    let (hvd, horovod) = job.horovod(file);
-    let (tf, tensorflow) = job.tensorflow(file);
-    let name = fresh(text.module, "optimizer");
-    let lines = [
-        format!("{name} = {tf}.keras.optimizers.get({})", text.slice(argument.range)),
-        format!("{name}.learning_rate = float({name}.learning_rate) * {hvd}.size()"),
-    ];
+    let (hvd, import) = job.horovod(file);
+    uses.push(import);
+    let name = fresh(text.module, NAME);
+    let mut lines = vec![format!("{name} = {}", made[0])];
+    lines.extend(made[1..].iter().cloned());
+    lines.push(format!("{name} = {hvd}.DistributedOptimizer({name})"));
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let mut edits = text.before(data.statement, &lines);
-    edits.push(text.replace(argument.range, format!("{hvd}.DistributedOptimizer({name})")));
-    Making::Edits(edits, vec![horovod, tensorflow])
+    edits.push(match argument {
+        Some(argument) => text.replace(argument.range, name),
+        None => text.append_argument(data, &format!("optimizer={name}")),
+    });
+    Making::Edits(edits, uses)
 }
 
 /// One that a dictionary describes.
 pub(super) fn described(
     job: &Job<'_>,
-    (file, _): Place,
+    (file, call): Place,
     argument: &Argument,
     (of, description): (FileId, ValueId),
 ) -> Making {
     let Some(text) = job.text(file) else { return Making::Fails(GONE) };
-    match scaled_description(job, of, description) {
-        Ok((mut edits, mut uses)) => {
-            let (hvd, horovod) = job.horovod(file);
-            let (tf, tensorflow) = job.tensorflow(file);
-            let opening = format!("{hvd}.DistributedOptimizer({tf}.keras.optimizers.get(");
-            edits.extend(text.wrap(argument.range, &opening, "))"));
-            uses.extend([horovod, tensorflow]);
+    let (scaled, mut uses) = match scaled_description(job, of, description) {
+        Ok(scaled) => scaled,
+        Err(reason) => return Making::Fails(reason),
+    };
+    let is_here = of == file && argument.range.contains_range(text.module.value(description).range);
+    if is_here {
+        // The dictionary stays where it is; what changes within it is changed there.
+        let (hvd, horovod) = job.horovod(file);
+        let (tf, tensorflow) = job.tensorflow(file);
+        let opening = format!("{hvd}.DistributedOptimizer({tf}.keras.optimizers.get(");
+        let mut edits = text.wrap(argument.range, &opening, "))");
+        edits.extend(scaled);
+        uses.extend([horovod, tensorflow]);
+        return Making::Edits(edits, uses);
+    }
+    let (tf, tensorflow) = job.tensorflow(file);
+    uses.push(tensorflow);
+    let made = format!("{tf}.keras.optimizers.get({})", text.slice(argument.range));
+    match in_front(job, file, call, Some(argument), &[made], uses) {
+        Making::Edits(mut edits, uses) => {
+            edits.extend(scaled);
             Making::Edits(edits, uses)
         }
-        Err(reason) => Making::Fails(reason),
+        fails @ Making::Fails(_) => fails,
     }
-}
-
-/// `hvd.DistributedOptimizer(tf.keras.optimizers.Adam(learning_rate=0.001 * hvd.size()))` for a name.
-fn distributed(job: &Job<'_>, file: FileId, name: &str) -> Option<(String, Vec<(FileId, Import)>)> {
-    let (made, mut uses) = constructor(job, file, name)?;
-    let (hvd, import) = job.horovod(file);
-    uses.push(import);
-    Some((format!("{hvd}.DistributedOptimizer({made})"), uses))
 }
 
 /// `tf.keras.optimizers.Adam(learning_rate=0.001 * hvd.size())` for a name.

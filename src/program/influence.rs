@@ -4,31 +4,142 @@
 //! knows, but still depends on the tape. A slice follows operands, arguments to results, arguments to
 //! parameters, returned values to calls, and stores to the reads of the same attribute of the same objects.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::Facts;
 use super::modules::FunctionRef;
+use super::numbering::{Lists, Numbering};
 use super::object::ObjectId;
 use crate::project::FileId;
-use crate::semantic::{BuiltinType, Element, ParameterKind, Passing, StoreKey, Value, ValueId};
+use crate::semantic::{BuiltinType, Element, Module, ParameterKind, Passing, StoreKey, Value, ValueId};
+use crate::syntax::TextRange;
 
 /// A value with its file.
 pub type Place = (FileId, ValueId);
 
-/// Where an object's attribute is read.
+/// The dependences between the values of the concerned files.
+#[derive(Debug, Default)]
+pub struct Influence {
+    values: Numbering,
+    forwards: Lists<u32>,
+    backwards: Lists<u32>,
+}
+
+impl Influence {
+    /// Collects the dependences.
+    #[must_use]
+    pub fn new(facts: &Facts<'_>) -> Self {
+        let values = Numbering::new(facts.modules.list.iter().map(|module| module.values.len()));
+        let mut collector = Collector { facts, edges: Vec::with_capacity(values.count()), values };
+        let reads = attribute_reads(facts);
+        for file in facts.files() {
+            collector.add_values(file);
+            collector.add_opaque(file);
+            collector.add_calls(file);
+            collector.add_stores(file, &reads);
+        }
+        let Collector { values, edges, .. } = collector;
+        let forwards = edges.iter().map(|&(from, to)| (from as usize, to));
+        let backwards = edges.iter().map(|&(from, to)| (to as usize, from));
+        Self {
+            forwards: Lists::group(values.count(), forwards),
+            backwards: Lists::group(values.count(), backwards),
+            values,
+        }
+    }
+
+    /// All that depends on the values, themselves included; what depends on it only through a place that `stops`
+    /// is left out.
+    #[must_use]
+    pub fn forwards(&self, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
+        self.slice(&self.forwards, from, stops)
+    }
+
+    /// All that the values depend on, themselves included, up to places that `stops`.
+    #[must_use]
+    pub fn backwards(&self, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
+        self.slice(&self.backwards, from, stops)
+    }
+
+    /// All that depends on the sources, themselves included, each with the source that is nearest; not what
+    /// depends on them only through a place that `stops`.
+    #[must_use]
+    pub fn nearest_sources(
+        &self,
+        sources: &[Place],
+        stops: impl Fn(Place) -> bool,
+    ) -> FxHashMap<Place, Place> {
+        let mut nearest: FxHashMap<Place, Place> = sources.iter().map(|&source| (source, source)).collect();
+        let mut queue: VecDeque<Place> = sources.iter().copied().collect();
+        while let Some(place) = queue.pop_front() {
+            let source = nearest[&place];
+            for next in self.next(&self.forwards, place) {
+                if let std::collections::hash_map::Entry::Vacant(e) = nearest.entry(next) {
+                    e.insert(source);
+                    if !stops(next) {
+                        queue.push_back(next);
+                    }
+                }
+            }
+        }
+        nearest
+    }
+
+    fn slice(&self, edges: &Lists<u32>, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
+        let mut found: FxHashSet<Place> = from.iter().copied().collect();
+        let mut work: Vec<Place> = from.iter().flat_map(|&place| self.next(edges, place)).collect();
+        while let Some(place) = work.pop() {
+            if found.insert(place) && !stops(place) {
+                work.extend(self.next(edges, place));
+            }
+        }
+        found
+    }
+
+    fn next<'s>(&'s self, edges: &'s Lists<u32>, (file, value): Place) -> impl Iterator<Item = Place> + 's {
+        let next = edges.of(self.values.of(file, value.index())).iter();
+        next.map(move |&value| {
+            let number = value as usize;
+            // Most dependences stay in their file.
+            let own = self.values.range(file);
+            if own.contains(&number) {
+                return (file, ValueId::new(number - own.start));
+            }
+            let (file, index) = self.values.place(number).expect("the edges are between values");
+            (file, ValueId::new(index))
+        })
+    }
+}
+
+/// Where attributes are read that are stored to, by name and object.
 type Reads<'a> = FxHashMap<(&'a str, ObjectId), Vec<Place>>;
 
 fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
     let mut reads = Reads::default();
+    let mut is_stored_to = vec![false; facts.solution.objects().count()];
+    for file in facts.files() {
+        let module = facts.module(file);
+        for store in &module.stores {
+            let StoreKey::Attribute(name) = store.key else { continue };
+            for &object in facts.solution.values(file, store.base) {
+                is_stored_to[object.0 as usize] = true;
+                reads.entry((module.names.text(name), object)).or_default();
+            }
+        }
+    }
     for file in facts.files() {
         let module = facts.module(file);
         for (index, evaluation) in module.values.iter().enumerate() {
             if let Value::Attribute { base, name, .. } = evaluation.value {
                 for &object in facts.solution.values(file, base) {
-                    let place = (file, ValueId::new(index));
-                    reads.entry((module.names.text(name), object)).or_default().push(place);
+                    if is_stored_to[object.0 as usize]
+                        && let Some(places) = reads.get_mut(&(module.names.text(name), object))
+                    {
+                        places.push((file, ValueId::new(index)));
+                    }
                 }
             }
         }
@@ -36,93 +147,75 @@ fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
     reads
 }
 
-/// The dependences between the values of the concerned files.
-#[derive(Debug, Default)]
-pub struct Influence {
-    forwards: FxHashMap<Place, Vec<Place>>,
-    backwards: FxHashMap<Place, Vec<Place>>,
+/// Finds the dependences, file by file.
+struct Collector<'f, 'a> {
+    facts: &'f Facts<'a>,
+    values: Numbering,
+    edges: Vec<(u32, u32)>,
 }
 
-impl Influence {
-    /// Collects the dependences.
-    #[must_use]
-    pub fn new(facts: &Facts<'_>) -> Self {
-        let mut influence = Self::default();
-        let reads = attribute_reads(facts);
-        for file in facts.files() {
-            influence.add_values(facts, file);
-            influence.add_opaque(facts, file);
-            influence.add_calls(facts, file);
-            influence.add_stores(facts, file, &reads);
-        }
-        influence
-    }
-
+impl Collector<'_, '_> {
     fn add(&mut self, from: Place, to: Place) {
         if from != to {
-            self.forwards.entry(from).or_default().push(to);
-            self.backwards.entry(to).or_default().push(from);
+            let number = |(file, value): Place| {
+                u32::try_from(self.values.of(file, value.index())).expect("fewer values than 2^32")
+            };
+            let edge = (number(from), number(to));
+            self.edges.push(edge);
         }
     }
 
-    fn add_values(&mut self, facts: &Facts<'_>, file: FileId) {
+    fn add_values(&mut self, file: FileId) {
+        let facts = self.facts;
         let module = facts.module(file);
-        for index in 0..module.values.len() {
-            let id = ValueId::new(index);
-            let to = (file, id);
-            for operand in operands(&module.value(id).value) {
-                self.add((file, operand), to);
-            }
-            if let Value::Cell(variable) = module.value(id).value {
-                for definition in module.shared_definitions(variable) {
-                    self.add((file, definition.value), to);
+        for (index, evaluation) in module.values.iter().enumerate() {
+            let to = (file, ValueId::new(index));
+            for_operands(&evaluation.value, |operand| self.add((file, operand), to));
+            match evaluation.value {
+                Value::Cell(variable) => {
+                    for definition in module.shared_definitions(variable) {
+                        self.add((file, definition.value), to);
+                    }
                 }
-            }
-            if let Value::Import(import) = module.value(id).value
-                && let super::modules::Meaning::Value(from, value) =
-                    facts.modules.imported(file, module.import(import), facts.library)
-            {
-                self.add((from, value), to);
+                Value::Import(import) => {
+                    let meaning = facts.modules.imported(file, module.import(import), facts.library);
+                    if let super::modules::Meaning::Value(from, value) = meaning {
+                        self.add((from, value), to);
+                    }
+                }
+                _ => {}
             }
         }
     }
 
     /// An expression of which only the type is kept, such as `not a` or an f-string, depends on all that is
     /// evaluated in it.
-    fn add_opaque(&mut self, facts: &Facts<'_>, file: FileId) {
-        let module = facts.module(file);
-        let read = module.uses.iter().map(|reading| (reading.range, reading.value));
-        let evaluated =
-            module.values.iter().enumerate().map(|(index, value)| (value.range, ValueId::new(index)));
-        let mut parts: Vec<_> = read.chain(evaluated).collect();
-        parts.sort_unstable_by_key(|&(range, value)| (range.start(), range.end(), value));
-        for (index, evaluation) in module.values.iter().enumerate() {
-            let is_opaque = match evaluation.value {
-                Value::Instance(kind) => kind != BuiltinType::Exception,
-                Value::Unknown => true,
-                _ => false,
-            };
-            if is_opaque {
-                let first = parts.partition_point(|(range, _)| range.start() < evaluation.range.start());
-                let inside =
-                    parts[first..].iter().take_while(|(range, _)| range.start() < evaluation.range.end());
-                for &(range, value) in inside {
-                    if range != evaluation.range && evaluation.range.contains_range(range) {
-                        self.add((file, value), (file, ValueId::new(index)));
-                    }
-                }
-            }
+    fn add_opaque(&mut self, file: FileId) {
+        let module = self.facts.module(file);
+        let opaque = Opaque::new(module);
+        if opaque.expressions.is_empty() {
+            return;
         }
+        let evaluated = module.values.iter().enumerate();
+        let evaluated = evaluated.map(|(index, value)| (value.range, ValueId::new(index)));
+        let read = module.uses.iter().map(|reading| (reading.range, reading.value));
+        let first = self.edges.len();
+        for (range, value) in evaluated.chain(read) {
+            opaque.for_each_around(range, |around| self.add((file, value), (file, around)));
+        }
+        // What is evaluated first comes first.
+        self.edges[first..].sort_by_key(|&(_, around)| around);
     }
 
-    fn add_calls(&mut self, facts: &Facts<'_>, file: FileId) {
+    fn add_calls(&mut self, file: FileId) {
+        let facts = self.facts;
         let module = facts.module(file);
         for (index, call) in module.calls.iter().enumerate() {
             let id = crate::semantic::CallId::new(index);
             let mut is_own = false;
             for function in facts.called_functions(file, id) {
                 is_own = true;
-                self.add_binding(facts, file, call, function);
+                self.add_binding(file, call, function);
             }
             if !is_own {
                 for argument in &call.arguments {
@@ -143,34 +236,24 @@ impl Influence {
     }
 
     /// Arguments to parameters, returned values to the call.
-    fn add_binding(
-        &mut self,
-        facts: &Facts<'_>,
-        file: FileId,
-        call: &crate::semantic::Call,
-        function: FunctionRef,
-    ) {
+    fn add_binding(&mut self, file: FileId, call: &crate::semantic::Call, function: FunctionRef) {
+        let facts = self.facts;
         let own = facts.module(function.file).function(function.function);
         for &value in own.returns.iter().chain(&own.yields) {
             self.add((function.file, value), (file, call.result));
         }
         // A bound method's receiver takes the first place; so does an instance that is called.
         let is_method = own.class.is_some() && own.statement.is_some();
-        let places: Vec<_> = own
-            .parameters
-            .iter()
-            .filter(|parameter| {
-                matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
-            })
-            .collect();
-        let mut next = usize::from(is_method);
+        let mut places = own.parameters.iter().filter(|parameter| {
+            matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
+        });
+        if is_method {
+            places.next();
+        }
         let names = &facts.module(function.file).names;
         for argument in &call.arguments {
             let parameter = match argument.passing {
-                Passing::Positional => {
-                    next += 1;
-                    places.get(next - 1).copied()
-                }
+                Passing::Positional => places.next(),
                 Passing::Keyword(name) => {
                     let name = facts.module(file).names.text(name);
                     own.parameters.iter().find(|parameter| names.text(parameter.name) == name)
@@ -189,7 +272,8 @@ impl Influence {
     }
 
     /// A store reaches the reads of the same attribute of what may be the same object.
-    fn add_stores(&mut self, facts: &Facts<'_>, file: FileId, reads: &Reads<'_>) {
+    fn add_stores(&mut self, file: FileId, reads: &Reads<'_>) {
+        let facts = self.facts;
         let module = facts.module(file);
         for store in &module.stores {
             let StoreKey::Attribute(name) = store.key else {
@@ -203,88 +287,97 @@ impl Influence {
             }
         }
     }
+}
 
-    /// All that depends on the values, themselves included; what depends on it only through a place that `stops`
-    /// is left out.
-    #[must_use]
-    pub fn forwards(&self, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
-        slice(&self.forwards, from, stops)
+/// The expressions of a module of which only the type is kept.
+struct Opaque {
+    /// By where they begin, those around others first.
+    expressions: Vec<OpaqueExpression>,
+}
+
+struct OpaqueExpression {
+    range: TextRange,
+    value: ValueId,
+    /// The one around it.
+    around: Option<usize>,
+}
+
+impl Opaque {
+    fn new(module: &Module) -> Self {
+        let opaque = module.values.iter().enumerate().filter(|(_, evaluation)| match evaluation.value {
+            Value::Instance(kind) => kind != BuiltinType::Exception,
+            Value::Unknown => true,
+            _ => false,
+        });
+        let mut expressions: Vec<OpaqueExpression> = opaque
+            .map(|(index, evaluation)| {
+                let (range, value) = (evaluation.range, ValueId::new(index));
+                OpaqueExpression { range, value, around: None }
+            })
+            .collect();
+        expressions.sort_by_key(|own| (own.range.start(), Reverse(own.range.end())));
+        let mut open: Vec<usize> = Vec::new();
+        for index in 0..expressions.len() {
+            let range = expressions[index].range;
+            while open.pop_if(|&mut around| !expressions[around].range.contains_range(range)).is_some() {}
+            expressions[index].around = open.last().copied();
+            open.push(index);
+        }
+        Self { expressions }
     }
 
-    /// All that depends on the sources, themselves included, each with the source that is nearest; not what
-    /// depends on them only through a place that `stops`.
-    #[must_use]
-    pub fn nearest_sources(
-        &self,
-        sources: &[Place],
-        stops: impl Fn(Place) -> bool,
-    ) -> FxHashMap<Place, Place> {
-        let mut nearest: FxHashMap<Place, Place> = sources.iter().map(|&source| (source, source)).collect();
-        let mut queue: VecDeque<Place> = sources.iter().copied().collect();
-        while let Some(place) = queue.pop_front() {
-            let source = nearest[&place];
-            for &next in self.forwards.get(&place).into_iter().flatten() {
-                if let std::collections::hash_map::Entry::Vacant(e) = nearest.entry(next) {
-                    e.insert(source);
-                    if !stops(next) {
-                        queue.push_back(next);
+    /// Calls `found` with the expressions that contain a range and more, from the inside.
+    fn for_each_around(&self, range: TextRange, mut found: impl FnMut(ValueId)) {
+        let behind = self.expressions.partition_point(|own| own.range.start() <= range.start());
+        let mut next = behind.checked_sub(1);
+        while let Some(index) = next {
+            let own = &self.expressions[index];
+            let begins_inside = range.start() < own.range.end();
+            if own.range != range && begins_inside && own.range.contains_range(range) {
+                found(own.value);
+            }
+            next = own.around;
+        }
+    }
+}
+
+/// Calls `found` with the values that an expression is computed from; calls are left to the call graph.
+fn for_operands(value: &Value, mut found: impl FnMut(ValueId)) {
+    match value {
+        Value::Phi(operands) => operands.iter().copied().for_each(found),
+        Value::Display(_, elements) => {
+            for element in elements {
+                match *element {
+                    Element::At(_, value)
+                    | Element::Any(value)
+                    | Element::Spread(value)
+                    | Element::Merge(value) => found(value),
+                    Element::Key(key, value) => {
+                        found(key);
+                        found(value);
                     }
                 }
             }
         }
-        nearest
-    }
-
-    /// All that the values depend on, themselves included, up to places that `stops`.
-    #[must_use]
-    pub fn backwards(&self, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
-        slice(&self.backwards, from, stops)
-    }
-}
-
-fn slice(
-    edges: &FxHashMap<Place, Vec<Place>>,
-    from: &[Place],
-    stops: impl Fn(Place) -> bool,
-) -> FxHashSet<Place> {
-    let mut found: FxHashSet<Place> = from.iter().copied().collect();
-    let mut work: Vec<Place> =
-        from.iter().flat_map(|place| edges.get(place).into_iter().flatten()).copied().collect();
-    while let Some(place) = work.pop() {
-        if found.insert(place) && !stops(place) {
-            work.extend(edges.get(&place).into_iter().flatten());
+        Value::Attribute { base, narrowed, .. } => {
+            found(*base);
+            narrowed.iter().copied().for_each(found);
         }
-    }
-    found
-}
-
-/// The values that an expression is computed from; calls are left to the call graph.
-fn operands(value: &Value) -> Vec<ValueId> {
-    match value {
-        Value::Phi(operands) => operands.to_vec(),
-        Value::Display(_, elements) => elements
-            .iter()
-            .flat_map(|element| match *element {
-                Element::At(_, value)
-                | Element::Any(value)
-                | Element::Spread(value)
-                | Element::Merge(value) => {
-                    vec![value]
-                }
-                Element::Key(key, value) => vec![key, value],
-            })
-            .collect(),
-        Value::Attribute { base, narrowed, .. } => [Some(*base), *narrowed].into_iter().flatten().collect(),
         Value::Item { base, key, narrowed } => {
-            [Some(*base), Some(*key), *narrowed].into_iter().flatten().collect()
+            found(*base);
+            found(*key);
+            narrowed.iter().copied().for_each(found);
         }
         Value::Slice { base, .. }
         | Value::Iteration(base)
         | Value::Unpack { base, .. }
         | Value::Enter(base)
         | Value::Await(base)
-        | Value::Caught(base) => vec![*base],
-        Value::Operator { left, right, .. } => vec![*left, *right],
-        _ => Vec::new(),
+        | Value::Caught(base) => found(*base),
+        Value::Operator { left, right, .. } => {
+            found(*left);
+            found(*right);
+        }
+        _ => {}
     }
 }

@@ -102,44 +102,40 @@ pub(super) struct Gradients {
 impl Gradients {
     pub(super) fn new(facts: &Facts<'_>) -> Self {
         let mut gradients = Self::default();
-        let variable = facts.library.lookup("tensorflow.Variable");
-        for file in facts.files() {
-            let module = facts.module(file);
-            for (index, call) in module.calls.iter().enumerate() {
-                let id = CallId::new(index);
-                let receiver = facts.receiver(file, call);
-                let has = |effect| facts.called_symbols(file, id).any(|symbol| symbol.has(effect));
-                if has(Effect::TakesGradients) {
-                    gradients.results.insert((file, call.result));
-                    let tapes = receiver.map_or_else(Vec::new, |receiver| tapes_of(facts, file, receiver));
-                    if tapes.is_empty() {
-                        gradients.others.push((file, id));
-                    } else {
-                        gradients.of_tapes.push((tapes, file, id));
-                    }
-                }
-                if has(Effect::AppliesGradients) {
-                    gradients.steps.push((file, id));
-                }
-                // A variable from `model.trainable_variables` is not known to be one; its method tells.
-                let changes = match (&module.value(call.callee).value, receiver) {
-                    (Value::Attribute { name, .. }, Some(receiver)) => {
-                        let method = variable
-                            .and_then(|variable| facts.library.member(variable, module.names.text(*name)))
-                            .is_some_and(|method| method.has(Effect::UpdatesState));
-                        method
-                            && (facts.may_be(file, receiver, Kind::Variable)
-                                || facts.is_unknown(file, receiver))
-                    }
-                    _ => false,
-                };
-                if changes {
-                    gradients.updates.push((file, id));
-                }
+        for (file, id) in facts.calls_with(Effect::TakesGradients) {
+            let call = facts.module(file).call(id);
+            gradients.results.insert((file, call.result));
+            let receiver = facts.receiver(file, call);
+            let tapes = receiver.map_or_else(Vec::new, |receiver| tapes_of(facts, file, receiver));
+            if tapes.is_empty() {
+                gradients.others.push((file, id));
+            } else {
+                gradients.of_tapes.push((tapes, file, id));
             }
         }
+        gradients.steps = facts.calls_with(Effect::AppliesGradients).collect();
+        gradients.updates = updates(facts);
         gradients
     }
+}
+
+/// The calls that change a variable. One from `model.trainable_variables` is not known to be one; its method tells.
+fn updates(facts: &Facts<'_>) -> Vec<(FileId, CallId)> {
+    let Some(variable) = facts.library.lookup("tensorflow.Variable") else { return Vec::new() };
+    let changes = facts.library.member_names(variable, |method| method.has(Effect::UpdatesState));
+    let mut found = Vec::new();
+    for file in facts.files() {
+        let module = facts.module(file);
+        for (index, call) in module.calls.iter().enumerate() {
+            let Value::Attribute { base, name, .. } = module.value(call.callee).value else { continue };
+            if changes.contains(module.names.text(name))
+                && (facts.may_be(file, base, Kind::Variable) || facts.is_unknown(file, base))
+            {
+                found.push((file, CallId::new(index)));
+            }
+        }
+    }
+    found
 }
 
 /// The tapes that a value may be; a distributed tape is the one that it was made from.
@@ -188,14 +184,11 @@ pub(super) fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<Traini
             _ => {}
         }
     }
-    let is_training_graph = |file: FileId| {
-        gradients.steps.iter().any(|&(of, _)| of == file)
-            || loops_of(facts, file, Effect::Minimizes).next().is_some()
-    };
+    let is_session = |own: &TrainingLoop| matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession);
     // A session that runs nothing, such as the default one given to a saver, is no loop.
     let running = sessions_that_run(facts);
     loops.retain(|own| {
-        !matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession)
+        !is_session(own)
             || facts
                 .solution
                 .values(own.caller.file, facts.module(own.caller.file).call(own.call).result)
@@ -203,25 +196,22 @@ pub(super) fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<Traini
                 .any(|session| running.contains(session))
     });
     // A session that only evaluates trains nothing.
-    let trains: FxHashSet<FileId> = facts.files().filter(|&file| is_training_graph(file)).collect();
+    let minimizes: Vec<(FileId, CallId)> = loops_of(facts, Effect::Minimizes).collect();
+    let trains: FxHashSet<FileId> = gradients.steps.iter().chain(&minimizes).map(|&(file, _)| file).collect();
     loops.retain(|own| {
-        !matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession)
+        !is_session(own)
             || trains.contains(&own.caller.file)
             || facts.imported_files(own.caller.file).iter().any(|file| trains.contains(file))
     });
-    for file in facts.files() {
-        for call in loops_of(facts, file, Effect::Trains) {
-            loops.push(fit_loop(facts, file, call));
+    loops.extend(loops_of(facts, Effect::Trains).map(|(file, call)| fit_loop(facts, file, call)));
+    loops.extend(minimizes.into_iter().map(|(file, call)| {
+        let mut minimize = loop_at(facts, LoopKind::Minimize, file, call);
+        if let Some(receiver) = facts.receiver(file, facts.module(file).call(call)) {
+            minimize.optimizers = facts.of_kind(file, receiver, Kind::Optimizer);
         }
-        for call in loops_of(facts, file, Effect::Minimizes) {
-            let mut minimize = loop_at(facts, LoopKind::Minimize, file, call);
-            if let Some(receiver) = facts.receiver(file, facts.module(file).call(call)) {
-                minimize.optimizers = facts.of_kind(file, receiver, Kind::Optimizer);
-            }
-            minimize.steps.push((file, call));
-            loops.push(minimize);
-        }
-    }
+        minimize.steps.push((file, call));
+        minimize
+    }));
     loops.sort_by_key(|own| (own.caller.file, own.range.start()));
     loops
 }
@@ -229,7 +219,8 @@ pub(super) fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<Traini
 /// The sessions that a method is called on or that a `with` statement manages.
 fn sessions_that_run(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
     let mut found = FxHashSet::default();
-    for file in facts.files() {
+    let is_session = |kind: Kind| matches!(kind, Kind::Session | Kind::MonitoredSession);
+    for file in facts.files().filter(|&file| facts.has_any(file, is_session)) {
         let module = facts.module(file);
         let receivers = module.calls.iter().filter_map(|call| facts.receiver(file, call));
         for value in receivers.chain(module.managers.iter().map(|&(value, _)| value)) {
@@ -241,13 +232,12 @@ fn sessions_that_run(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
 }
 
 /// The calls of methods with an effect, made on objects of the library or of the project's classes.
-fn loops_of<'f>(facts: &'f Facts<'_>, file: FileId, effect: Effect) -> impl Iterator<Item = CallId> + 'f {
-    let calls = &facts.module(file).calls;
-    (0..calls.len()).map(CallId::new).filter(move |&call| {
-        let is_super = facts.receiver(file, facts.module(file).call(call)).is_some_and(|receiver| {
+fn loops_of<'f>(facts: &'f Facts<'_>, effect: Effect) -> impl Iterator<Item = (FileId, CallId)> + 'f {
+    facts.calls_with(effect).filter(|&(file, call)| {
+        let receiver = facts.receiver(file, facts.module(file).call(call));
+        !receiver.is_some_and(|receiver| {
             facts.objects(file, receiver).any(|(_, object)| matches!(object, Object::Super(..)))
-        });
-        !is_super && facts.called_symbols(file, call).any(|symbol| symbol.has(effect))
+        })
     })
 }
 
@@ -329,18 +319,13 @@ fn tape_loop(
     if own.steps.is_empty() && own.by_hand.is_empty() {
         return None;
     }
+    let sources = sources(facts, &taken);
+    if own.steps.is_empty() {
+        own.steps = steps_of_sums(facts, gradients, &own.by_hand, &sources);
+    }
     for &(file, step) in &own.steps {
         if let Some(receiver) = facts.receiver(file, facts.module(file).call(step)) {
             own.optimizers.extend(facts.of_kind(file, receiver, Kind::Optimizer));
-        }
-    }
-    let mut sources = Vec::new();
-    for &(file, call) in &taken {
-        let call_data = facts.module(file).call(call);
-        for symbol in facts.called_symbols(file, call) {
-            sources.extend(
-                facts.argument(file, call_data, symbol, "sources").map(|argument| (file, argument.value)),
-            );
         }
     }
     let variables: Vec<Place> = own
@@ -360,6 +345,48 @@ fn tape_loop(
         .unwrap_or_default();
     sort(&mut own.optimizers);
     Some(own)
+}
+
+/// What gradients are taken of.
+fn sources(facts: &Facts<'_>, taken: &[(FileId, CallId)]) -> Vec<Place> {
+    let mut sources = Vec::new();
+    for &(file, call) in taken {
+        let data = facts.module(file).call(call);
+        for symbol in facts.called_symbols(file, call) {
+            let argument = facts.argument(file, data, symbol, "sources");
+            sources.extend(argument.map(|argument| (file, argument.value)));
+        }
+    }
+    sources
+}
+
+/// The steps that apply gradients which are summed up before, in variables that they are not taken of.
+fn steps_of_sums(
+    facts: &Facts<'_>,
+    gradients: &Gradients,
+    by_hand: &[(FileId, CallId)],
+    sources: &[Place],
+) -> Vec<(FileId, CallId)> {
+    let variables = |places: &mut dyn Iterator<Item = Place>| -> FxHashSet<ObjectId> {
+        places.flat_map(|(file, value)| facts.of_kind(file, value, Kind::Variable)).collect()
+    };
+    let behind = |places: &[Place]| facts.influence().backwards(places, |_| false);
+    let mut updated = by_hand.iter().filter_map(|&(file, call)| {
+        facts.receiver(file, facts.module(file).call(call)).map(|receiver| (file, receiver))
+    });
+    let mut sums = variables(&mut updated);
+    if sums.is_empty() {
+        return Vec::new();
+    }
+    for trained in variables(&mut behind(sources).into_iter()) {
+        sums.remove(&trained);
+    }
+    let applies_sums = |&(file, call): &(FileId, CallId)| {
+        let given = facts.module(file).call(call).arguments.iter().map(|argument| (file, argument.value));
+        let given: Vec<Place> = given.collect();
+        !sums.is_disjoint(&variables(&mut behind(&given).into_iter()))
+    };
+    gradients.steps.iter().copied().filter(applies_sums).collect()
 }
 
 /// The tape that a call gives its distributed form.

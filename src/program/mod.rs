@@ -10,6 +10,7 @@ mod hierarchy;
 mod influence;
 mod loops;
 mod modules;
+mod numbering;
 mod object;
 mod programs;
 mod repetition;

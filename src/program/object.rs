@@ -1,5 +1,7 @@
 //! The abstract objects that values may be.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::modules::{ClassRef, FunctionRef};
@@ -152,8 +154,8 @@ impl Objects {
 /// Names of the whole project.
 #[derive(Debug, Default)]
 pub struct ProjectNames {
-    texts: Vec<Box<str>>,
-    ids: FxHashMap<Box<str>, Name>,
+    texts: Vec<Arc<str>>,
+    ids: FxHashMap<Arc<str>, Name>,
 }
 
 impl ProjectNames {
@@ -163,8 +165,9 @@ impl ProjectNames {
             return id;
         }
         let id = Name(u32::try_from(self.texts.len()).expect("fewer names than 2^32"));
-        self.texts.push(text.into());
-        self.ids.insert(text.into(), id);
+        let text: Arc<str> = text.into();
+        self.texts.push(Arc::clone(&text));
+        self.ids.insert(text, id);
         id
     }
 

@@ -132,24 +132,26 @@ fn files_that_train(
     gradients: &Gradients,
     handed: &HandedOver,
 ) -> FxHashSet<FileId> {
-    let mut callers: FxHashMap<Caller, Vec<Caller>> = FxHashMap::default();
     let mut work: Vec<Caller> = loops.iter().map(|own| own.caller).collect();
     let others = gradients.others.iter();
     work.extend(others.map(|&(file, call)| Caller { file, scope: facts.module(file).call(call).scope }));
-    for caller in facts.scopes() {
-        let called = facts.reached_functions(caller).map(|(_, function)| function);
-        let given = handed.get(&caller).into_iter().flatten().map(|&(_, function)| function);
-        for function in called.chain(given) {
-            callers.entry(facts.code_of(function)).or_default().push(caller);
-        }
-        if facts.outgoing(caller).iter().any(|edge| starts_horovod(facts, edge)) {
-            work.push(caller);
+    work.extend(callers_that_start_horovod(facts));
+    if work.is_empty() {
+        return FxHashSet::default();
+    }
+    let mut given_by: FxHashMap<Caller, Vec<Caller>> = FxHashMap::default();
+    for (&caller, functions) in handed {
+        for &(_, function) in functions {
+            given_by.entry(facts.code_of(function)).or_default().push(caller);
         }
     }
     let mut leading = FxHashSet::default();
     while let Some(caller) = work.pop() {
         if leading.insert(caller) {
-            work.extend(callers.get(&caller).into_iter().flatten());
+            let calls = facts.function_of(caller).map_or(&[][..], |function| facts.incoming(function));
+            let callers = calls.iter().map(|edge| edge.caller);
+            work.extend(callers.filter(|caller| facts.concerned.contains(&caller.file)));
+            work.extend(given_by.get(&caller).into_iter().flatten());
         }
     }
     let mut importers: FxHashMap<FileId, Vec<FileId>> = FxHashMap::default();
@@ -169,6 +171,12 @@ fn files_that_train(
         }
     }
     training
+}
+
+/// The scopes of training programs that start Horovod.
+fn callers_that_start_horovod<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Caller> + 'f {
+    let edges = facts.solution.edges.iter().filter(|edge| facts.concerned.contains(&edge.caller.file));
+    edges.filter(|edge| starts_horovod(facts, edge)).map(|edge| edge.caller)
 }
 
 fn starts_horovod(facts: &Facts<'_>, edge: &CallEdge) -> bool {
@@ -302,23 +310,20 @@ type HandedOver = FxHashMap<Caller, Vec<(CallId, FunctionRef)>>;
 
 fn handed_over(facts: &Facts<'_>) -> HandedOver {
     let mut handed = HandedOver::default();
-    for caller in facts.scopes() {
-        let module = facts.module(caller.file);
-        for edge in facts.outgoing(caller) {
-            let Some(call) = edge.call else { continue };
-            let known = match facts.solution.object(edge.callee) {
-                Object::Unknown => false,
-                object @ Object::External(_) => facts.symbol(object).is_some(),
-                _ => true,
-            };
-            if known {
-                continue;
-            }
-            for argument in &module.call(call).arguments {
-                for (_, object) in facts.objects(caller.file, argument.value) {
-                    if let Object::Function(function) | Object::Bound(_, function) = object {
-                        handed.entry(caller).or_default().push((call, function));
-                    }
+    for edge in &facts.solution.edges {
+        let (caller, Some(call)) = (edge.caller, edge.call) else { continue };
+        let known = match facts.solution.object(edge.callee) {
+            Object::Unknown => false,
+            object @ Object::External(_) => facts.symbol(object).is_some(),
+            _ => true,
+        };
+        if known || !facts.concerned.contains(&caller.file) {
+            continue;
+        }
+        for argument in &facts.module(caller.file).call(call).arguments {
+            for (_, object) in facts.objects(caller.file, argument.value) {
+                if let Object::Function(function) | Object::Bound(_, function) = object {
+                    handed.entry(caller).or_default().push((call, function));
                 }
             }
         }

@@ -29,7 +29,14 @@ impl Travel {
         for file in facts.files() {
             let module = facts.module(file);
             for (index, call) in module.calls.iter().enumerate() {
-                if call.kind == CallKind::Expression && facts.loses_arguments(file, CallId::new(index)) {
+                let may_lose = || {
+                    let mut arguments = call.arguments.iter();
+                    arguments.any(|argument| may_hold_code(facts, (file, argument.value)))
+                };
+                if call.kind == CallKind::Expression
+                    && may_lose()
+                    && facts.loses_arguments(file, CallId::new(index))
+                {
                     for argument in &call.arguments {
                         travel.lose(facts, (file, argument.value), facts.location(file, argument.range));
                         lost.push((file, argument.value));
@@ -76,8 +83,8 @@ impl Travel {
         for call in &module.calls {
             let gives_code = || facts.objects(file, call.result).any(|(_, object)| code(object).is_some());
             if let Some(base) = facts.receiver(file, call)
-                && call.arguments.first().is_some_and(|argument| unknown(argument.value))
                 && gives_code()
+                && call.arguments.first().is_some_and(|argument| unknown(argument.value))
             {
                 read(base);
             }
@@ -125,6 +132,12 @@ impl Facts<'_> {
         let package = symbol.name().split('.').next().unwrap_or_default();
         symbol.has(Effect::Spawns) && self.library.is_training_library(package)
     }
+}
+
+/// Whether a value may be a function or a container.
+fn may_hold_code(facts: &Facts<'_>, (file, value): Place) -> bool {
+    let mut objects = facts.objects(file, value);
+    objects.any(|(_, object)| matches!(object, Object::Container(..)) || code(object).is_some())
 }
 
 /// The function that an object is, bound or not.

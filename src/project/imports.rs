@@ -208,9 +208,10 @@ impl Imports {
     /// without `__init__` that has the wanted `member`, comes before any other folder, then the nearest.
     fn absolute_start(&self, importer: FileId, dotted: &str, member: Option<&str>) -> Option<Target> {
         let first = parts(dotted).next()?;
+        let name = *self.names.get(first)?;
         let length = parts(dotted).count();
         let is_standard = is_standard(first);
-        if !self.names.contains_key(first) || is_standard && is_builtin_module(PYTHON, first) {
+        if is_standard && is_builtin_module(PYTHON, first) {
             return None;
         }
         let is_foreign = is_standard || LIBRARIES.contains(&first);
@@ -223,7 +224,10 @@ impl Imports {
 
         let mut best = None;
         for folder in plain.chain(packages).chain(source).chain([OUTSIDE]) {
-            let found = self.child(Target::Namespace(folder), first);
+            let found = self.entry(folder, name);
+            if found == Target::External {
+                continue;
+            }
             let is_own_name = found == Target::File(importer) && !self.files[importer.index()].is_package;
             if is_foreign && (matches!(found, Target::Namespace(_)) || is_own_name) {
                 continue;
@@ -234,7 +238,7 @@ impl Imports {
                 _ => member.is_some_and(|member| self.child(last, member) != Target::External),
             };
             let rank = (depth, is_meant);
-            if depth > 0 && best.is_none_or(|(best, _)| rank > best) {
+            if best.is_none_or(|(best, _)| rank > best) {
                 best = Some((rank, folder));
             }
             if rank == (length, true) {
@@ -262,7 +266,6 @@ impl Imports {
         self.normal(parts(dotted).fold(start, |target, part| self.child(target, part)))
     }
 
-    /// A package before a module before a folder without `__init__`, as in Python.
     fn child(&self, parent: Target, name: &str) -> Target {
         let folder = match parent {
             Target::Namespace(folder) => folder,
@@ -272,9 +275,12 @@ impl Imports {
             },
             Target::External => return Target::External,
         };
-        let Some(entry) = self.names.get(name).and_then(|name| self.entries.get(&(folder, *name))) else {
-            return Target::External;
-        };
+        self.names.get(name).map_or(Target::External, |&name| self.entry(folder, name))
+    }
+
+    /// A package before a module before a folder without `__init__`, as in Python.
+    fn entry(&self, folder: FolderId, name: NameId) -> Target {
+        let Some(entry) = self.entries.get(&(folder, name)) else { return Target::External };
         let package = entry.folder.and_then(|folder| self.folder(folder).init);
         match (package.or(entry.module), entry.folder) {
             (Some(file), _) => Target::File(file),

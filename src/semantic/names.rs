@@ -1,5 +1,7 @@
 //! Interned names of one module.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::id::NameId;
@@ -7,8 +9,8 @@ use super::id::NameId;
 /// The names (identifiers and string keys) that a module mentions, each once.
 #[derive(Debug, Default)]
 pub struct Names {
-    texts: Vec<Box<str>>,
-    ids: FxHashMap<Box<str>, NameId>,
+    texts: Vec<Arc<str>>,
+    ids: FxHashMap<Arc<str>, NameId>,
 }
 
 impl Names {
@@ -18,8 +20,9 @@ impl Names {
             return id;
         }
         let id = NameId::new(self.texts.len());
-        self.texts.push(text.into());
-        self.ids.insert(text.into(), id);
+        let text: Arc<str> = text.into();
+        self.texts.push(Arc::clone(&text));
+        self.ids.insert(text, id);
         id
     }
 

@@ -6,6 +6,7 @@ use super::{
     Solver, Target, Use, Value, ValueId, Via,
 };
 use crate::api::{Returns, Role};
+use smallvec::{SmallVec, smallvec};
 
 impl Solver<'_> {
     pub(super) fn read_attribute(&mut self, file: FileId, value: ValueId, object: ObjectId) {
@@ -50,7 +51,7 @@ impl Solver<'_> {
             return;
         };
         let receiver = self.singleton(receiver);
-        let arguments = Arguments { positional: vec![receiver], ..Arguments::default() };
+        let arguments = Arguments { positional: smallvec![receiver], ..Arguments::default() };
         let site = self.implicit(caller, arguments, Some(node));
         self.on(getter, Use::Call(site));
     }
@@ -311,12 +312,8 @@ impl Solver<'_> {
 
     /// The code that evaluates a module's value.
     pub(super) fn origin_caller(&self, node: NodeId) -> Caller {
-        let file = self.first.partition_point(|&first| first <= node.0).saturating_sub(1);
-        match self.first.get(file + 1) {
-            Some(_) => {
-                let file_id = FileId(u32::try_from(file).expect("a file's index"));
-                self.caller(file_id, ValueId(node.0 - self.first[file]))
-            }
+        match self.values.place(node.index()) {
+            Some((file, index)) => self.caller(file, ValueId::new(index)),
             None => Caller { file: FileId(0), scope: crate::semantic::Module::TOP },
         }
     }
@@ -355,7 +352,7 @@ impl Solver<'_> {
         object: ObjectId,
         name: &str,
         caller: Caller,
-        arguments: Vec<NodeId>,
+        arguments: SmallVec<[NodeId; 4]>,
         result: Option<NodeId>,
     ) {
         let via = match name {

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use super::{
-    Arguments, Field, FunctionRef, Literal, NodeId, Object, ObjectId, Parameter, SiteId, Solver, Use, Value,
-    ValueId,
+    Arguments, Field, FileId, FunctionRef, Literal, NodeId, Object, ObjectId, Parameter, SiteId, Solver, Use,
+    Value, ValueId,
 };
 use crate::semantic::{Container, ParameterKind};
+use smallvec::{SmallVec, smallvec};
 
 /// How deep conditional results are taken apart to find parameters among them.
 const DEPTH: usize = 4;
@@ -14,8 +15,16 @@ const DEPTH: usize = 4;
 impl Solver<'_> {
     pub(super) fn enter_function(&mut self, site: SiteId, function: FunctionRef, receiver: Option<ObjectId>) {
         self.called.insert(function);
-        let arguments = self.arguments(site);
         let own = self.modules.get(function.file).function(function.function);
+        let arguments = self.arguments(site);
+        // Many receivers share the other arguments of a call, and what it returns.
+        if arguments.is_plain() && !self.bound.insert((site, function, receiver.is_some())) {
+            if let Some(receiver) = receiver {
+                self.bind_receiver(function, &own.parameters, receiver);
+                self.return_receiver(site, function, receiver);
+            }
+            return;
+        }
         self.bind_arguments(site, function, &own.parameters, receiver, &arguments);
         let Some(result) = self.result(site) else { return };
         if own.generator {
@@ -32,11 +41,25 @@ impl Solver<'_> {
         }
     }
 
+    /// The call gets its receiver back if the function returns its first parameter.
+    fn return_receiver(&mut self, site: SiteId, function: FunctionRef, receiver: ObjectId) {
+        let own = self.modules.get(function.file).function(function.function);
+        if let Some(result) = self.result(site)
+            && !own.generator
+            && self.returns_of(function).1.contains(&0)
+        {
+            self.add(result, receiver);
+        }
+    }
+
     /// The generator that calling a generator function gives.
     pub(super) fn generator(&mut self, function: FunctionRef) -> ObjectId {
         let own = self.modules.get(function.file).function(function.function);
         let node = self.node(function.file, own.value);
         let generator = self.objects.id(Object::Container(Container::Generator, node));
+        if !self.generators.insert(function) {
+            return generator;
+        }
         let any = self.field(generator, Field::Any);
         for &value in &own.yields {
             let from = self.node(function.file, value);
@@ -117,16 +140,10 @@ impl Solver<'_> {
         arguments: &Arguments,
     ) {
         let file = function.file;
-        let mut filled = vec![false; parameters.len()];
+        let mut filled: SmallVec<[bool; 16]> = smallvec![false; parameters.len()];
         let variadic = parameters.iter().position(|parameter| parameter.kind == ParameterKind::Variadic);
         let keywords = parameters.iter().position(|parameter| parameter.kind == ParameterKind::Keywords);
-        let rest = |solver: &mut Self, index: usize, kind: Container| {
-            let node = solver.node(file, parameters[index].value);
-            let container = solver.objects.id(Object::Container(kind, node));
-            solver.add(node, container);
-            container
-        };
-        let places: Vec<usize> = (0..parameters.len())
+        let places: SmallVec<[usize; 16]> = (0..parameters.len())
             .filter(|&index| {
                 matches!(parameters[index].kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
             })
@@ -134,15 +151,11 @@ impl Solver<'_> {
         let mut next = 0;
         let mut extra = 0;
         if let Some(receiver) = receiver {
+            self.bind_receiver(function, parameters, receiver);
             if let Some(&index) = places.first() {
                 filled[index] = true;
-                let node = self.node(file, parameters[index].value);
-                self.add(node, receiver);
                 next = 1;
-            } else if let Some(variadic) = variadic {
-                let container = rest(self, variadic, Container::Tuple);
-                let part = self.part(container, Literal::Int(0));
-                self.add(part, receiver);
+            } else if variadic.is_some() {
                 extra = 1;
             }
         }
@@ -153,7 +166,7 @@ impl Solver<'_> {
                 self.flow(argument, to);
                 next += 1;
             } else if let Some(variadic) = variadic {
-                let container = rest(self, variadic, Container::Tuple);
+                let container = self.rest(file, &parameters[variadic], Container::Tuple);
                 let part = self.part(container, Literal::Int(extra));
                 self.flow(argument, part);
                 extra += 1;
@@ -169,7 +182,7 @@ impl Solver<'_> {
                 let to = self.node(file, parameters[index].value);
                 self.flow(argument, to);
             } else if let Some(keywords) = keywords {
-                let container = rest(self, keywords, Container::Dict);
+                let container = self.rest(file, &parameters[keywords], Container::Dict);
                 let part = self.part(container, Literal::Str(name));
                 self.flow(argument, part);
                 let keys = self.field(container, Field::Keys);
@@ -183,14 +196,16 @@ impl Solver<'_> {
             let to = self.node(file, parameter.value);
             match parameter.kind {
                 ParameterKind::Variadic => {
-                    rest(self, index, Container::Tuple);
+                    self.rest(file, parameter, Container::Tuple);
                 }
                 ParameterKind::Keywords => {
-                    rest(self, index, Container::Dict);
+                    self.rest(file, parameter, Container::Dict);
                 }
                 _ if filled[index] => {}
                 _ => {
-                    if let Some(default) = parameter.default {
+                    if let Some(default) = parameter.default
+                        && self.defaulted.insert(to)
+                    {
                         let default = self.node(file, default);
                         self.flow(default, to);
                     }
@@ -200,6 +215,31 @@ impl Solver<'_> {
                 }
             }
         }
+    }
+
+    /// Binds the receiver to the first parameter that takes arguments by position.
+    fn bind_receiver(&mut self, function: FunctionRef, parameters: &[Parameter], receiver: ObjectId) {
+        let file = function.file;
+        let first = parameters.iter().find(|parameter| {
+            matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
+        });
+        let variadic = || parameters.iter().find(|parameter| parameter.kind == ParameterKind::Variadic);
+        if let Some(first) = first {
+            let node = self.node(file, first.value);
+            self.add(node, receiver);
+        } else if let Some(variadic) = variadic() {
+            let container = self.rest(file, variadic, Container::Tuple);
+            let part = self.part(container, Literal::Int(0));
+            self.add(part, receiver);
+        }
+    }
+
+    /// The container that a parameter like `*args` is.
+    fn rest(&mut self, file: FileId, parameter: &Parameter, kind: Container) -> ObjectId {
+        let node = self.node(file, parameter.value);
+        let container = self.objects.id(Object::Container(kind, node));
+        self.add(node, container);
+        container
     }
 
     /// Binds `*args` and `**kwargs` to the parameters that are still free.
@@ -213,7 +253,7 @@ impl Solver<'_> {
     ) {
         let file = function.file;
         let caller = self.site_caller(site);
-        let mut position = 0;
+        let mut position: u32 = 0;
         for (index, parameter) in parameters.iter().enumerate() {
             let value = self.node(file, parameter.value);
             let is_free = !filled[index];
@@ -222,7 +262,7 @@ impl Solver<'_> {
                     if is_free {
                         for &spread in &arguments.spread {
                             // The first `*args` fills the free parameters in order.
-                            let element = self.objects.id(Object::Literal(Literal::Int(position)));
+                            let element = self.objects.id(Object::Literal(Literal::Int(position.into())));
                             if arguments.spread.len() == 1 {
                                 self.on(spread, Use::ElementInto(element, value));
                             } else {
@@ -280,10 +320,10 @@ impl Solver<'_> {
     }
 
     /// The elements of `object` from `position` on go to the tuple `container`.
-    pub(super) fn rest_into(&mut self, object: ObjectId, position: i64, container: ObjectId) {
+    pub(super) fn rest_into(&mut self, object: ObjectId, position: u32, container: ObjectId) {
         match self.objects.get(object) {
             Object::Container(Container::List | Container::Tuple, _) if object != container => {
-                self.slice_into(object, position, None, container);
+                self.slice_into(object, position.into(), None, container);
             }
             Object::Container(..) => {
                 let (all, any) = (self.all(object), self.field(container, Field::Any));

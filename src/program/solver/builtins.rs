@@ -6,6 +6,7 @@ use super::{
 };
 use crate::api::{Returns, Symbol};
 use crate::semantic::{BuiltinType, Container};
+use smallvec::{SmallVec, smallvec};
 
 impl Solver<'_> {
     pub(super) fn call_builtin(&mut self, site: SiteId, name: Name) {
@@ -171,7 +172,7 @@ impl Solver<'_> {
             && self.in_class(class, method)
         {
             let method = self.names.text(method).to_owned();
-            self.call_method(object, &method, caller, Vec::new(), None);
+            self.call_method(object, &method, caller, SmallVec::new(), None);
         }
     }
 
@@ -232,7 +233,7 @@ impl Solver<'_> {
         let container = self.new_container(Container::Generator, result);
         let any = self.field(container, Field::Any);
         let caller = self.site_caller(site);
-        let mut elements = Vec::new();
+        let mut elements = SmallVec::new();
         for &iterable in iterables {
             let element = self.fresh();
             self.on(iterable, Use::IterateInto(element, caller));
@@ -279,7 +280,7 @@ impl Solver<'_> {
         let key = self.names.id("key");
         for &(name, function) in &arguments.keywords {
             if name == key {
-                let called = Arguments { positional: vec![element], ..Arguments::default() };
+                let called = Arguments { positional: smallvec![element], ..Arguments::default() };
                 let inner = self.derived(site, called, None, Via::Source);
                 self.on(function, Use::Call(inner));
             }
@@ -309,7 +310,7 @@ impl Solver<'_> {
     /// The iterator of `object` goes to `node`.
     pub(super) fn iterator(&mut self, object: ObjectId, node: NodeId, caller: super::Caller) {
         match self.objects.get(object) {
-            Object::Instance(..) => self.call_method(object, "__iter__", caller, Vec::new(), Some(node)),
+            Object::Instance(..) => self.call_method(object, "__iter__", caller, SmallVec::new(), Some(node)),
             Object::Container(..) => {
                 let iterator = self.new_container(Container::Generator, node);
                 let any = self.field(iterator, Field::Any);

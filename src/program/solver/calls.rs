@@ -152,8 +152,8 @@ impl Solver<'_> {
         let Some((callees, given)) = self.partials.get(&partial).cloned() else { return };
         let own = self.arguments(site);
         let mut arguments = Arguments::clone(&given);
-        arguments.positional.extend(&own.positional);
-        arguments.keywords.extend(&own.keywords);
+        arguments.positional.extend_from_slice(&own.positional);
+        arguments.keywords.extend_from_slice(&own.keywords);
         arguments.spread.extend(&own.spread);
         arguments.merge.extend(&own.merge);
         let result = self.result(site);

@@ -49,7 +49,7 @@ pub(super) enum Use {
     /// Its element under the key, a literal, goes to the node.
     ElementInto(ObjectId, NodeId),
     /// Its elements from an index on go to the tuple.
-    RestInto(i64, ObjectId),
+    RestInto(u32, ObjectId),
     /// It is found in the receiver's class: methods are bound, properties read.
     Bind(ObjectId, NodeId),
     /// It is read as an attribute.
@@ -131,12 +131,19 @@ pub enum Via {
 /// A call's arguments as nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arguments {
-    pub(super) positional: Vec<NodeId>,
-    pub(super) keywords: Vec<(Name, NodeId)>,
+    pub(super) positional: SmallVec<[NodeId; 4]>,
+    pub(super) keywords: SmallVec<[(Name, NodeId); 2]>,
     pub(super) spread: Vec<NodeId>,
     pub(super) merge: Vec<NodeId>,
     /// Others may follow that nobody knows.
     pub(super) open: bool,
+}
+
+impl Arguments {
+    /// Whether there is neither `*args` nor `**kwargs`.
+    pub(super) fn is_plain(&self) -> bool {
+        self.spread.is_empty() && self.merge.is_empty()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -152,13 +159,104 @@ pub(super) struct Site {
 }
 
 /// What a node may be: mostly one or two objects.
-pub(super) type ObjectSet = SmallVec<[ObjectId; 4]>;
+#[derive(Debug)]
+pub(super) enum ObjectSet {
+    Few(u8, [ObjectId; 3]),
+    #[expect(clippy::box_collection, reason = "few nodes have many objects, and all nodes would be larger")]
+    Many(Box<Vec<ObjectId>>),
+}
+
+impl Default for ObjectSet {
+    fn default() -> Self {
+        Self::Few(0, [ObjectId::UNKNOWN; 3])
+    }
+}
+
+impl ObjectSet {
+    pub(super) fn push(&mut self, object: ObjectId) {
+        match self {
+            Self::Few(count, objects) => {
+                if let Some(place) = objects.get_mut(usize::from(*count)) {
+                    *place = object;
+                    *count += 1;
+                } else {
+                    let mut many = Vec::with_capacity(2 * objects.len());
+                    many.extend(*objects);
+                    many.push(object);
+                    *self = Self::Many(Box::new(many));
+                }
+            }
+            Self::Many(objects) => objects.push(object),
+        }
+    }
+}
+
+impl std::ops::Deref for ObjectSet {
+    type Target = [ObjectId];
+
+    fn deref(&self) -> &[ObjectId] {
+        match self {
+            Self::Few(count, objects) => &objects[..usize::from(*count)],
+            Self::Many(objects) => objects,
+        }
+    }
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Node {
     pub(super) objects: ObjectSet,
+    pub(super) uses: UseList,
     /// How many of the objects have been passed on.
-    pub(super) done: u32,
+    pub(super) done: u8,
     pub(super) queued: bool,
-    pub(super) uses: SmallVec<[Use; 1]>,
+}
+
+/// The first and the last of what happens at a node, as indices into [`Uses`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct UseList {
+    first: u32,
+    last: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Default for UseList {
+    fn default() -> Self {
+        Self { first: NONE, last: NONE }
+    }
+}
+
+impl UseList {
+    pub(super) fn is_empty(self) -> bool {
+        self.first == NONE
+    }
+}
+
+/// What happens at all nodes: a linked list for each, in the order of registration.
+#[derive(Debug)]
+pub(super) struct Uses {
+    links: Vec<(Use, u32)>,
+}
+
+impl Uses {
+    pub(super) fn with_capacity(capacity: usize) -> Self {
+        Self { links: Vec::with_capacity(capacity) }
+    }
+
+    pub(super) fn push(&mut self, list: &mut UseList, reaction: Use) {
+        let new = u32::try_from(self.links.len()).expect("fewer uses than 2^32");
+        self.links.push((reaction, NONE));
+        match self.links.get_mut(list.last as usize) {
+            Some((_, next)) => *next = new,
+            None => list.first = new,
+        }
+        list.last = new;
+    }
+
+    /// Takes the first one off the list.
+    pub(super) fn pop(&self, list: &mut UseList) -> Option<Use> {
+        let &(reaction, next) = self.links.get(list.first as usize)?;
+        list.first = if list.first == list.last { NONE } else { next };
+        Some(reaction)
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::{Caller, Field, FileId, Literal, NodeId, Object, ObjectId, Solver, Use, Value, ValueId};
 use crate::semantic::{Bounds, BuiltinType, Container};
+use smallvec::{SmallVec, smallvec};
 
 impl Solver<'_> {
     pub(super) fn read_item(&mut self, file: FileId, value: ValueId, object: ObjectId) {
@@ -42,7 +43,7 @@ impl Solver<'_> {
             Object::Container(..) => self.container_item(object, literal, result),
             Object::Instance(..) => {
                 let (key, caller) = (self.node(file, key), self.caller(file, value));
-                self.call_method(object, "__getitem__", caller, vec![key], Some(result));
+                self.call_method(object, "__getitem__", caller, smallvec![key], Some(result));
             }
             // `globals()[name]`
             Object::Module(_) => match literal {
@@ -104,7 +105,7 @@ impl Solver<'_> {
                 let caller = self.caller(file, value);
                 let slice = self.objects.id(Object::Type(BuiltinType::Slice));
                 let slice = self.singleton(slice);
-                self.call_method(object, "__getitem__", caller, vec![slice], Some(result));
+                self.call_method(object, "__getitem__", caller, smallvec![slice], Some(result));
             }
             Object::Literal(_) | Object::Type(_) => {}
             _ => self.unknown(result),
@@ -188,10 +189,10 @@ impl Solver<'_> {
                     // Without an iterator the indices are tried one after the other.
                     let index = self.objects.id(Object::Type(BuiltinType::Int));
                     let index = self.singleton(index);
-                    self.call_method(object, method, caller, vec![index], Some(node));
+                    self.call_method(object, method, caller, smallvec![index], Some(node));
                     return;
                 }
-                self.call_method(object, method, caller, Vec::new(), Some(iterator));
+                self.call_method(object, method, caller, SmallVec::new(), Some(iterator));
                 self.on(iterator, Use::NextInto(node, caller));
             }
             Object::Literal(Literal::Str(_)) | Object::Type(BuiltinType::Str | BuiltinType::File) => {
@@ -208,7 +209,7 @@ impl Solver<'_> {
         match self.objects.get(object) {
             Object::Instance(class, _) => {
                 let method = self.first_in_class(class, &["__next__", "__anext__"]).unwrap_or("__next__");
-                self.call_method(object, method, caller, Vec::new(), Some(node));
+                self.call_method(object, method, caller, SmallVec::new(), Some(node));
             }
             _ => self.iterate(object, node, caller),
         }

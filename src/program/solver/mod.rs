@@ -23,7 +23,7 @@ mod stores;
 pub use graph::{Caller, Via};
 pub use solution::{CallEdge, Solution};
 
-use graph::{Arguments, Field, Node, ObjectSet, Site, SiteId, Use};
+use graph::{Arguments, Field, Node, Site, SiteId, Use, Uses};
 
 use std::collections::VecDeque;
 
@@ -31,6 +31,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::hierarchy::{Hierarchy, Resolver};
 use super::modules::{ClassRef, FunctionRef, Meaning, Modules};
+use super::numbering::{Lists, Numbering};
 use super::object::{ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
 use crate::api::{Kind, Library};
 use crate::project::{FileId, Target};
@@ -110,12 +111,13 @@ struct Solver<'a> {
     local_names: Vec<Vec<Option<Name>>>,
     externals: Externals<'a>,
     objects: Objects,
-    first: Vec<u32>,
+    /// The values of all modules, which are the first nodes.
+    values: Numbering,
     nodes: Vec<Node>,
+    uses: Uses,
     capacity: usize,
     view: View,
     queue: VecDeque<NodeId>,
-    edges_seen: FxHashSet<(NodeId, NodeId)>,
     fields: FxHashMap<(ObjectId, Field), NodeId>,
     /// The parts of each container, for what reads them all.
     parts: FxHashMap<ObjectId, Vec<(Literal, NodeId)>>,
@@ -124,6 +126,11 @@ struct Solver<'a> {
     attributes: FxHashMap<(ObjectId, Name), NodeId>,
     sites: Vec<Site>,
     calls_seen: FxHashSet<(SiteId, ObjectId)>,
+    /// The functions that a site's arguments have been bound to, with and without a receiver in front.
+    bound: FxHashSet<(SiteId, FunctionRef, bool)>,
+    /// The parameters that have their defaults.
+    defaulted: FxHashSet<NodeId>,
+    generators: FxHashSet<FunctionRef>,
     creations: FxHashMap<Object, u32>,
     called: FxHashSet<FunctionRef>,
     property_setters: FxHashMap<NodeId, Vec<NodeId>>,
@@ -140,16 +147,11 @@ struct Solver<'a> {
 
 impl<'a> Solver<'a> {
     fn new(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library, view: View) -> Self {
-        let mut first = Vec::with_capacity(modules.list.len() + 1);
-        let mut next = 0;
-        for module in &modules.list {
-            first.push(next);
-            next += u32::try_from(module.values.len()).expect("fewer values than 2^32");
-        }
-        first.push(next);
+        let values = Numbering::new(modules.list.iter().map(|module| module.values.len()));
+        let count = values.count();
         // Fields and attributes add some; growing would copy all.
-        let mut nodes = Vec::with_capacity(next as usize * 3 / 2 + 1024);
-        nodes.resize_with(next as usize, Node::default);
+        let mut nodes = Vec::with_capacity(count * 2 + 1024);
+        nodes.resize_with(count, Node::default);
         Self {
             modules,
             hierarchy,
@@ -158,18 +160,21 @@ impl<'a> Solver<'a> {
             local_names: modules.list.iter().map(|module| vec![None; module.names.iter().count()]).collect(),
             externals: Externals::new(library),
             objects: Objects::default(),
-            first,
+            values,
             nodes,
-            capacity: capacity(next as usize),
+            uses: Uses::with_capacity(count * 2),
+            capacity: capacity(count),
             view,
             queue: VecDeque::new(),
-            edges_seen: FxHashSet::default(),
             fields: FxHashMap::default(),
             parts: FxHashMap::default(),
             slices: FxHashMap::default(),
             attributes: FxHashMap::default(),
             sites: Vec::new(),
             calls_seen: FxHashSet::default(),
+            bound: FxHashSet::default(),
+            defaulted: FxHashSet::default(),
+            generators: FxHashSet::default(),
             creations: FxHashMap::default(),
             called: FxHashSet::default(),
             property_setters: FxHashMap::default(),
@@ -195,12 +200,16 @@ impl<'a> Solver<'a> {
                 _ => None,
             })
             .collect();
+        let mut sets = Lists::with_capacity(self.nodes.len());
+        for node in self.nodes {
+            sets.push(node.objects.iter().copied());
+        }
         Solution {
-            first: self.first,
+            values: self.values,
             objects: self.objects,
             names: self.names,
             externals: self.externals,
-            sets: self.nodes.into_iter().map(|node| node.objects).collect(),
+            sets,
             edges,
             fields,
             partials: self.partials.into_iter().map(|(site, (callees, _))| (site, callees)).collect(),
@@ -210,12 +219,12 @@ impl<'a> Solver<'a> {
     // ---- nodes ----
 
     fn node(&self, file: FileId, value: ValueId) -> NodeId {
-        NodeId(self.first[file.index()] + value.0)
+        node_id(self.values.of(file, value.index()))
     }
 
     fn fresh(&mut self) -> NodeId {
         self.nodes.push(Node::default());
-        NodeId(u32::try_from(self.nodes.len() - 1).expect("fewer nodes than 2^32"))
+        node_id(self.nodes.len() - 1)
     }
 
     /// A node that is `object` and nothing else.
@@ -231,12 +240,11 @@ impl<'a> Solver<'a> {
 
     fn add(&mut self, node: NodeId, object: ObjectId) {
         let entry = &mut self.nodes[node.index()];
-        if entry.objects.contains(&object) {
+        let room = self.capacity.saturating_sub(entry.objects.len());
+        if room == 0 || entry.objects.contains(&object) {
             return;
         }
-        let room = self.capacity.saturating_sub(entry.objects.len());
         match room {
-            0 => return,
             // The last place is for what nobody knows.
             1 if !entry.objects.contains(&ObjectId::UNKNOWN) => entry.objects.push(ObjectId::UNKNOWN),
             _ => entry.objects.push(object),
@@ -267,18 +275,17 @@ impl<'a> Solver<'a> {
         instances
     }
 
-    /// Lets what `from` may be flow to `to`.
+    /// Lets what `from` may be flow to `to`. To do so twice is harmless, but work and memory for nothing.
     fn flow(&mut self, from: NodeId, to: NodeId) {
-        if from == to || !self.edges_seen.insert((from, to)) {
-            return;
+        if from != to {
+            self.on(from, Use::Flow(to));
         }
-        self.on(from, Use::Flow(to));
     }
 
     /// Registers what happens to the objects that `node` may be.
     fn on(&mut self, node: NodeId, reaction: Use) {
-        self.nodes[node.index()].uses.push(reaction);
-        for index in 0..self.nodes[node.index()].done as usize {
+        self.uses.push(&mut self.nodes[node.index()].uses, reaction);
+        for index in 0..self.nodes[node.index()].done.into() {
             let object = self.nodes[node.index()].objects[index];
             self.react(reaction, object);
         }
@@ -287,7 +294,7 @@ impl<'a> Solver<'a> {
 
     fn wake(&mut self, node: NodeId) {
         let entry = &mut self.nodes[node.index()];
-        if !entry.queued && (entry.done as usize) < entry.objects.len() {
+        if !entry.queued && usize::from(entry.done) < entry.objects.len() {
             entry.queued = true;
             self.queue.push_back(node);
         }
@@ -297,11 +304,12 @@ impl<'a> Solver<'a> {
         while let Some(node) = self.queue.pop_front() {
             self.nodes[node.index()].queued = false;
             while let entry = &mut self.nodes[node.index()]
-                && let Some(&object) = entry.objects.get(entry.done as usize)
+                && let Some(&object) = entry.objects.get(usize::from(entry.done))
             {
                 entry.done += 1;
-                for index in 0..self.nodes[node.index()].uses.len() {
-                    let reaction = self.nodes[node.index()].uses[index];
+                // What is registered meanwhile reacts when it is.
+                let mut uses = entry.uses;
+                while let Some(reaction) = self.uses.pop(&mut uses) {
                     self.react(reaction, object);
                 }
             }
@@ -456,4 +464,8 @@ impl<'a> Solver<'a> {
         }
         self.objects.id(own(site))
     }
+}
+
+fn node_id(index: usize) -> NodeId {
+    NodeId(u32::try_from(index).expect("fewer nodes than 2^32"))
 }

@@ -3,6 +3,7 @@
 use super::{Field, FileId, Literal, Object, ObjectId, Solver, Use, Value, ValueId};
 use crate::api::Returns;
 use crate::semantic::{BuiltinType, Container, Operator};
+use smallvec::{SmallVec, smallvec};
 
 impl Solver<'_> {
     pub(super) fn enter(&mut self, file: FileId, value: ValueId, object: ObjectId) {
@@ -11,7 +12,7 @@ impl Solver<'_> {
             Object::Instance(class, _) => {
                 let caller = self.caller(file, value);
                 match self.first_in_class(class, &["__enter__", "__aenter__"]) {
-                    Some(method) => self.call_method(object, method, caller, Vec::new(), Some(result)),
+                    Some(method) => self.call_method(object, method, caller, SmallVec::new(), Some(result)),
                     None => self.add(result, object),
                 }
             }
@@ -44,7 +45,7 @@ impl Solver<'_> {
             let caller = self.caller(file, value);
             let unknown = self.singleton(ObjectId::UNKNOWN);
             let method = self.first_in_class(class, &["__exit__", "__aexit__"]).unwrap_or("__exit__");
-            self.call_method(object, method, caller, vec![unknown; 3], None);
+            self.call_method(object, method, caller, smallvec![unknown; 3], None);
         }
     }
 
@@ -71,20 +72,20 @@ impl Solver<'_> {
         match (operator, self.objects.get(object)) {
             (Operator::Compare(method), Object::Instance(..)) => {
                 self.add_new(result, Object::Type(BuiltinType::Bool));
-                self.call_method(object, method.name(), caller, vec![right], None);
+                self.call_method(object, method.name(), caller, smallvec![right], None);
             }
             (Operator::Compare(_), _) => self.add_new(result, Object::Type(BuiltinType::Bool)),
             (Operator::Unary(method), Object::Instance(..)) => {
-                self.call_method(object, method.name(), caller, Vec::new(), Some(result));
+                self.call_method(object, method.name(), caller, SmallVec::new(), Some(result));
             }
             (Operator::Binary(method), Object::Instance(..)) => {
-                self.call_method(object, method.name(), caller, vec![right], Some(result));
+                self.call_method(object, method.name(), caller, smallvec![right], Some(result));
             }
             (Operator::InPlace(method), Object::Instance(class, _)) => {
                 let in_place = method.name().replacen("__", "__i", 1);
                 let name = self.names.id(&in_place);
                 let method = if self.in_class(class, name) { in_place } else { method.name().to_owned() };
-                self.call_method(object, &method, caller, vec![right], Some(result));
+                self.call_method(object, &method, caller, smallvec![right], Some(result));
             }
             (Operator::InPlace(_), Object::Container(..)) => {
                 let any = self.field(object, Field::Any);
@@ -123,7 +124,7 @@ impl Solver<'_> {
                 let reflected = method.name().replacen("__", "__r", 1);
                 let name = self.names.id(&reflected);
                 if self.in_class(class, name) {
-                    self.call_method(object, &reflected, caller, vec![left], Some(result));
+                    self.call_method(object, &reflected, caller, smallvec![left], Some(result));
                 }
             }
             // A number and a tensor make a tensor.

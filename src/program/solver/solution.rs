@@ -2,11 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
+use super::super::numbering::{Lists, Numbering};
 use super::super::object::{Externals, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
-use super::{Caller, ObjectSet, Via};
+use super::{Caller, Via, node_id};
 use crate::project::FileId;
 use crate::semantic::{CallId, ValueId};
-use smallvec::SmallVec;
 
 /// A call of something, found by value flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,13 +24,13 @@ pub struct CallEdge {
 /// What value flow has found.
 #[derive(Debug)]
 pub struct Solution<'a> {
-    pub(super) first: Vec<u32>,
+    pub(super) values: Numbering,
     pub(super) objects: Objects,
     /// Names of the project.
     pub names: ProjectNames,
     /// What the project mentions of libraries.
     pub externals: Externals<'a>,
-    pub(super) sets: Vec<ObjectSet>,
+    pub(super) sets: Lists<ObjectId>,
     /// Every call, sorted.
     pub edges: Vec<CallEdge>,
     pub(super) fields: FxHashMap<(ObjectId, Name), NodeId>,
@@ -41,17 +41,13 @@ impl Solution<'_> {
     /// The node of a module's value.
     #[must_use]
     pub fn node(&self, file: FileId, value: ValueId) -> NodeId {
-        NodeId(self.first[file.index()] + value.0)
+        node_id(self.values.of(file, value.index()))
     }
 
     /// The module and value of a node; `None` for nodes that are no module's value.
     #[must_use]
     pub fn origin(&self, node: NodeId) -> Option<(FileId, ValueId)> {
-        if node.0 >= *self.first.last()? {
-            return None;
-        }
-        let file = self.first.partition_point(|&first| first <= node.0) - 1;
-        Some((FileId(u32::try_from(file).ok()?), ValueId(node.0 - self.first[file])))
+        self.values.place(node.index()).map(|(file, index)| (file, ValueId::new(index)))
     }
 
     /// What a value may be.
@@ -63,7 +59,13 @@ impl Solution<'_> {
     /// What a node may be.
     #[must_use]
     pub fn at(&self, node: NodeId) -> &[ObjectId] {
-        self.sets.get(node.index()).map_or(&[], SmallVec::as_slice)
+        self.sets.of(node.index())
+    }
+
+    /// All that the values of a module may be, value after value.
+    #[must_use]
+    pub fn of_file(&self, file: FileId) -> &[ObjectId] {
+        self.sets.of_all(self.values.range(file))
     }
 
     /// The object `id`.

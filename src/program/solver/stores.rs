@@ -5,6 +5,7 @@ use super::{
     Arguments, Caller, Field, FileId, Literal, Name, NodeId, Object, ObjectId, Solver, StoreKey, Use, ValueId,
 };
 use crate::semantic::Container;
+use smallvec::smallvec;
 
 impl Solver<'_> {
     pub(super) fn store(&mut self, file: FileId, store: u32, object: ObjectId) {
@@ -65,7 +66,7 @@ impl Solver<'_> {
             let receiver = self.singleton(receiver);
             for setter in self.property_setters.get(&getter).cloned().unwrap_or_default() {
                 let caller = self.origin_caller(value);
-                let arguments = Arguments { positional: vec![receiver, value], ..Arguments::default() };
+                let arguments = Arguments { positional: smallvec![receiver, value], ..Arguments::default() };
                 let site = self.implicit(caller, arguments, None);
                 self.on(setter, Use::Call(site));
             }
@@ -114,7 +115,7 @@ impl Solver<'_> {
             }
             Object::Instance(..) => {
                 let key = self.node(file, key);
-                self.call_method(object, "__setitem__", caller, vec![key, value], None);
+                self.call_method(object, "__setitem__", caller, smallvec![key, value], None);
             }
             _ => {}
         }
@@ -123,7 +124,7 @@ impl Solver<'_> {
     /// The objects that a node has passed on so far.
     pub(super) fn seen(&self, node: NodeId) -> Vec<ObjectId> {
         let node = &self.nodes[node.index()];
-        node.objects[..node.done as usize].to_vec()
+        node.objects[..usize::from(node.done)].to_vec()
     }
 
     pub(super) fn literal_of(&self, object: ObjectId) -> Option<Literal> {

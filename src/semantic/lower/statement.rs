@@ -2,7 +2,7 @@
 
 use super::super::id::StatementId;
 use super::super::module::{CallKind, DefinitionKind, Statement, StatementKind, Suite};
-use super::super::value::{Constant, Role, Value};
+use super::super::value::{BuiltinType, Constant, Role, Value};
 use super::Lowering;
 use super::expression::header_range;
 use crate::syntax::ast::{Expr, Stmt};
@@ -127,7 +127,12 @@ impl Lowering<'_> {
             Stmt::Expr(expression) => {
                 let docstring = expression.value.is_string_literal_expr();
                 self.simple(StatementKind::Expression { docstring }, statement);
-                self.expression(&expression.value, Role::Statement);
+                if docstring {
+                    // Docstrings are most of the text in strings, and nobody reads them.
+                    self.push(Value::Instance(BuiltinType::Str), expression.value.range());
+                } else {
+                    self.expression(&expression.value, Role::Statement);
+                }
             }
             Stmt::TypeAlias(alias) => {
                 self.simple(StatementKind::Other, statement);

@@ -17,7 +17,9 @@ class Observer:
     def __init__(self, rank, size):
         self.rank = rank
         self.size = size
-        self.weights = {}  # trained, or made to be trained by a layer
+        self.made = {}  # by layers, to be trained
+        self.trained = {}  # those that gradients are asked for
+        self.models = []
         self.states = {}  # of layers, not trained: each rank has its own (moving averages of batch normalisation)
         self.optimizers = []
         self.counters = {}  # of the steps of an optimizer, and where it began
@@ -36,15 +38,16 @@ class Observer:
     # Creation
 
     def _watch_layers(self):
-        from keras.src.engine import base_layer, base_layer_v1
+        from keras.src.engine import base_layer, base_layer_v1, training
         from keras.src.metrics import base_metric
 
         for layer in (base_layer.Layer, base_layer_v1.Layer):
             after(layer, "add_weight", self._note_weight, unless=base_metric.Metric)
+        before(training.Model, "__init__", self.models.append)
 
     def _note_weight(self, _layer, variable, _arguments):
         if hasattr(variable, "trainable"):
-            (self.weights if variable.trainable else self.states)[id(variable)] = variable
+            (self.made if variable.trainable else self.states)[id(variable)] = variable
 
     def _watch_optimizers(self):
         from keras.src.optimizers import optimizer
@@ -74,7 +77,7 @@ class Observer:
                 return None
             for source in tf.nest.flatten(sources):
                 if isinstance(source, tf.Variable):
-                    self.weights.setdefault(id(source), source)
+                    self.trained.setdefault(id(source), source)
             if not self.optimizers:
                 self._count_raw_step()
             flat = tf.nest.flatten(gradients, expand_composites=False)
@@ -115,7 +118,7 @@ class Observer:
     def _note_train_op(self, _optimizer, operation, arguments):
         pairs = arguments["grads_and_vars"]
         for _, variable in pairs if isinstance(pairs, (list, tuple)) else []:
-            self.weights.setdefault(id(variable), variable)
+            self.trained.setdefault(id(variable), variable)
         if not tf.executing_eagerly():
             self.train_ops[id(operation)] = operation
 
@@ -146,9 +149,19 @@ class Observer:
     # The end
 
     def _all(self):
-        yield from self.weights.values()
-        yield from self._optimizer_variables()
-        yield from self.states.values()
+        return [*self.made.values(), *self.trained.values(), *self._optimizer_variables(), *self.states.values()]
+
+    def _weights(self):
+        """What is trained, and what else the layers of the same models made to be trained: frozen parts."""
+        chosen = set(self.trained)
+        for model in self.models:
+            try:
+                own = {id(variable) for variable in model.weights}
+            except ValueError:  # it never got any
+                continue
+            if own & self.trained.keys():
+                chosen |= own & self.made.keys()
+        return [variable for key, variable in {**self.made, **self.trained}.items() if key in chosen]
 
     def _optimizer_variables(self):
         seen = set()
@@ -164,12 +177,15 @@ class Observer:
         return made + self.session_steps + self.raw_steps
 
     def report(self):
-        """What the variables hold."""
+        """What the variables hold. `others` may differ: states of layers, and models that are not trained."""
+        weights = self._weights()
+        compared = {id(variable) for variable in weights}
+        others = [*(self.made[key] for key in self.made if key not in compared), *self.states.values()]
         return {
             "steps": self.steps(),
-            "weights": [self._entry(variable) for variable in self.weights.values()],
+            "weights": [self._entry(variable) for variable in weights],
             "optimizer": [self._entry(variable) for variable in self._optimizer_variables()],
-            "states": [self._entry(variable) for variable in self.states.values()],
+            "others": [self._entry(variable) for variable in others],
         }
 
     def _entry(self, variable):

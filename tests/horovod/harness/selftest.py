@@ -108,7 +108,10 @@ FAULTS = [
         "both write the same file",
         "fit",
         "ranks",
-        [("if hvd.rank() == 0:\n    callbacks", "if True:\n    callbacks"), ("model.fit(", "with open('best.h5', 'w'):\n    assert hvd.rank() == 0\nmodel.fit(")],
+        [
+            ("if hvd.rank() == 0:\n    callbacks", "if True:\n    callbacks"),
+            ("model.fit(", "with open('best.h5', 'w'):\n    assert hvd.rank() == 0\nmodel.fit("),
+        ],
         "rank 1 writes best.h5",
     ),
     Fault("nobody writes", "fit", "files", [("if hvd.rank() == 0:\n    callbacks", "if False:\n    callbacks")], "doesn't write best.h5"),

@@ -41,9 +41,9 @@ def judge_weights(ranks):
     if not first["weights"]:
         problems.append("nothing was trained")
     problems += [f"{name} is not finite" for name, _, finite in first["weights"] if not finite]
-    states = sum(differ([rank.report["states"] for rank in ranks]))
+    others = sum(differ([rank.report["others"] for rank in ranks]))
     counted = f"{len(first['weights'])}+{len(first['optimizer'])}"
-    return verdict("weights", problems, counted + (f" ({states} states of layers differ)" if states else ""))
+    return verdict("weights", problems, counted + (f" ({others} others differ)" if others else ""))
 
 
 def judge_prints(original, ranks):

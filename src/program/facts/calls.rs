@@ -1,0 +1,183 @@
+//! Who calls whom, by call, by scope and by function.
+
+use super::super::modules::{FunctionRef, Modules};
+use super::super::numbering::{Lists, Numbering};
+use super::super::object::Object;
+use super::super::solver::{CallEdge, Caller, Solution, Via};
+use super::Facts;
+use crate::api::{Effect, EffectSet, Symbol};
+use crate::project::FileId;
+use crate::semantic::{Call, CallId, ScopeKind, Value, ValueId};
+
+/// Where the edges of the call graph are that concern a scope, a call or a function.
+#[derive(Debug)]
+pub(super) struct CallIndex {
+    pub(super) scopes: Numbering,
+    calls: Numbering,
+    functions: Numbering,
+    /// Where the edges of each scope begin among the solution's, which are sorted by scope and call.
+    outgoing: Vec<u32>,
+    /// Where those of each call begin and end.
+    of_calls: Vec<(u32, u32)>,
+    /// Those to each function.
+    incoming: Lists<CallEdge>,
+    /// The calls of library functions that have effects, sorted.
+    effective: Vec<(FileId, CallId, EffectSet)>,
+}
+
+impl CallIndex {
+    pub(super) fn new(modules: &Modules, solution: &Solution<'_>) -> Self {
+        let scopes = Numbering::new(modules.list.iter().map(|module| module.scopes.len()));
+        let calls = Numbering::new(modules.list.iter().map(|module| module.calls.len()));
+        let functions = Numbering::new(modules.list.iter().map(|module| module.functions.len()));
+        let mut outgoing = Vec::with_capacity(scopes.count() + 1);
+        let mut of_calls = vec![(0, 0); calls.count()];
+        let mut effective: Vec<(FileId, CallId, EffectSet)> = Vec::new();
+        for (index, edge) in (0..).zip(&solution.edges) {
+            let scope = scopes.of(edge.caller.file, edge.caller.scope.index());
+            while outgoing.len() <= scope {
+                outgoing.push(index);
+            }
+            let Some(call) = edge.call else { continue };
+            let own = &mut of_calls[calls.of(edge.caller.file, call.index())];
+            *own = (if own.1 == 0 { index } else { own.0 }, index + 1);
+            if let Object::External(external) = solution.object(edge.callee)
+                && let Some(symbol) = solution.externals.get(external).symbol
+                && !symbol.effects().is_empty()
+            {
+                effective.push((edge.caller.file, call, symbol.effects()));
+            }
+        }
+        let end = u32::try_from(solution.edges.len()).expect("fewer calls than 2^32");
+        outgoing.resize(scopes.count() + 1, end);
+        effective.sort_unstable_by_key(|&(file, call, _)| (file, call));
+        effective.dedup_by(|next, first| {
+            let is_same = (next.0, next.1) == (first.0, first.1);
+            if is_same {
+                first.2 = first.2.union(next.2);
+            }
+            is_same
+        });
+        let to_functions = solution.edges.iter().filter_map(|edge| match solution.object(edge.callee) {
+            Object::Function(function) => {
+                Some((functions.of(function.file, function.function.index()), *edge))
+            }
+            _ => None,
+        });
+        let incoming = Lists::group(functions.count(), to_functions);
+        Self { scopes, calls, functions, outgoing, of_calls, incoming, effective }
+    }
+}
+
+impl<'a> Facts<'a> {
+    /// The calls, in the training programs' files and in their order, of library functions with an effect.
+    pub fn calls_with(&self, effect: Effect) -> impl Iterator<Item = (FileId, CallId)> + '_ {
+        let calls = self.calls.effective.iter().filter(move |(_, _, effects)| effects.contains(effect));
+        calls.map(|&(file, call, _)| (file, call)).filter(|(file, _)| self.concerned.contains(file))
+    }
+
+    /// How the scopes of all files are numbered.
+    pub(in super::super) fn scope_numbers(&self) -> &Numbering {
+        &self.calls.scopes
+    }
+
+    /// What a call expression calls.
+    #[must_use]
+    pub fn callees(&self, file: FileId, call: CallId) -> &[CallEdge] {
+        let (start, end) = self.calls.of_calls[self.calls.calls.of(file, call.index())];
+        &self.solution.edges[start as usize..end as usize]
+    }
+
+    /// What a scope's own code calls.
+    #[must_use]
+    pub fn outgoing(&self, caller: Caller) -> &[CallEdge] {
+        let scope = self.calls.scopes.of(caller.file, caller.scope.index());
+        let (start, end) = (self.calls.outgoing[scope], self.calls.outgoing[scope + 1]);
+        &self.solution.edges[start as usize..end as usize]
+    }
+
+    /// Who calls a function.
+    #[must_use]
+    pub fn incoming(&self, function: FunctionRef) -> &[CallEdge] {
+        self.calls.incoming.of(self.calls.functions.of(function.file, function.function.index()))
+    }
+
+    /// The library symbols that a call may call.
+    pub fn called_symbols(&self, file: FileId, call: CallId) -> impl Iterator<Item = &'a Symbol> + '_ {
+        self.callees(file, call).iter().filter_map(|edge| match self.solution.object(edge.callee) {
+            object @ Object::External(_) => self.symbol(object),
+            _ => None,
+        })
+    }
+
+    /// The functions of the project that a call may call.
+    pub fn called_functions(&self, file: FileId, call: CallId) -> impl Iterator<Item = FunctionRef> + '_ {
+        self.callees(file, call).iter().filter_map(|edge| match self.solution.object(edge.callee) {
+            Object::Function(function) => Some(function),
+            _ => None,
+        })
+    }
+
+    /// The value that a method call is made on: `model` in `model.fit(x)`.
+    #[must_use]
+    pub fn receiver(&self, file: FileId, call: &Call) -> Option<ValueId> {
+        match self.module(file).value(call.callee).value {
+            Value::Attribute { base, .. } => Some(base),
+            _ => None,
+        }
+    }
+
+    /// The argument for a parameter of a library's symbol, by name or position.
+    #[must_use]
+    pub fn argument<'c>(
+        &self,
+        file: FileId,
+        call: &'c Call,
+        symbol: &Symbol,
+        parameter: &str,
+    ) -> Option<&'c crate::semantic::Argument> {
+        use crate::semantic::Passing;
+        let names = &self.module(file).names;
+        let keyword = call.arguments.iter().find(
+            |argument| matches!(argument.passing, Passing::Keyword(name) if names.text(name) == parameter),
+        );
+        keyword.or_else(|| {
+            let position = symbol.position_of(parameter)?;
+            let positional =
+                call.arguments.iter().take_while(|argument| argument.passing == Passing::Positional);
+            positional.clone().nth(position)
+        })
+    }
+
+    /// The function or lambda whose code a scope is.
+    #[must_use]
+    pub fn function_of(&self, caller: Caller) -> Option<FunctionRef> {
+        match self.module(caller.file).scope(caller.scope).kind {
+            ScopeKind::Function(function) | ScopeKind::Lambda(function) => {
+                Some(FunctionRef { file: caller.file, function })
+            }
+            _ => None,
+        }
+    }
+
+    /// The scope of a function's code.
+    #[must_use]
+    pub fn code_of(&self, function: FunctionRef) -> Caller {
+        let scope = self.module(function.file).function(function.function).scope;
+        Caller { file: function.file, scope }
+    }
+
+    /// The edges along which a run of the program comes from a scope to functions of the project.
+    pub fn reached_functions(&self, caller: Caller) -> impl Iterator<Item = (CallEdge, FunctionRef)> + '_ {
+        self.outgoing(caller).iter().filter_map(|edge| match self.solution.object(edge.callee) {
+            Object::Function(function) => Some((*edge, function)),
+            _ => None,
+        })
+    }
+
+    /// Whether an edge is a library calling back.
+    #[must_use]
+    pub fn is_call_back(edge: &CallEdge) -> bool {
+        edge.via == Via::Library
+    }
+}

@@ -1,0 +1,78 @@
+//! On what it depends whether code runs.
+
+use super::super::solver::Caller;
+use super::Facts;
+use crate::project::FileId;
+use crate::semantic::{
+    BlockId, Branch, BranchKind, Method, Operator, StatementId, StatementKind, Value, ValueId,
+};
+
+/// A branch that decides whether something runs, with the scope whose code branches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Who branches.
+    pub caller: Caller,
+    /// On what.
+    pub branch: Branch,
+}
+
+impl Facts<'_> {
+    /// The branches that decide whether a block of a scope runs, nearest first; the guard of a main module is
+    /// none.
+    #[must_use]
+    pub fn conditions(&self, caller: Caller, block: BlockId) -> Vec<Condition> {
+        let module = self.module(caller.file);
+        let flow = &module.scope(caller.scope).flow;
+        if !self.concerned.contains(&caller.file) {
+            return Vec::new();
+        }
+        let number = self.calls.scopes.of(caller.file, caller.scope.index());
+        let control = self.control[number].get_or_init(|| flow.control_dependence());
+        let branches = control.of(block).into_iter().filter_map(|block| flow.blocks[block.index()].branch);
+        branches
+            .filter(|branch| !self.is_main_guard(caller.file, branch))
+            .map(|branch| Condition { caller, branch })
+            .collect()
+    }
+
+    /// Whether a branch asks `__name__ == "__main__"`.
+    #[must_use]
+    pub fn is_main_guard(&self, file: FileId, branch: &Branch) -> bool {
+        branch.kind == BranchKind::If
+            && branch.condition.is_some_and(|condition| self.asks_for_main(file, condition))
+    }
+
+    fn asks_for_main(&self, file: FileId, condition: ValueId) -> bool {
+        let module = self.module(file);
+        let Value::Operator { operator: Operator::Compare(Method::EQ), left, right } =
+            module.value(condition).value
+        else {
+            return false;
+        };
+        let is_name = |value: ValueId| match module.value(value).value {
+            Value::Free(name) => module.names.text(name) == "__name__",
+            _ => false,
+        };
+        is_name(left) || is_name(right)
+    }
+
+    /// Whether a statement stands under `if __name__ == "__main__"`.
+    #[must_use]
+    pub fn in_main_guard(&self, file: FileId, statement: StatementId) -> bool {
+        let module = self.module(file);
+        let mut next = Some(statement);
+        while let Some(id) = next {
+            let statement = module.statement(id);
+            if statement.kind == StatementKind::If {
+                let branch = module.scope(statement.scope).flow.blocks.iter().find_map(|block| {
+                    block.branch.filter(|branch| branch.statement == id && branch.kind == BranchKind::If)
+                });
+                if branch.is_some_and(|branch| self.is_main_guard(file, &branch)) {
+                    return true;
+                }
+            }
+            next = statement.parent;
+        }
+        false
+    }
+}

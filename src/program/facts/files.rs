@@ -1,0 +1,125 @@
+//! Which files import which, and which of them concern training.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::object::{Object, ObjectId};
+use super::Facts;
+use crate::api::Symbol;
+use crate::project::{FileId, Target};
+use crate::semantic::{Import, ImportId, Imported};
+
+/// Where the imports of each file lead.
+#[derive(Debug, Default)]
+pub(super) struct Reach {
+    /// The project's files that importing the file runs.
+    imported: Vec<Vec<FileId>>,
+    /// The first import of a training library.
+    training_imports: Vec<Option<ImportId>>,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn find_concerned(&self) -> FxHashSet<FileId> {
+        // A program need not name the library itself: it may import modules that do.
+        let mut importers: FxHashMap<FileId, Vec<FileId>> = FxHashMap::default();
+        for file in self.modules.files() {
+            for imported in self.imported_files(file) {
+                importers.entry(*imported).or_default().push(file);
+            }
+        }
+        let mut users: Vec<FileId> =
+            self.modules.files().filter(|&file| self.uses_training_library(file)).collect();
+        let mut work = Vec::new();
+        let mut known: FxHashSet<FileId> = users.iter().copied().collect();
+        while let Some(file) = users.pop() {
+            work.push(file);
+            let others = importers.get(&file).into_iter().flatten().copied();
+            users.extend(others.filter(|&importer| known.insert(importer)));
+        }
+        let mut concerned = FxHashSet::default();
+        while let Some(file) = work.pop() {
+            if concerned.insert(file) {
+                work.extend(self.imported_files(file));
+            }
+        }
+        concerned
+    }
+
+    fn uses_training_library(&self, file: FileId) -> bool {
+        self.training_import(file).is_some() || self.imports_training_library_late(file)
+    }
+
+    /// Whether a call in the file gives it a module of a training library: `importlib.import_module`.
+    fn imports_training_library_late(&self, file: FileId) -> bool {
+        let is_library = |object: ObjectId| match self.solution.object(object) {
+            Object::External(external) => {
+                let external = self.solution.externals.get(external);
+                let package = external.path.split('.').next().unwrap_or_default();
+                external.symbol.is_some_and(Symbol::is_module) && self.library.is_training_library(package)
+            }
+            _ => false,
+        };
+        // Most files hold no such object at all.
+        self.objects_in(file).iter().any(|&object| is_library(object))
+            && self
+                .module(file)
+                .calls
+                .iter()
+                .any(|call| self.solution.values(file, call.result).iter().any(|&object| is_library(object)))
+    }
+
+    /// The first import of a file that is of a training library.
+    #[must_use]
+    pub fn training_import(&self, file: FileId) -> Option<&'a Import> {
+        self.files.training_imports[file.index()].map(|import| self.module(file).import(import))
+    }
+
+    fn find_training_import(&self, file: FileId) -> Option<ImportId> {
+        let imports = &self.module(file).imports;
+        let found = imports.iter().position(|import| {
+            let package = import.module.split('.').next().unwrap_or_default();
+            import.level == 0
+                && self.library.is_training_library(package)
+                && self.modules.imports.resolve(file, 0, package) == Target::External
+        });
+        found.map(ImportId::new)
+    }
+
+    /// The project's files that importing a file runs.
+    #[must_use]
+    pub fn imported_files(&self, file: FileId) -> &[FileId] {
+        &self.files.imported[file.index()]
+    }
+
+    pub(super) fn find_reach(&self) -> Reach {
+        let imported = |file: FileId| {
+            let imports = self.module(file).imports.iter();
+            let mut found: Vec<FileId> =
+                imports.flat_map(|import| self.files_of_import(file, import)).collect();
+            found.sort_unstable();
+            found.dedup();
+            found.retain(|&found| found != file);
+            found
+        };
+        Reach {
+            imported: self.modules.files().map(imported).collect(),
+            training_imports: self.modules.files().map(|file| self.find_training_import(file)).collect(),
+        }
+    }
+
+    /// The project's files that one import runs: packages, modules and submodules that it names.
+    #[must_use]
+    pub fn files_of_import(&self, file: FileId, import: &Import) -> Vec<FileId> {
+        let imports = &self.modules.imports;
+        let mut targets = imports.resolve_prefix(file, import.level, &import.module);
+        if let Imported::Name(name) = import.what {
+            let name = self.module(file).names.text(name);
+            let (parent, submodule) = imports.resolve_from(file, import.level, &import.module, name);
+            targets.extend([parent, submodule]);
+        }
+        let files = targets.into_iter().filter_map(|target| match target {
+            Target::File(file) => Some(file),
+            _ => None,
+        });
+        files.collect()
+    }
+}
