@@ -9,7 +9,7 @@ use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Location, Rule};
 use crate::program::{Caller, Literal, Object, Place, TrainingLoop, code};
 use crate::project::FileId;
-use crate::semantic::{BlockId, CallId, Value, ValueId};
+use crate::semantic::{BlockId, BranchKind, CallId, Value, ValueId};
 
 /// The obstacles of a program that is not distributed yet.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -169,7 +169,8 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, own: &FxHashSet<Place>
         let caller = Caller { file, scope: call.scope };
         for condition in facts.conditions(caller, call.block) {
             let Some(value) = condition.branch.condition else { continue };
-            if depends(job, (file, value), own) {
+            // How many turns a `for` statement makes is a matter of numbers and shapes, not of results.
+            if condition.branch.kind != BranchKind::For && depends(job, (file, value), own) {
                 found.push(facts.location(file, condition.branch.range));
             }
         }

@@ -9,7 +9,7 @@ use super::job::Job;
 use super::names::Import;
 use super::step::{Outcome, Step};
 use super::{DISTRIBUTION, INITIALISATION};
-use crate::finding::{Edit, Finding, Fix, Level, Location};
+use crate::finding::{Confidence, Edit, Finding, Fix, Level, Location};
 use crate::program::{Facts, Pattern, Program};
 use crate::project::FileId;
 use crate::rewrite::Texts;
@@ -75,9 +75,11 @@ fn plan<'c>(job: &Job<'c>, restrictions: &[Finding]) -> Plan<'c> {
 /// Why a program's fixes are withheld: an error of a restriction in its files, or a step that can't be made.
 fn refusal(job: &Job<'_>, steps: &[Step], restrictions: &[Finding]) -> Option<Refusal> {
     let files = job.program.files();
-    let error = restrictions
-        .iter()
-        .find(|finding| finding.level == Level::Error && files.contains(&finding.primary.location.file));
+    let error = restrictions.iter().find(|finding| {
+        finding.level == Level::Error
+            && finding.confidence == Confidence::Certain
+            && files.contains(&finding.primary.location.file)
+    });
     if let Some(error) = error {
         let reason = format!("{} ({})", error.message, error.rule.name);
         return Some(Refusal { location: error.primary.location, reason, is_told: true });

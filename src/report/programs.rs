@@ -245,7 +245,9 @@ pub fn write_full(programs: &[Described], color: bool, out: &mut dyn Write) -> i
         let distributable = match (program.already_distributed, program.distributable) {
             (true, _) => "already distributed".to_owned(),
             (false, true) => "yes".to_owned(),
-            (false, false) => format!("no, because of {}", program.reasons.join("\n                         ")),
+            (false, false) => {
+                format!("no, because of {}", program.reasons.join("\n                         "))
+            }
         };
         writeln!(out, "  distributable {distributable}\n")?;
     }
