@@ -23,7 +23,33 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let optimizers = rates::stepping(job);
     let mut found: Vec<Step> = optimizers.iter().filter_map(|optimizer| step(job, *optimizer)).collect();
     found.extend(rate_changes::steps(job, &RULE.rule, &optimizers));
+    found.extend(unknown(job));
     found
+}
+
+/// The steps of optimizers of which nothing is known. In a program that uses Horovod they may be right.
+fn unknown(job: &Job<'_>) -> Vec<Step> {
+    if job.program.already_distributed {
+        return Vec::new();
+    }
+    let facts = job.facts;
+    let mut steps: Vec<_> = job.tape_loops().flat_map(|own| own.steps.iter().copied()).collect();
+    steps.sort_unstable();
+    steps.dedup();
+    steps.retain(|&(file, call)| {
+        facts.receiver(file, facts.module(file).call(call)).is_some_and(|receiver| {
+            facts.is_unknown(file, receiver) && facts.of_kind(file, receiver, Kind::Optimizer).is_empty()
+        })
+    });
+    let blocked = |(file, call)| {
+        let message = "it can't be seen how the optimizer is made that steps here";
+        let finding = Step::missing(&RULE.rule, job.at_call(file, call), message)
+            .here("step of an unknown optimizer")
+            .help("make the optimizer by a call of its class")
+            .in_scope(job.scope_of(file, call));
+        Step::blocked(finding, "Its learning rate, which has to grow with the number of ranks, is not known.")
+    };
+    steps.into_iter().map(blocked).collect()
 }
 
 fn step(job: &Job<'_>, optimizer: Optimizer<'_>) -> Option<Step> {

@@ -114,23 +114,43 @@ impl Gradients {
             }
         }
         gradients.steps = facts.calls_with(Effect::AppliesGradients).collect();
+        gradients.steps.extend(steps_of_unknown(facts));
         gradients.updates = updates(facts);
         gradients
     }
+}
+
+/// The calls that apply gradients by the name of their method: nothing is known of the optimizer.
+fn steps_of_unknown(facts: &Facts<'_>) -> Vec<(FileId, CallId)> {
+    let Some(optimizer) = facts.library.lookup("tensorflow.keras.optimizers.Optimizer") else {
+        return Vec::new();
+    };
+    let names = facts.library.member_names(optimizer, |method| method.has(Effect::AppliesGradients));
+    let mut found = calls_by_name(facts, &names, |file, base| facts.is_unknown(file, base));
+    found.retain(|&(file, call)| facts.called_symbols(file, call).next().is_none());
+    found
 }
 
 /// The calls that change a variable. One from `model.trainable_variables` is not known to be one; its method tells.
 fn updates(facts: &Facts<'_>) -> Vec<(FileId, CallId)> {
     let Some(variable) = facts.library.lookup("tensorflow.Variable") else { return Vec::new() };
     let changes = facts.library.member_names(variable, |method| method.has(Effect::UpdatesState));
+    let may_be_one = |file, base| facts.may_be(file, base, Kind::Variable) || facts.is_unknown(file, base);
+    calls_by_name(facts, &changes, may_be_one)
+}
+
+/// The calls of methods with these names on values that are wanted.
+fn calls_by_name(
+    facts: &Facts<'_>,
+    names: &FxHashSet<&str>,
+    is_wanted: impl Fn(FileId, ValueId) -> bool,
+) -> Vec<(FileId, CallId)> {
     let mut found = Vec::new();
     for file in facts.files() {
         let module = facts.module(file);
         for (index, call) in module.calls.iter().enumerate() {
             let Value::Attribute { base, name, .. } = module.value(call.callee).value else { continue };
-            if changes.contains(module.names.text(name))
-                && (facts.may_be(file, base, Kind::Variable) || facts.is_unknown(file, base))
-            {
+            if names.contains(module.names.text(name)) && is_wanted(file, base) {
                 found.push((file, CallId::new(index)));
             }
         }
