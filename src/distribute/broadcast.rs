@@ -85,7 +85,13 @@ fn all_applied<'l>(job: &Job<'l>) -> Vec<Applied<'l>> {
                 if own.steps.is_empty()
                     && let Some(&(file, call)) = own.by_hand.last()
                 {
-                    let variables = sources.map(|all| all.concat());
+                    // In code of its own, a loop over the gradients would be taken for the one that trains.
+                    let scope = job.facts.module(file).call(call).scope;
+                    let is_near = own
+                        .gradients
+                        .iter()
+                        .all(|&(of, taken)| of == file && job.facts.module(of).call(taken).scope == scope);
+                    let variables = sources.map(|all| all.concat()).filter(|_| is_near);
                     found.push(Applied { own, file, call, variables });
                 }
             }
@@ -152,11 +158,12 @@ fn stepped(job: &Job<'_>, file: FileId, call: CallId) -> Option<Vec<Spoken>> {
 fn statement_of(job: &Job<'_>, own: &TrainingLoop, file: FileId, call: CallId) -> StatementId {
     let module = job.facts.module(file);
     let statement = module.call(call).statement;
-    let taken = own
+    let mut taken = own
         .gradients
         .iter()
         .filter(|&&(of, taken)| of == file && module.call(taken).scope == module.call(call).scope);
-    let Some(parent) = taken.last().map(|&(_, taken)| module.statement(module.call(taken).statement).parent)
+    let Some(parent) =
+        taken.next_back().map(|&(_, taken)| module.statement(module.call(taken).statement).parent)
     else {
         return statement;
     };

@@ -70,11 +70,9 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
         Given::Argument(argument) => match form(job, text, argument) {
             Form::None => vec![text.replace(argument.range, format!("[{first}]"))],
             Form::Display { at, in_front, behind } => {
-                let added = if behind == "," {
-                    new.iter().map(|own| format!("{in_front}{own}{behind}")).collect()
-                } else {
-                    format!("{first}{behind}")
-                };
+                let between =
+                    if in_front.is_empty() { ", ".to_owned() } else { format!("{behind}{in_front}") };
+                let added = format!("{in_front}{}{behind}", new.join(&between));
                 vec![text.insert(at, added)]
             }
             Form::Tuple(open, close) => {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::job::Job;
 use super::names::{Import, Name};
+use super::obstacles;
 use super::step::Step;
 use super::{DistributionRule, INITIALISATION, distribution_rule};
 use crate::checks::Top;
@@ -62,7 +63,9 @@ pub(super) fn steps(job: &Job<'_>, needed: &BTreeMap<FileId, Vec<Import>>) -> Ve
     let finding = Step::missing(&rule.rule, location, message)
         .here("training loop")
         .help("start Horovod behind the imports, and let each process see one GPU");
-    vec![Step::change(finding, "import and start Horovod", edits, Vec::new())]
+    let mut found = vec![Step::change(finding, "import and start Horovod", edits, Vec::new())];
+    found.extend(obstacles::steps(job, &rule.rule));
+    found
 }
 
 const ON_ONE_GPU: &str = "the program trains on one GPU: nothing starts Horovod";

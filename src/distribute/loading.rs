@@ -22,7 +22,9 @@ pub(super) fn by_horovod(job: &Job<'_>, file: FileId, call: CallId) -> Making {
         return Making::Fails("`hvd.load_model` takes no arguments but the path and `custom_objects`.");
     }
     let is_archive = facts.objects(file, path.value).any(|(_, object)| match object {
-        Object::Literal(Literal::Str(name)) => facts.solution.names.text(name).ends_with(".keras"),
+        Object::Literal(Literal::Str(name)) => std::path::Path::new(facts.solution.names.text(name))
+            .extension()
+            .is_some_and(|extension| extension == "keras"),
         _ => false,
     });
     if is_archive {

@@ -24,6 +24,7 @@ pub mod learning_rate;
 mod loading;
 mod maker;
 mod names;
+mod obstacles;
 mod open_files;
 pub mod optimizer;
 pub mod output;

@@ -91,14 +91,18 @@ fn differs_between_ranks(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     call.arguments.iter().any(|argument| reads_rank(job, file, argument.value))
 }
 
-/// Whether a call is `open` with a mode that writes.
-fn opens_for_writing(job: &Job<'_>, file: FileId, call: &Call) -> bool {
+/// Whether a call is `open`.
+pub(super) fn opens(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     let facts = job.facts;
-    let opens = facts.objects(file, call.result).any(|(id, _)| facts.builtin_class(id) == Some("file"))
-        && facts.objects(file, call.callee).any(|(_, object)| {
-            facts.symbol(object).is_some_and(|symbol| facts.library.lookup("builtins.open") == Some(symbol))
-        });
-    if !opens {
+    facts.objects(file, call.callee).any(|(_, object)| {
+        facts.symbol(object).is_some_and(|symbol| facts.library.lookup("builtins.open") == Some(symbol))
+    })
+}
+
+/// Whether a call is `open` with a mode that writes.
+pub(super) fn opens_for_writing(job: &Job<'_>, file: FileId, call: &Call) -> bool {
+    let facts = job.facts;
+    if !opens(job, file, call) {
         return false;
     }
     let open = facts.library.lookup("builtins.open");

@@ -9,17 +9,26 @@ use super::job::Job;
 use super::names::Import;
 use super::step::{Outcome, Step};
 use super::{DISTRIBUTION, INITIALISATION};
-use crate::finding::{Edit, Finding, Fix, Level, Location};
+use crate::finding::{Confidence, Edit, Finding, Fix, Level, Location};
 use crate::program::{Facts, Pattern, Program};
 use crate::project::FileId;
 use crate::rewrite::Texts;
+
+/// Why the fixes of a program are withheld.
+#[derive(Clone, Debug)]
+struct Refusal {
+    location: Location,
+    reason: String,
+    /// A finding of its own tells it.
+    is_told: bool,
+}
 
 /// What one program needs.
 struct Plan<'c> {
     program: &'c Program,
     steps: Vec<Step>,
-    /// Why the fixes are withheld, if they are: a place and what is wrong there.
-    refusal: Option<(Location, String)>,
+    /// Why the fixes are withheld, if they are.
+    refusal: Option<Refusal>,
 }
 
 /// The findings of all programs.
@@ -64,18 +73,22 @@ fn plan<'c>(job: &Job<'c>, restrictions: &[Finding]) -> Plan<'c> {
 }
 
 /// Why a program's fixes are withheld: an error of a restriction in its files, or a step that can't be made.
-fn refusal(job: &Job<'_>, steps: &[Step], restrictions: &[Finding]) -> Option<(Location, String)> {
+fn refusal(job: &Job<'_>, steps: &[Step], restrictions: &[Finding]) -> Option<Refusal> {
     let files = job.program.files();
-    let error = restrictions
-        .iter()
-        .find(|finding| finding.level == Level::Error && files.contains(&finding.primary.location.file));
+    let error = restrictions.iter().find(|finding| {
+        finding.level == Level::Error
+            && finding.confidence == Confidence::Certain
+            && files.contains(&finding.primary.location.file)
+    });
     if let Some(error) = error {
-        return Some((error.primary.location, format!("{} ({})", error.message, error.rule.name)));
+        let reason = format!("{} ({})", error.message, error.rule.name);
+        return Some(Refusal { location: error.primary.location, reason, is_told: true });
     }
     steps.iter().find_map(|step| match &step.outcome {
         Outcome::Blocked(_) => {
             let finding = &step.finding;
-            Some((finding.primary.location, format!("{} ({})", finding.message, finding.rule.name)))
+            let reason = format!("{} ({})", finding.message, finding.rule.name);
+            Some(Refusal { location: finding.primary.location, reason, is_told: true })
         }
         _ => None,
     })
@@ -102,7 +115,7 @@ fn units(facts: &Facts<'_>, plans: &mut [Plan<'_>]) -> Vec<FileId> {
             plan.refusal = shared_with_another(facts, plan);
         }
     }
-    let refused: FxHashMap<usize, (Location, String)> =
+    let refused: FxHashMap<usize, Refusal> =
         plans.iter().zip(&unit).filter_map(|(plan, &unit)| Some((unit, plan.refusal.clone()?))).collect();
     for (plan, unit) in plans.iter_mut().zip(&unit) {
         if plan.refusal.is_none() {
@@ -122,7 +135,7 @@ fn edited(plan: &Plan<'_>) -> FxHashSet<FileId> {
 }
 
 /// A file that would change although a program without training runs it too: there Horovod is not started.
-fn shared_with_another(facts: &Facts<'_>, plan: &Plan<'_>) -> Option<(Location, String)> {
+fn shared_with_another(facts: &Facts<'_>, plan: &Plan<'_>) -> Option<Refusal> {
     let mut files: Vec<FileId> =
         edited(plan).into_iter().filter(|&file| file != plan.program.entry).collect();
     files.sort_unstable();
@@ -137,14 +150,14 @@ fn shared_with_another(facts: &Facts<'_>, plan: &Plan<'_>) -> Option<(Location, 
             let step = plan.steps.iter().find(|step| step.finding.primary.location.file == file)?;
             let name = &facts.modules.names[other.entry.index()];
             let reason = format!("the program `{name}` runs this file too, and does not start Horovod");
-            return Some((step.finding.primary.location, reason));
+            return Some(Refusal { location: step.finding.primary.location, reason, is_told: false });
         }
     }
     None
 }
 
 /// The finding of a step: with its fix, unless the program is refused.
-fn finding(facts: &Facts<'_>, step: Step, refusal: Option<&(Location, String)>, unit: FileId) -> Finding {
+fn finding(facts: &Facts<'_>, step: Step, refusal: Option<&Refusal>, unit: FileId) -> Finding {
     let mut finding = step.finding;
     match step.outcome {
         Outcome::Blocked(reason) => {
@@ -152,11 +165,14 @@ fn finding(facts: &Facts<'_>, step: Step, refusal: Option<&(Location, String)>, 
             finding.notes.push(reason);
         }
         Outcome::Change { applicability, message, mut edits, .. } => {
-            if let Some((location, reason)) = refusal {
+            if let Some(Refusal { location, reason, is_told }) = refusal {
                 if finding.rule.code == INITIALISATION.rule.code
                     && !finding.labels.iter().any(|label| label.location == *location)
                 {
                     finding = finding.label(*location, "stands in the way");
+                    if !is_told {
+                        finding.level = Level::Error;
+                    }
                     let file = &facts.modules.names[location.file.index()];
                     finding.notes.push(format!(
                         "The program can't be distributed as it is, and `--fix` leaves it alone: in `{file}`, {reason}."
@@ -173,6 +189,6 @@ fn finding(facts: &Facts<'_>, step: Step, refusal: Option<&(Location, String)>, 
 }
 
 fn sort(edits: &mut Vec<Edit>) {
-    edits.sort_by(|a, b| a.location.cmp(&b.location));
+    edits.sort_by_key(|edit| edit.location);
     edits.dedup();
 }

@@ -17,6 +17,9 @@ use crate::syntax::TextSize;
 /// A place of a call.
 type Place = (FileId, CallId);
 
+/// Edits, with what they use.
+type Changes = (Vec<Edit>, Vec<(FileId, Import)>);
+
 /// How an optimizer is distributed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Making {
@@ -252,11 +255,7 @@ fn rate(class: &Symbol) -> Option<(&str, &str)> {
 }
 
 /// The edits that scale the rate in `{'class_name': 'Adam', 'config': {'learning_rate': 0.01}}`.
-fn scaled_description(
-    job: &Job<'_>,
-    file: FileId,
-    description: ValueId,
-) -> Result<(Vec<Edit>, Vec<(FileId, Import)>), &'static str> {
+fn scaled_description(job: &Job<'_>, file: FileId, description: ValueId) -> Result<Changes, &'static str> {
     const UNSEEN: &str = "It can't be seen which learning rate the dictionary gives.";
     let text = job.text(file).ok_or(GONE)?;
     let entry = |of: ValueId, key: &str| {
@@ -281,19 +280,15 @@ fn scaled_description(
     }
     let (hvd, import) = job.horovod(file);
     let factor = format!("{hvd}.size()");
-    let edits = match entry(config, rate) {
-        Some(value) => {
-            if reads_size(job, file, value) {
-                return Ok((Vec::new(), Vec::new()));
-            }
-            let own = written(text.module, place, value).ok_or(UNSEEN)?;
-            text.multiply(own, &factor)
+    let edits = if let Some(value) = entry(config, rate) {
+        if reads_size(job, file, value) {
+            return Ok((Vec::new(), Vec::new()));
         }
-        None => {
-            let comma = if place.len().to_usize() > 2 { ", " } else { "" };
-            let inside = place.start() + TextSize::from(1);
-            vec![text.insert(inside, format!("'{rate}': {default} * {factor}{comma}"))]
-        }
+        text.multiply(written(text.module, place, value).ok_or(UNSEEN)?, &factor)
+    } else {
+        let comma = if place.len().to_usize() > 2 { ", " } else { "" };
+        let inside = place.start() + TextSize::from(1);
+        vec![text.insert(inside, format!("'{rate}': {default} * {factor}{comma}"))]
     };
     Ok((edits, vec![import]))
 }

@@ -63,9 +63,10 @@ fn divided(job: &Job<'_>, file: FileId, call: CallId, count: &Argument, more: Ve
 
 /// Whether a number is one that can be shared: not 1, not "all", not shared already.
 fn is_shareable(job: &Job<'_>, file: FileId, count: &Argument) -> bool {
-    let small = job.facts.objects(file, count.value).any(|(_, object)| {
-        matches!(object, Object::Literal(Literal::None) | Object::Literal(Literal::Int(..2)))
-    });
+    let small = job
+        .facts
+        .objects(file, count.value)
+        .any(|(_, object)| matches!(object, Object::Literal(Literal::None | Literal::Int(..2))));
     !small && !reads_size(job, file, count.value) && !reads_rank(job, file, count.value)
 }
 

@@ -1,12 +1,15 @@
 //! The statements of a program that write something, joined where they follow one another.
 
+use rustc_hash::FxHashSet;
+
 use super::job::Job;
 use super::ranked::is_for_one_rank;
 use super::started::runs_started;
+use super::{obstacles, open_files};
 use crate::api::{Effect, EffectSet, Kind};
-use crate::program::Object;
+use crate::program::{Caller, Object, Place};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, CallKind, Module, Role, StatementId, StatementKind};
+use crate::semantic::{Call, CallId, CallKind, Constant, Module, Role, StatementId, StatementKind, Value};
 
 /// What statements write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +49,7 @@ struct Writing {
 /// The runs of a program that every rank executes.
 pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
     let reads = reads_what_it_writes(job);
+    let inputs = paths_read(job);
     let mut found = Vec::new();
     for file in job.program.files() {
         let module = job.facts.module(file);
@@ -56,6 +60,7 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                 && job.runs(file, call)
                 && runs_started(job, file, call)
                 && !is_for_one_rank(job, file, call)
+                && !(sort == Sort::File && names_input(job, file, call, &inputs))
             {
                 writings.push(Writing { statement: module.call(call).statement, call, sort });
             }
@@ -90,8 +95,10 @@ fn joined(job: &Job<'_>, file: FileId, writings: &[Writing], reads: bool) -> Vec
     }
     for run in &mut runs {
         run.unbound = read_elsewhere(text.module, run);
-        run.is_awaited =
-            reads && run.calls.iter().any(|&call| writes_model(job, file, text.module.call(call)));
+        let first = text.module.call(run.calls[0]);
+        run.is_awaited = reads
+            && !obstacles::is_conditional(job, Caller { file, scope: first.scope }, first.block)
+            && run.calls.iter().any(|&call| writes_model(job, file, text.module.call(call)));
     }
     runs
 }
@@ -195,6 +202,37 @@ fn writes_model(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     };
     facts.receiver(file, call).is_some_and(of_training)
         || call.arguments.iter().any(|argument| of_training(argument.value))
+}
+
+/// The texts that the paths of the files which the program reads are made of. What is put there is input, which every
+/// rank needs.
+fn paths_read(job: &Job<'_>) -> FxHashSet<Place> {
+    let reading = job.calls().filter(|&(file, call)| {
+        own_effects(job, file, call).contains(Effect::ReadsFile)
+            || open_files::opens(job, file, job.facts.module(file).call(call))
+                && !open_files::opens_for_writing(job, file, job.facts.module(file).call(call))
+    });
+    let given: Vec<Place> = reading.flat_map(|(file, call)| arguments(job, file, call)).collect();
+    texts_behind(job, &given)
+}
+
+/// Whether a path that a call is given names a file that the program reads.
+fn names_input(job: &Job<'_>, file: FileId, call: CallId, inputs: &FxHashSet<Place>) -> bool {
+    !writes_model(job, file, job.facts.module(file).call(call))
+        && texts_behind(job, &arguments(job, file, call)).iter().any(|text| inputs.contains(text))
+}
+
+fn arguments(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Place> {
+    job.facts.module(file).call(call).arguments.iter().map(|argument| (file, argument.value)).collect()
+}
+
+/// The string literals that values are made of.
+fn texts_behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
+    let behind = job.facts.influence().backwards(places, |_| false);
+    let is_text = |&(file, value): &Place| {
+        matches!(job.facts.module(file).value(value).value, Value::Constant(Constant::Str(_)))
+    };
+    behind.into_iter().filter(is_text).collect()
 }
 
 /// Whether the program loads weights or models that it may have written itself.

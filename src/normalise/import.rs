@@ -46,7 +46,7 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId) -
     let is_safe = own.scope == Module::TOP
         && own.parent.is_none()
         && is_foreign
-        && has_no_influence(facts, file, crossed);
+        && keeps_settings(facts, file, crossed);
     let line = text.slice(own.range);
     let mut edits = text.remove(statement);
     match anchor {
@@ -148,6 +148,32 @@ fn import_of<'t>(text: Text<'t>, definition: &Definition) -> Option<(u32, String
         Some(import.statement) == definition.statement && import.range.contains_range(definition.range)
     })?;
     Some((import.level, format!("{} {:?}", import.module, import.what), text.slice(import.range)))
+}
+
+/// Whether the module's own code in a range changes no setting that the import of a library may ask for: the
+/// environment, the path of modules, filters of warnings.
+fn keeps_settings(facts: &Facts<'_>, file: FileId, range: TextRange) -> bool {
+    let module = facts.module(file);
+    let is_setting = |value| {
+        facts.objects(file, value).any(|(_, object)| {
+            facts.symbol(object).is_some_and(|symbol| symbol.prelude().is_some() || symbol.is_module())
+        })
+    };
+    let is_here = |scope: ScopeId, place: TextRange| {
+        module.code_scope(scope) == Module::TOP && range.contains_range(place)
+    };
+    let mut stores = module.stores.iter().filter(|store| is_here(store.scope, store.range));
+    let mut calls = module.calls.iter().enumerate().filter(|(_, call)| is_here(call.scope, call.range));
+    stores.all(|store| !is_setting(store.base))
+        && calls.all(|(index, call)| {
+            let mut symbols = facts.called_symbols(file, CallId::new(index));
+            !symbols.any(|symbol| symbol.prelude().is_some() || symbol.has(Effect::PinsDevice))
+                && facts.receiver(file, call).is_none_or(|receiver| {
+                    !facts.objects(file, receiver).any(|(_, object)| {
+                        facts.symbol(object).is_some_and(|symbol| symbol.prelude().is_some())
+                    })
+                })
+        })
 }
 
 /// Whether the module's own code in a range can't influence what an import does: it calls only what is known, and

@@ -60,6 +60,9 @@ pub struct Described {
     pub distributable: bool,
     /// The codes of the errors that do.
     pub blocked_by: Vec<&'static str>,
+    /// The same errors for people: `path:line message (name)`.
+    #[serde(skip)]
+    pub reasons: Vec<String>,
 }
 
 /// Describes the programs that have code in a file that is `wanted`.
@@ -83,11 +86,18 @@ pub fn describe(
 
 fn described(facts: &Facts<'_>, sources: &Sources<'_>, findings: &[Finding], program: &Program) -> Described {
     let files = program.files();
-    let mut blocked_by: Vec<&'static str> = findings
+    let mut blocking: Vec<&Finding> = findings
         .iter()
         .filter(|finding| finding.level == Level::Error && files.contains(&finding.primary.location.file))
-        .map(|finding| finding.rule.code)
         .collect();
+    blocking.sort_by_key(|finding| (finding.primary.location, finding.rule.code));
+    let reasons = blocking.iter().map(|finding| {
+        let location = finding.primary.location;
+        let (path, line) = (sources.path(location.file), sources.span(location).start.line);
+        format!("{path}:{line} {} ({})", finding.message, finding.rule.name)
+    });
+    let reasons = reasons.collect();
+    let mut blocked_by: Vec<&'static str> = blocking.iter().map(|finding| finding.rule.code).collect();
     blocked_by.sort_unstable();
     blocked_by.dedup();
     let collect = |objects: &dyn Fn(&TrainingLoop) -> Vec<ObjectId>| {
@@ -129,6 +139,7 @@ fn described(facts: &Facts<'_>, sources: &Sources<'_>, findings: &[Finding], pro
         datasets,
         distributable: program.pattern != Pattern::None && blocked_by.is_empty(),
         blocked_by,
+        reasons,
     }
 }
 
@@ -234,7 +245,9 @@ pub fn write_full(programs: &[Described], color: bool, out: &mut dyn Write) -> i
         let distributable = match (program.already_distributed, program.distributable) {
             (true, _) => "already distributed".to_owned(),
             (false, true) => "yes".to_owned(),
-            (false, false) => format!("no, because of {}", program.blocked_by.join(", ")),
+            (false, false) => {
+                format!("no, because of {}", program.reasons.join("\n                         "))
+            }
         };
         writeln!(out, "  distributable {distributable}\n")?;
     }

@@ -1,0 +1,197 @@
+//! What keeps a program from being distributed, whatever is done about its steps: the ranks would make different
+//! numbers of steps and wait for each other, or another library distributes it already.
+
+use rustc_hash::FxHashSet;
+
+use super::job::Job;
+use super::step::Step;
+use crate::api::{Effect, Kind};
+use crate::finding::{Finding, Location, Rule};
+use crate::program::{Caller, Literal, Object, Place, TrainingLoop, code};
+use crate::project::FileId;
+use crate::semantic::{BlockId, BranchKind, CallId, Value, ValueId};
+
+/// The obstacles of a program that is not distributed yet.
+pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    if job.program.already_distributed {
+        return Vec::new();
+    }
+    let mut found = strategies(job, rule);
+    found.extend(compiled_by_xla(job, rule));
+    found.extend(random_lengths(job, rule));
+    found.extend(ends_by_own_data(job, rule));
+    found
+}
+
+fn obstacle(rule: &'static Rule, location: Location, message: &str) -> Finding {
+    Step::missing(rule, location, message).here("stands in the way")
+}
+
+/// `tf.distribute` strategies.
+fn strategies(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let made = job
+        .facts
+        .creations
+        .iter()
+        .filter(|made| made.kind == Kind::Strategy && !made.derived && job.runs(made.file, made.call));
+    let step = |location| {
+        let finding = obstacle(rule, location, "the program is distributed with a strategy of TensorFlow")
+            .help("take the strategy out: each rank trains on one GPU");
+        Step::blocked(finding, "A strategy and Horovod would both share out the work.")
+    };
+    made.take(1).map(|made| step(job.at_call(made.file, made.call))).collect()
+}
+
+/// `jit_compile=True` for a model or a function: XLA has no kernels for collectives.
+fn compiled_by_xla(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    let mut found = Vec::new();
+    for (file, id) in job.calls() {
+        let call = facts.module(file).call(id);
+        let argument = facts
+            .called_symbols(file, id)
+            .filter(|symbol| symbol.has(Effect::Compiles) || symbol.has(Effect::Traces))
+            .find_map(|symbol| facts.argument(file, call, symbol, "jit_compile"));
+        let Some(argument) = argument else { continue };
+        let is_on = facts
+            .objects(file, argument.value)
+            .any(|(_, object)| matches!(object, Object::Literal(Literal::Bool(true))));
+        if is_on {
+            let location = facts.location(file, argument.range);
+            let finding = obstacle(rule, location, "a training step is compiled by XLA")
+                .help("leave `jit_compile` out")
+                .in_scope(job.scope_of(file, id));
+            found.push(Step::blocked(finding, "XLA has no kernels for the collectives of Horovod."));
+        }
+    }
+    found
+}
+
+/// Datasets whose number of elements is drawn: `dataset.filter(lambda x: random() < 0.5)`.
+fn random_lengths(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    let mut found = Vec::new();
+    for (file, id) in job.calls() {
+        let call = facts.module(file).call(id);
+        if !facts.may_be(file, call.result, Kind::Dataset) {
+            continue;
+        }
+        let predicate =
+            facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, "predicate"));
+        let Some(predicate) = predicate else { continue };
+        let draws =
+            facts.objects(file, predicate.value).filter_map(|(_, object)| code(object)).any(|function| {
+                let effects = facts.effects().of_scope(facts.code_of(function)).effects;
+                effects.contains(Effect::DrawsRandom) || effects.contains(Effect::Varies)
+            });
+        if draws {
+            let finding = obstacle(
+                rule,
+                job.at_call(file, id),
+                "each rank keeps other examples, and another number of them",
+            )
+            .help("choose the examples in a way that is the same on every rank")
+            .in_scope(job.scope_of(file, id));
+            let reason = "The ranks would make different numbers of steps, and wait for each other for ever.";
+            found.push(Step::blocked(finding, reason));
+        }
+    }
+    found
+}
+
+/// Loops that end, or steps that are left out, because of what this rank's own examples gave.
+fn ends_by_own_data(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let own = own_results(job);
+    let mut found = Vec::new();
+    let mut reported = FxHashSet::default();
+    for training_loop in job.program.loops.iter().chain(&job.program.steps_of_fit) {
+        for location in decisions(job, training_loop, &own) {
+            if reported.insert(location) {
+                let message = "whether the program goes on training depends on this rank's own results";
+                let finding = obstacle(rule, location, message)
+                    .help("decide by something that is equal on all ranks, such as the number of the step");
+                let reason =
+                    "The ranks would make different numbers of steps, and wait for each other for ever.";
+                found.push(Step::blocked(finding, reason));
+            }
+        }
+    }
+    found
+}
+
+/// Whether it depends on this rank's own results that a block runs: then not all ranks may come to it.
+pub(super) fn is_conditional(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
+    let own = own_results(job);
+    let conditions = job.facts.conditions(caller, block).into_iter();
+    conditions
+        .filter_map(|condition| condition.branch.condition)
+        .any(|value| depends(job, (caller.file, value), &own))
+}
+
+/// The values that differ between ranks because their examples do: losses, and what training and evaluating return.
+fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
+    let facts = job.facts;
+    let mut own = FxHashSet::default();
+    for training_loop in job.tape_loops() {
+        for &(file, call) in &training_loop.gradients {
+            let data = facts.module(file).call(call);
+            let targets = facts.called_symbols(file, call).filter_map(|symbol| {
+                facts.argument(file, data, symbol, "target").map(|argument| (file, argument.value))
+            });
+            own.extend(targets);
+            own.insert((file, data.result));
+        }
+    }
+    for (file, id) in job.calls() {
+        let call = facts.module(file).call(id);
+        let trains = facts
+            .called_symbols(file, id)
+            .any(|symbol| symbol.has(Effect::Trains) || symbol.has(Effect::Evaluates));
+        let is_metric =
+            facts.receiver(file, call).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Metric));
+        if trains || is_metric {
+            own.insert((file, call.result));
+        }
+    }
+    own
+}
+
+/// The conditions on the way to a loop's steps that depend on such values.
+fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, own: &FxHashSet<Place>) -> Vec<Location> {
+    let facts = job.facts;
+    let mut found = Vec::new();
+    let mut seen: FxHashSet<Caller> = FxHashSet::default();
+    let mut work: Vec<(FileId, CallId)> = training_loop.steps.clone();
+    work.extend(&training_loop.by_hand);
+    work.push((training_loop.caller.file, training_loop.call));
+    while let Some((file, id)) = work.pop() {
+        let call = facts.module(file).call(id);
+        let caller = Caller { file, scope: call.scope };
+        for condition in facts.conditions(caller, call.block) {
+            let Some(value) = condition.branch.condition else { continue };
+            // How many turns a `for` statement makes is a matter of numbers and shapes, not of results.
+            if condition.branch.kind != BranchKind::For && depends(job, (file, value), own) {
+                found.push(facts.location(file, condition.branch.range));
+            }
+        }
+        if !seen.insert(caller) {
+            continue;
+        }
+        if let Some(function) = facts.function_of(caller) {
+            let edges = facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge));
+            work.extend(edges.filter_map(|edge| Some((edge.caller.file, edge.call?))));
+        }
+    }
+    found
+}
+
+/// Whether a value depends on results of this rank's own that are not averaged.
+fn depends(job: &Job<'_>, place: Place, own: &FxHashSet<Place>) -> bool {
+    let facts = job.facts;
+    let is_averaged = |(file, value): (FileId, ValueId)| match facts.module(file).value(value).value {
+        Value::Call(call) => facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages)),
+        _ => false,
+    };
+    let behind = facts.influence().backwards(&[place], is_averaged);
+    behind.iter().any(|place| own.contains(place))
+}
