@@ -140,7 +140,9 @@ fn modules(bencher: Bencher<'_, '_>, subject: &Subject) {
 
 fn findings(bencher: Bencher<'_, '_>, subject: &Subject) {
     bencher.counter(subject.bytes()).bench_local(|| {
-        analysis::with_facts(&subject.project, |facts| analysis::findings(&subject.project, facts, true).len())
+        analysis::with_facts(&subject.project, |facts| {
+            analysis::findings(&subject.project, facts, true).len()
+        })
     });
 }
 

@@ -55,8 +55,7 @@ fn repeated(context: Context<'_>, rule: &'static Rule, source: &Source, why: Rep
     // The rules act on a dataset where it is read, whichever of several it is.
     let level = if source.creation.kind == Kind::Dataset { context.warning() } else { Level::Error };
     let finding = |how: &str| {
-        Finding::new(rule, level, place, format!("{name} is created {how}"))
-            .here("created again and again")
+        Finding::new(rule, level, place, format!("{name} is created {how}")).here("created again and again")
     };
     match why {
         Repeated::Calls((first, range), (second, again)) => {

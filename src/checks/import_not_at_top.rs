@@ -88,8 +88,7 @@ fn finding(
         },
     };
     // A module of the project that is imported below still comes behind the start of Horovod.
-    let is_only_late =
-        matches!(why, Misplaced::Behind(_)) && matches!(need, None | Some(Need::Project(_)));
+    let is_only_late = matches!(why, Misplaced::Behind(_)) && matches!(need, None | Some(Need::Project(_)));
     let level = if need.is_some() && !is_only_late { Level::Error } else { context.warning() };
     let location = Location::new(file, statement.range);
     let mut finding = Finding::new(&CHECK.rule, level, location, format!("`{name}` is imported {place}"))
