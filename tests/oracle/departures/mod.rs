@@ -6,6 +6,7 @@
 
 mod broadcast;
 mod callbacks;
+mod guards;
 mod preamble;
 mod rates;
 
@@ -81,6 +82,11 @@ pub const DEPARTURES: &[Departure] = &[
         number: "15",
         reason: "`steps_per_epoch` counts the batches of one rank; the published rules leave it as it is",
         apply: callbacks::steps_divided,
+    },
+    Departure {
+        number: "the page of output-on-every-rank",
+        reason: "each of several neighbouring statements gets a guard of its own, which nobody would write",
+        apply: guards::joined,
     },
 ];
 
