@@ -35,6 +35,7 @@
 //!
 //! `alias` renames a prefix, `fallback` only names that no row has; both take whole names.
 
+mod effect;
 mod row;
 mod symbol;
 #[cfg(test)]
@@ -45,10 +46,9 @@ use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub use effect::{Effect, EffectSet};
 pub use row::RowError;
-pub use symbol::{
-    Calls, Effect, EffectSet, Kind, Parameter, Passing, Prelude, Returns, Role, Scaling, Symbol,
-};
+pub use symbol::{Calls, Kind, Parameter, Passing, Prelude, Returns, Role, Scaling, Symbol};
 
 use symbol::Text;
 

@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use thiserror::Error;
 
-use super::symbol::{
-    Calls, Effect, EffectSet, Kind, Parameter, Passing, Prelude, Returns, Role, Scaling, Symbol, Text,
-};
+use super::effect::{Effect, EffectSet};
+use super::symbol::{Calls, Kind, Parameter, Passing, Prelude, Returns, Role, Scaling, Symbol, Text};
 
 /// A row that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -158,11 +158,12 @@ fn stepped(job: &Job<'_>, file: FileId, call: CallId) -> Option<Vec<Spoken>> {
 fn statement_of(job: &Job<'_>, own: &TrainingLoop, file: FileId, call: CallId) -> StatementId {
     let module = job.facts.module(file);
     let statement = module.call(call).statement;
-    let taken = own
+    let mut taken = own
         .gradients
         .iter()
         .filter(|&&(of, taken)| of == file && module.call(taken).scope == module.call(call).scope);
-    let Some(parent) = taken.last().map(|&(_, taken)| module.statement(module.call(taken).statement).parent)
+    let Some(parent) =
+        taken.next_back().map(|&(_, taken)| module.statement(module.call(taken).statement).parent)
     else {
         return statement;
     };

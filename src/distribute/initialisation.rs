@@ -12,6 +12,7 @@ use super::step::Step;
 use super::{DistributionRule, INITIALISATION, distribution_rule};
 use crate::checks::Top;
 use crate::finding::Edit;
+use crate::program::{LoopKind, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{Module, StatementId, StatementKind};
@@ -29,6 +30,13 @@ pub(super) fn steps(job: &Job<'_>, needed: &BTreeMap<FileId, Vec<Import>>) -> Ve
     let rule: &DistributionRule = INITIALISATION;
     let owner = job.owner();
     let starts = !job.program.already_distributed;
+    if let Some(session) = job.program.loops.iter().find(|own| is_session(own)).filter(|_| starts) {
+        let place = job.facts.location(session.caller.file, session.range);
+        let finding = Step::missing(&rule.rule, place, ON_ONE_GPU)
+            .here("training loop")
+            .help("train with a gradient tape or with `fit`, or distribute the session by hand");
+        return vec![Step::blocked(finding, "What a session of TensorFlow 1 trains is not distributed.")];
+    }
     let mut edits = Vec::new();
     let mut files: Vec<FileId> = needed.keys().copied().collect();
     if starts && !files.contains(&owner) {
@@ -51,17 +59,19 @@ pub(super) fn steps(job: &Job<'_>, needed: &BTreeMap<FileId, Vec<Import>>) -> Ve
         || job.facts.location(owner, job.facts.module(owner).scope(Module::TOP).range),
         |own| job.facts.location(owner, own.range),
     );
-    let message = if starts {
-        "the program trains on one GPU: nothing starts Horovod"
-    } else {
-        "a module needs an import of Horovod"
-    };
+    let message = if starts { ON_ONE_GPU } else { "a module needs an import of Horovod" };
     let finding = Step::missing(&rule.rule, location, message)
         .here("training loop")
         .help("start Horovod behind the imports, and let each process see one GPU");
     let mut found = vec![Step::change(finding, "import and start Horovod", edits, Vec::new())];
     found.extend(obstacles::steps(job, &rule.rule));
     found
+}
+
+const ON_ONE_GPU: &str = "the program trains on one GPU: nothing starts Horovod";
+
+fn is_session(own: &TrainingLoop) -> bool {
+    matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession)
 }
 
 /// The lines behind a file's imports.

@@ -60,16 +60,20 @@ pub struct DistributionRule {
     pub steps: fn(&Job<'_>) -> Vec<Step>,
 }
 
-/// Defines a rule's static from its code, name and worst level; the page is the file of its name.
+/// Defines a rule's static from its code, name and worst level, an error where it may not be possible to make the
+/// step; the page is the file of its name.
 macro_rules! distribution_rule {
     ($code:literal, $name:literal, $steps:path) => {
+        crate::distribute::distribution_rule!($code, $name, $steps, Error);
+    };
+    ($code:literal, $name:literal, $steps:path, $level:ident) => {
         /// What the rule is called, and how its missing steps are found.
         pub static RULE: crate::distribute::DistributionRule = crate::distribute::DistributionRule {
             rule: crate::finding::Rule {
                 code: $code,
                 name: $name,
                 group: crate::finding::Group::Distribution,
-                level: crate::finding::Level::Error,
+                level: crate::finding::Level::$level,
                 page: include_str!(concat!("../../checks/", $name, ".md")),
             },
             steps: $steps,

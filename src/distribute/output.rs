@@ -11,7 +11,7 @@ use super::verbose;
 use super::writes::{self, Run, Sort};
 use crate::finding::Finding;
 
-distribution_rule!("HVD208", "output-on-every-rank", steps);
+distribution_rule!("HVD208", "output-on-every-rank", steps, Warning);
 
 fn steps(job: &Job<'_>) -> Vec<Step> {
     let runs = writes::runs(job).into_iter().filter(|run| run.sort != Sort::Checkpoint);

@@ -189,6 +189,6 @@ fn finding(facts: &Facts<'_>, step: Step, refusal: Option<&Refusal>, unit: FileI
 }
 
 fn sort(edits: &mut Vec<Edit>) {
-    edits.sort_by(|a, b| a.location.cmp(&b.location));
+    edits.sort_by_key(|edit| edit.location);
     edits.dedup();
 }

@@ -31,5 +31,12 @@ pub(super) fn code_runs_started(job: &Job<'_>, file: FileId, scope: ScopeId, at:
             None => code != Module::TOP,
         };
     }
-    code != Module::TOP || file == job.owner() && end_of_imports(job, file).is_none_or(|end| end <= at)
+    if code != Module::TOP {
+        return true;
+    }
+    if file == job.owner() {
+        return end_of_imports(job, file).is_none_or(|end| end <= at);
+    }
+    // The start stands in front of all imports of the project's own modules.
+    job.owner() == job.program.entry
 }

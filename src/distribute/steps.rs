@@ -18,7 +18,7 @@ use crate::program::{Caller, Facts, Literal, LoopKind, Object, ObjectId, Place, 
 use crate::project::FileId;
 use crate::semantic::{Argument, BranchKind, CallId, Value};
 
-distribution_rule!("HVD210", "steps-not-divided", steps);
+distribution_rule!("HVD210", "steps-not-divided", steps, Warning);
 
 fn steps(job: &Job<'_>) -> Vec<Step> {
     let fits: Vec<&TrainingLoop> =

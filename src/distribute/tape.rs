@@ -171,11 +171,9 @@ fn sources(job: &Job<'_>, file: FileId, call: CallId) -> Sources {
     if facts.may_be(file, argument.value, Kind::Variable) {
         return Sources::Single(argument.range);
     }
-    let unfit = facts.objects(file, argument.value).any(|(_, object)| match object {
-        Object::Container(Container::Dict | Container::Set, _) => true,
-        Object::Container(..) => false,
-        _ => false,
-    });
+    let unfit = facts
+        .objects(file, argument.value)
+        .any(|(_, object)| matches!(object, Object::Container(Container::Dict | Container::Set, _)));
     if unfit {
         return Sources::Unfit("A distributed tape takes gradients of a list of variables only.");
     }

@@ -251,7 +251,15 @@ impl<'l> Externals<'l> {
                 .filter(|symbol| symbol.is_class())
                 .and_then(|symbol| self.library.member(symbol, text));
             let path = inherited.map_or_else(|| format!("{path}.{text}"), |member| member.name().to_owned());
-            Some(self.id(&path))
+            // What an attribute holds, such as `sys.stdout`, has the members of its class.
+            let held = symbol
+                .filter(|symbol| *symbol.role() == api::Role::Attribute)
+                .and_then(|symbol| self.library.returned_class(symbol))
+                .and_then(|class| self.library.member(class, text));
+            let child = self.id(&path);
+            let known = &mut self.list[child.0 as usize].symbol;
+            *known = known.or(held);
+            Some(child)
         };
         self.children.insert((parent, name), child);
         child

@@ -15,20 +15,20 @@ impl Text<'_> {
         if self.starts_line(first.range.start()) {
             line.to_owned()
         } else {
-            format!("{line}{}", self.text.unit)
+            format!("{line}{}", self.lexed.unit)
         }
     }
 
     /// One step of the file's indentation.
     #[must_use]
     pub fn unit(&self) -> &str {
-        &self.text.unit
+        &self.lexed.unit
     }
 
     /// How the file ends its lines.
     #[must_use]
     pub fn newline(&self) -> &'static str {
-        self.text.newline
+        self.lexed.newline
     }
 
     /// Puts lines in front of a statement; they are given without indentation.

@@ -41,8 +41,8 @@ impl<'p> Texts<'p> {
             let document = self.project.document(file)?;
             self.modules.is_made_of(file, &document.text).then(|| Lexed::new(document.text))
         };
-        let text = self.files[file.index()].get_or_init(read).as_ref()?;
-        Some(Text { file, module, text })
+        let lexed = self.files[file.index()].get_or_init(read).as_ref()?;
+        Some(Text { file, module, lexed })
     }
 }
 
@@ -72,20 +72,20 @@ pub struct Text<'s> {
     pub file: FileId,
     /// What the analysis knows of it.
     pub module: &'s Module,
-    pub(super) text: &'s Lexed,
+    pub(super) lexed: &'s Lexed,
 }
 
 impl<'s> Text<'s> {
     /// The text at a place.
     #[must_use]
     pub fn slice(&self, range: TextRange) -> &'s str {
-        &self.text.text[range]
+        &self.lexed.text[range]
     }
 
     /// The whole text.
     #[must_use]
     pub fn text(&self) -> &'s str {
-        &self.text.text
+        &self.lexed.text
     }
 
     /// Puts `content` in the place of a range.
@@ -102,7 +102,7 @@ impl<'s> Text<'s> {
 
     /// The tokens that begin within a range, comments and line ends included.
     pub(super) fn tokens(&self, range: TextRange) -> &'s [(TokenKind, TextRange)] {
-        let tokens = &self.text.tokens;
+        let tokens = &self.lexed.tokens;
         let start = tokens.partition_point(|(_, token)| token.start() < range.start());
         let count = tokens[start..].partition_point(|(_, token)| token.start() < range.end());
         &tokens[start..start + count]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from .launch import changes, files_below
 
-KEYS = {"entry", "arguments", "writes", "steps", "prints", "sharded", "broadcast_control", "why"}
+KEYS = {"entry", "arguments", "writes", "steps", "prints", "sharded", "broadcast_control", "own_files",
+        "why"}
 
 
 @dataclass
@@ -25,6 +26,7 @@ class Program:
     prints: int
     sharded: bool = True
     broadcast_control: bool = True
+    own_files: str = ""  # pattern of the files that each rank has for itself
     why: str = ""
     timeout: float = 120  # seconds for one run; not in run.json
 

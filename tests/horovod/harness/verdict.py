@@ -1,6 +1,7 @@
 """What must hold of a run of a program's original, of its distributed form, and of that without broadcasts."""
 
 import re
+from fnmatch import fnmatch
 from collections import namedtuple
 
 PROGRESS = re.compile(r"\s*\d+/(\d+|Unknown) \[")
@@ -61,7 +62,9 @@ def judge_files(program, run):
     """The first rank writes the original's files; the others write none."""
     problems = program.unexpected(run.changed)
     problems += [f"rank 0 writes {path}" for path in elsewhere(run.ranks[0])]
-    return verdict("files", problems + written_by_others(run), str(len(run.changed)))
+    own = [path for rank in run.ranks for path in rank.written if fnmatch(path, program.own_files)]
+    others = [problem for problem in written_by_others(run) if problem.rpartition(" ")[2] not in own]
+    return verdict("files", problems + others, str(len(run.changed)))
 
 
 def written_by_others(run):

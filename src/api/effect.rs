@@ -1,0 +1,181 @@
+//! What calling a library symbol does, and sets of it.
+
+use std::fmt;
+
+/// Something that a call does besides returning a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Effect {
+    /// Trains a model: `fit`, `train_on_batch`, `train_step`.
+    Trains,
+    /// Evaluates a model.
+    Evaluates,
+    /// Predicts with a model.
+    Predicts,
+    /// Applies given gradients: `apply_gradients`.
+    AppliesGradients,
+    /// Takes gradients and applies them: `minimize`.
+    Minimizes,
+    /// Takes gradients: `tape.gradient`, `tf.gradients`, `compute_gradients`.
+    TakesGradients,
+    /// Gives a model its optimizer: `compile`.
+    Compiles,
+    /// Makes a model from a file, with its optimizer.
+    LoadsModel,
+    /// Replaces weights by those of a file.
+    LoadsWeights,
+    /// Every rank has to take part.
+    Collective,
+    /// Sends variables or values from one rank to all.
+    Broadcasts,
+    /// Averages (or otherwise reduces) over the ranks.
+    Averages,
+    /// Returns the distributed form of its argument: `hvd.DistributedOptimizer`.
+    Distributes,
+    /// Starts Horovod.
+    Initializes,
+    /// Returns this process' number: differs between ranks.
+    ReadsRank,
+    /// Returns this process' number on its host.
+    ReadsLocalRank,
+    /// Returns the number of ranks: the same on all.
+    ReadsSize,
+    /// May return something else on another rank: clock, process, host, order of a directory.
+    Varies,
+    /// Creates, changes or removes a file or a directory.
+    WritesFile,
+    /// Reads a file or asks the file system.
+    ReadsFile,
+    /// Writes to the standard streams or to a log.
+    Prints,
+    /// Reads standard input.
+    ReadsInput,
+    /// Draws random numbers.
+    DrawsRandom,
+    /// Seeds a generator of random numbers.
+    SeedsRandom,
+    /// Changes its receiver, a variable, a metric or a global setting.
+    UpdatesState,
+    /// Keeps its keyword arguments as attributes of each `argparse.Namespace`: `set_defaults`.
+    SetsDefaults,
+    /// Takes elements from an iterator.
+    ConsumesIterator,
+    /// Writes to an event file.
+    WritesSummary,
+    /// Chooses which devices the process sees.
+    PinsDevice,
+    /// Stops training, or changes its rate or weights.
+    SteersTraining,
+    /// Decides from the metrics of an epoch.
+    ReadsMetrics,
+    /// Ends the process.
+    Exits,
+    /// Splits data between workers.
+    Shards,
+    /// Starts another thread or process.
+    Spawns,
+    /// Makes a graph of the function that it is given: its Python code runs once for each graph.
+    Traces,
+}
+
+impl Effect {
+    /// Every effect with its word in the tables.
+    pub const ALL: [(Self, &'static str); 35] = [
+        (Self::Trains, "trains"),
+        (Self::Evaluates, "evaluates"),
+        (Self::Predicts, "predicts"),
+        (Self::AppliesGradients, "applies-gradients"),
+        (Self::Minimizes, "minimizes"),
+        (Self::TakesGradients, "takes-gradients"),
+        (Self::Compiles, "compiles"),
+        (Self::LoadsModel, "loads-model"),
+        (Self::LoadsWeights, "loads-weights"),
+        (Self::Collective, "collective"),
+        (Self::Broadcasts, "broadcasts"),
+        (Self::Averages, "averages"),
+        (Self::Distributes, "distributes"),
+        (Self::Initializes, "initializes"),
+        (Self::ReadsRank, "reads-rank"),
+        (Self::ReadsLocalRank, "reads-local-rank"),
+        (Self::ReadsSize, "reads-size"),
+        (Self::Varies, "varies"),
+        (Self::WritesFile, "writes-file"),
+        (Self::ReadsFile, "reads-file"),
+        (Self::Prints, "prints"),
+        (Self::ReadsInput, "reads-input"),
+        (Self::DrawsRandom, "draws-random"),
+        (Self::SeedsRandom, "seeds-random"),
+        (Self::UpdatesState, "updates-state"),
+        (Self::SetsDefaults, "sets-defaults"),
+        (Self::ConsumesIterator, "consumes-iterator"),
+        (Self::WritesSummary, "writes-summary"),
+        (Self::PinsDevice, "pins-device"),
+        (Self::SteersTraining, "steers-training"),
+        (Self::ReadsMetrics, "reads-metrics"),
+        (Self::Exits, "exits"),
+        (Self::Shards, "shards"),
+        (Self::Spawns, "spawns"),
+        (Self::Traces, "traces"),
+    ];
+}
+
+/// A set of effects.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct EffectSet(u64);
+
+impl EffectSet {
+    /// No effect.
+    pub const NONE: Self = Self(0);
+
+    /// Whether `effect` is among them.
+    #[must_use]
+    pub const fn contains(self, effect: Effect) -> bool {
+        self.0 & (1 << effect as u32) != 0
+    }
+
+    /// The set with `effect`.
+    #[must_use]
+    pub const fn with(self, effect: Effect) -> Self {
+        Self(self.0 | 1 << effect as u32)
+    }
+
+    /// The set without `effect`.
+    #[must_use]
+    pub const fn without(self, effect: Effect) -> Self {
+        Self(self.0 & !(1 << effect as u32))
+    }
+
+    /// The effects of either set.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether the sets have an effect in common.
+    #[must_use]
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The effects in the order of [`Effect`].
+    pub fn iter(self) -> impl Iterator<Item = Effect> {
+        Effect::ALL.into_iter().map(|(effect, _)| effect).filter(move |&effect| self.contains(effect))
+    }
+}
+
+impl FromIterator<Effect> for EffectSet {
+    fn from_iter<I: IntoIterator<Item = Effect>>(effects: I) -> Self {
+        effects.into_iter().fold(Self::NONE, Self::with)
+    }
+}
+
+impl fmt::Debug for EffectSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
