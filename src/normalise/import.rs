@@ -142,12 +142,12 @@ fn is_free(module: &Module, name: NameId) -> bool {
         .any(|reading| reading.variable.is_none() && module.value(reading.value).value == Value::Free(name))
 }
 
-/// What an import imports, in words.
-fn import_of<'t>(text: Text<'t>, definition: &Definition) -> Option<(u32, String, &'t str)> {
+/// What an import imports: dots, module, and what is taken from it.
+fn import_of<'t>(text: Text<'t>, definition: &Definition) -> Option<(u32, &'t str, &'t Imported)> {
     let import = text.module.imports.iter().find(|import| {
         Some(import.statement) == definition.statement && import.range.contains_range(definition.range)
     })?;
-    Some((import.level, format!("{} {:?}", import.module, import.what), text.slice(import.range)))
+    Some((import.level, &import.module, &import.what))
 }
 
 /// Whether the module's own code in a range changes no setting that the import of a library may ask for: the
