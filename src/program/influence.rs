@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,8 +25,10 @@ pub type Place = (FileId, ValueId);
 #[derive(Debug, Default)]
 pub struct Influence {
     values: Numbering,
-    forwards: Lists<u32>,
-    backwards: Lists<u32>,
+    /// Numbers of values: the second one depends on the first.
+    edges: Vec<(u32, u32)>,
+    forwards: OnceLock<Lists<u32>>,
+    backwards: OnceLock<Lists<u32>>,
 }
 
 impl Influence {
@@ -42,26 +45,30 @@ impl Influence {
             collector.add_stores(file, &reads);
         }
         let Collector { values, edges, .. } = collector;
-        let forwards = edges.iter().map(|&(from, to)| (from as usize, to));
-        let backwards = edges.iter().map(|&(from, to)| (to as usize, from));
-        Self {
-            forwards: Lists::group(values.count(), forwards),
-            backwards: Lists::group(values.count(), backwards),
-            values,
-        }
+        Self { values, edges, forwards: OnceLock::new(), backwards: OnceLock::new() }
+    }
+
+    fn forward_edges(&self) -> &Lists<u32> {
+        let edges = self.edges.iter().map(|&(from, to)| (from as usize, to));
+        self.forwards.get_or_init(|| Lists::group(self.values.count(), edges))
+    }
+
+    fn backward_edges(&self) -> &Lists<u32> {
+        let edges = self.edges.iter().map(|&(from, to)| (to as usize, from));
+        self.backwards.get_or_init(|| Lists::group(self.values.count(), edges))
     }
 
     /// All that depends on the values, themselves included; what depends on it only through a place that `stops`
     /// is left out.
     #[must_use]
     pub fn forwards(&self, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
-        self.slice(&self.forwards, from, stops)
+        self.slice(self.forward_edges(), from, stops)
     }
 
     /// All that the values depend on, themselves included, up to places that `stops`.
     #[must_use]
     pub fn backwards(&self, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
-        self.slice(&self.backwards, from, stops)
+        self.slice(self.backward_edges(), from, stops)
     }
 
     /// All that depends on the sources, themselves included, each with the source that is nearest; not what
@@ -76,7 +83,7 @@ impl Influence {
         let mut queue: VecDeque<Place> = sources.iter().copied().collect();
         while let Some(place) = queue.pop_front() {
             let source = nearest[&place];
-            for next in self.next(&self.forwards, place) {
+            for next in self.next(self.forward_edges(), place) {
                 if let std::collections::hash_map::Entry::Vacant(e) = nearest.entry(next) {
                     e.insert(source);
                     if !stops(next) {
@@ -200,8 +207,10 @@ impl Collector<'_, '_> {
         let evaluated = evaluated.map(|(index, value)| (value.range, ValueId::new(index)));
         let read = module.uses.iter().map(|reading| (reading.range, reading.value));
         let first = self.edges.len();
+        let mut count = 0;
         for (range, value) in evaluated.chain(read) {
-            opaque.for_each_around(range, |around| self.add((file, value), (file, around)));
+            count = opaque.count_before(range, count);
+            opaque.for_each_around(range, count, |around| self.add((file, value), (file, around)));
         }
         // What is evaluated first comes first.
         self.edges[first..].sort_by_key(|&(_, around)| around);
@@ -326,10 +335,22 @@ impl Opaque {
         Self { expressions }
     }
 
-    /// Calls `found` with the expressions that contain a range and more, from the inside.
-    fn for_each_around(&self, range: TextRange, mut found: impl FnMut(ValueId)) {
-        let behind = self.expressions.partition_point(|own| own.range.start() <= range.start());
-        let mut next = behind.checked_sub(1);
+    /// How many of the expressions begin where the range does or before; `near` is a guess, as most ranges are near
+    /// the ones before them.
+    fn count_before(&self, range: TextRange, near: usize) -> usize {
+        let is_before = |index: usize| self.expressions[index].range.start() <= range.start();
+        let is_right =
+            (near == 0 || is_before(near - 1)) && (near == self.expressions.len() || !is_before(near));
+        if is_right {
+            return near;
+        }
+        self.expressions.partition_point(|own| own.range.start() <= range.start())
+    }
+
+    /// Calls `found` with the expressions that contain a range and more, from the inside; `count` of them begin
+    /// where it does or before.
+    fn for_each_around(&self, range: TextRange, count: usize, mut found: impl FnMut(ValueId)) {
+        let mut next = count.checked_sub(1);
         while let Some(index) = next {
             let own = &self.expressions[index];
             let begins_inside = range.start() < own.range.end();

@@ -6,6 +6,7 @@
 //! open while their body is read, get a φ that turns out trivial at the end.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::flow::{Block, Detour, Stretch};
 use super::id::{BlockId, NameId, ValueId};
@@ -65,6 +66,9 @@ enum Arrival {
 
 const OPEN: u32 = u32::MAX;
 
+/// Definitions with their times.
+type Log = SmallVec<[(u32, Content); 2]>;
+
 /// The outcome of looking a place up.
 pub(super) enum Found {
     Content(Content),
@@ -81,9 +85,14 @@ pub(super) enum Found {
 pub(super) struct Ssa {
     pub blocks: Vec<Block>,
     arrivals: Vec<Arrival>,
-    contents: FxHashMap<(BlockId, Place), Content>,
-    /// For each place its definitions, in the order of the walk.
-    log: FxHashMap<Place, Vec<(u32, Content)>>,
+    /// What variables, by far the most frequent places, hold at the end of what has been read of a block.
+    variables: FxHashMap<(BlockId, u32), Content>,
+    /// What other places do.
+    parts: FxHashMap<(BlockId, Place), Content>,
+    /// For each variable its definitions, in the order of the walk.
+    log_of_variables: Vec<Log>,
+    /// The same for each other place.
+    log_of_parts: FxHashMap<Place, Log>,
     clock: u32,
     versions: u32,
     pending: Vec<(BlockId, Place, ValueId)>,
@@ -94,6 +103,19 @@ impl Ssa {
         self.blocks.push(Block::default());
         self.arrivals.push(arrival);
         BlockId::new(self.blocks.len() - 1)
+    }
+
+    /// Takes the blocks out, and is ready for another scope; memory is kept.
+    pub fn finish(&mut self) -> Vec<Block> {
+        let blocks = std::mem::take(&mut self.blocks);
+        self.arrivals.clear();
+        self.variables.clear();
+        self.parts.clear();
+        self.log_of_variables.clear();
+        self.log_of_parts.clear();
+        self.pending.clear();
+        (self.clock, self.versions) = (0, 0);
+        blocks
     }
 
     pub fn entry(&mut self) -> BlockId {
@@ -167,11 +189,21 @@ impl Ssa {
     }
 
     pub fn define(&mut self, block: BlockId, place: Place, content: Content) {
-        self.contents.insert((block, place), content);
+        self.set(block, place, content);
         if matches!(self.arrivals[block.index()], Arrival::Nowhere) {
             return;
         }
-        self.log.entry(place).or_default().push((self.clock, content));
+        let log = match place {
+            Place::Name(variable) => {
+                let variable = variable as usize;
+                if self.log_of_variables.len() <= variable {
+                    self.log_of_variables.resize_with(variable + 1, Log::new);
+                }
+                &mut self.log_of_variables[variable]
+            }
+            _ => self.log_of_parts.entry(place).or_default(),
+        };
+        log.push((self.clock, content));
         self.clock += 1;
     }
 
@@ -180,8 +212,27 @@ impl Ssa {
         Version(self.versions)
     }
 
+    fn set(&mut self, block: BlockId, place: Place, content: Content) {
+        match place {
+            Place::Name(variable) => self.variables.insert((block, variable), content),
+            _ => self.parts.insert((block, place), content),
+        };
+    }
+
+    fn content(&self, block: BlockId, place: Place) -> Option<Content> {
+        match place {
+            Place::Name(variable) => self.variables.get(&(block, variable)),
+            _ => self.parts.get(&(block, place)),
+        }
+        .copied()
+    }
+
     fn defined_between(&self, place: Place, from: u32, to: u32) -> &[(u32, Content)] {
-        let Some(log) = self.log.get(&place) else { return &[] };
+        let log = match place {
+            Place::Name(variable) => self.log_of_variables.get(variable as usize),
+            _ => self.log_of_parts.get(&place),
+        };
+        let Some(log) = log else { return &[] };
         let start = log.partition_point(|&(time, _)| time < from);
         let end = log.partition_point(|&(time, _)| time < to);
         &log[start..end]
@@ -189,7 +240,7 @@ impl Ssa {
 
     pub fn lookup(&self, mut block: BlockId, place: Place) -> Found {
         loop {
-            if let Some(&content) = self.contents.get(&(block, place)) {
+            if let Some(content) = self.content(block, place) {
                 return Found::Content(content);
             }
             block = match &self.arrivals[block.index()] {
@@ -218,13 +269,13 @@ impl Ssa {
 
     /// Makes `phi` the value of `place` at the beginning of `block`; its operands are asked for at the end.
     pub fn place_phi(&mut self, block: BlockId, place: Place, phi: ValueId) {
-        self.contents.insert((block, place), Content::Value(phi));
+        self.set(block, place, Content::Value(phi));
         self.pending.push((block, place, phi));
     }
 
     /// Makes `version` the state of `place` at the beginning of `block`.
     pub fn place_version(&mut self, block: BlockId, place: Place, version: Version) {
-        self.contents.insert((block, place), Content::Version(version));
+        self.set(block, place, Content::Version(version));
     }
 
     /// A φ whose operands are still to be found.

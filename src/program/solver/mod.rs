@@ -27,7 +27,7 @@ use graph::{Arguments, Field, Node, Site, SiteId, Use, Uses};
 
 use std::collections::VecDeque;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::hierarchy::{Hierarchy, Resolver};
 use super::modules::{ClassRef, FunctionRef, Meaning, Modules};
@@ -166,13 +166,13 @@ impl<'a> Solver<'a> {
             capacity: capacity(count),
             view,
             queue: VecDeque::new(),
-            fields: FxHashMap::default(),
+            fields: FxHashMap::with_capacity_and_hasher(count / 4, FxBuildHasher),
             parts: FxHashMap::default(),
             slices: FxHashMap::default(),
             attributes: FxHashMap::default(),
             sites: Vec::new(),
-            calls_seen: FxHashSet::default(),
-            bound: FxHashSet::default(),
+            calls_seen: FxHashSet::with_capacity_and_hasher(count / 4, FxBuildHasher),
+            bound: FxHashSet::with_capacity_and_hasher(count / 4, FxBuildHasher),
             defaulted: FxHashSet::default(),
             generators: FxHashSet::default(),
             creations: FxHashMap::default(),
@@ -190,7 +190,7 @@ impl<'a> Solver<'a> {
 
     fn solution(self) -> Solution<'a> {
         let mut edges = self.edges;
-        edges.sort_unstable();
+        edges.sort_unstable_by_key(CallEdge::order);
         edges.dedup();
         let fields = self
             .fields

@@ -21,6 +21,15 @@ pub struct CallEdge {
     pub via: Via,
 }
 
+impl CallEdge {
+    /// What sorts as the edge does, and is faster to compare.
+    pub(super) fn order(&self) -> (u64, u64, Via) {
+        let Caller { file, scope } = self.caller;
+        let call = self.call.map_or(0, |call| u64::from(call.0) + 1);
+        (u64::from(file.0) << 32 | u64::from(scope.0), call << 32 | u64::from(self.callee.0), self.via)
+    }
+}
+
 /// What value flow has found.
 #[derive(Debug)]
 pub struct Solution<'a> {

@@ -72,7 +72,7 @@ struct Frame {
     /// How many calls have been read: what may look at variables from outside.
     calls: u32,
     /// The latest definition of each variable, the block and the number of calls then.
-    latest: FxHashMap<u32, (usize, BlockId, u32)>,
+    latest: Vec<Option<(usize, BlockId, u32)>>,
     /// Containers that no other code has, with the keys that are known of them.
     own: FxHashMap<ValueId, Vec<Key>>,
 }
@@ -89,6 +89,8 @@ struct Lowering<'a> {
     symbols: Symbols,
     module: Module,
     frames: Vec<Frame>,
+    /// The forms of scopes that have been read, for their memory.
+    spare: Vec<Ssa>,
     constants: FxHashMap<Constant, ValueId>,
     cells: FxHashMap<Variable, ValueId>,
     free: FxHashMap<NameId, ValueId>,
@@ -136,6 +138,7 @@ impl<'a> Lowering<'a> {
                 errors: Vec::new(),
             },
             frames: Vec::new(),
+            spare: Vec::new(),
             constants: FxHashMap::default(),
             cells: FxHashMap::default(),
             free: FxHashMap::default(),
@@ -173,7 +176,7 @@ impl<'a> Lowering<'a> {
             ScopeKind::Function(function) | ScopeKind::Lambda(function) => (Some(function), None),
             ScopeKind::Class(class) => (None, Some(class)),
         };
-        let mut ssa = Ssa::default();
+        let mut ssa = self.spare.pop().unwrap_or_default();
         let block = ssa.entry();
         let around = self.frames.last();
         let statement = around.map_or(StatementId(0), |frame| frame.statement);
@@ -193,7 +196,7 @@ impl<'a> Lowering<'a> {
             finals: Vec::new(),
             lambdas: 0,
             calls: 0,
-            latest: FxHashMap::default(),
+            latest: vec![None; self.symbols.homes[scope.index()].symbols.len()],
             own: FxHashMap::default(),
         });
     }
@@ -240,7 +243,9 @@ impl<'a> Lowering<'a> {
             self.module.values[phi.index()].value = Value::Phi(operands.into());
         }
         let frame = self.frames.pop().expect("the scope was open");
-        self.module.scopes[scope.index()].flow = Flow::new(frame.ssa.blocks);
+        let mut ssa = frame.ssa;
+        self.module.scopes[scope.index()].flow = Flow::new(ssa.finish());
+        self.spare.push(ssa);
     }
 
     fn push(&mut self, value: Value, range: TextRange) -> ValueId {

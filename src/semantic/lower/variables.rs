@@ -108,7 +108,7 @@ impl Lowering<'_> {
         if variable.scope == frame.scope {
             let symbol = variable.symbol;
             frame.ssa.define(frame.block, Place::Name(symbol), Content::Value(value));
-            let before = frame.latest.insert(symbol, (index, frame.block, frame.calls));
+            let before = frame.latest[symbol as usize].replace((index, frame.block, frame.calls));
             if let Some((before, block, calls)) = before
                 && block == frame.block
                 && calls == frame.calls
