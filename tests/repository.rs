@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use hvdlint::checks::{CHECKS, RULES};
 use hvdlint::finding::{Group, Rule};
-use support::{fixtures, folder, root, run};
+use support::{folder, root, run};
 
 /// A file longer than this has more than one concern.
 const LONGEST: usize = 500;
@@ -158,10 +158,7 @@ fn findings(place: &Path) -> Vec<serde_json::Value> {
 
 #[test]
 fn messages_keep_their_form() {
-    let mut all = Vec::new();
-    for (_, place) in fixtures() {
-        all.extend(findings(&place));
-    }
+    let mut all = findings(&root().join("fixtures"));
     for rule in RULES {
         for files in examples(rule.page) {
             let files: Vec<(&str, &str)> =

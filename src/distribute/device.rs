@@ -6,7 +6,7 @@ use super::step::Step;
 use crate::api::Effect;
 use crate::program::{Literal, Object};
 use crate::project::FileId;
-use crate::semantic::{Role, StoreKey, Value, ValueId};
+use crate::semantic::{BuiltinType, CallId, Role, StoreKey, Value, ValueId};
 
 distribution_rule!("HVD211", "device-pinned-by-hand", steps);
 
@@ -30,6 +30,10 @@ fn by_call(job: &Job<'_>) -> Vec<Step> {
             continue;
         }
         let call = job.facts.module(file).call(id);
+        if job.facts.called_symbols(file, id).any(|symbol| symbol.parameter(PLACE).is_some()) {
+            found.extend(placed(job, file, id));
+            continue;
+        }
         let finding = Step::missing(&RULE.rule, job.at_call(file, id), "the program chooses its GPU by hand")
             .here("every rank would take the same one")
             .help("remove the choice: each rank takes the GPU of its local rank")
@@ -43,6 +47,34 @@ fn by_call(job: &Job<'_>) -> Vec<Step> {
         }
     }
     found
+}
+
+/// The parameter of a context that places operations on a device.
+const PLACE: &str = "device_name";
+
+/// `with tf.device("/gpu:%d" % i)`: a process that uses several GPUs. One that a constant names is the first, as each
+/// rank sees it.
+fn placed(job: &Job<'_>, file: FileId, id: CallId) -> Option<Step> {
+    let facts = job.facts;
+    let call = facts.module(file).call(id);
+    let place =
+        facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, PLACE))?;
+    let names = &facts.solution.names;
+    let is_several = facts.objects(file, place.value).any(|(_, object)| match object {
+        Object::Literal(Literal::Str(text)) => names
+            .text(text)
+            .rsplit(':')
+            .next()
+            .is_some_and(|number| number.parse().is_ok_and(|number: u32| number > 0)),
+        Object::Type(BuiltinType::Str) => true,
+        _ => false,
+    });
+    let finding =
+        Step::missing(&RULE.rule, job.at_call(file, id), "the program shares its work out to several GPUs")
+            .here("each rank sees one GPU")
+            .help("place the work of a step on one device")
+            .in_scope(job.scope_of(file, id));
+    is_several.then(|| Step::blocked(finding, "A rank has one GPU; there is no second one to place work on."))
 }
 
 /// `os.environ["CUDA_VISIBLE_DEVICES"] = "0"`.
