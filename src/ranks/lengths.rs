@@ -20,10 +20,8 @@ pub(super) struct Lengths {
 pub(super) fn find(facts: &Facts<'_>, values: &Values, places: &[Place]) -> Lengths {
     let filters = filters(facts, values, places);
     let mut found = Lengths::default();
-    let mut work: Vec<(Place, Difference)> = places
-        .iter()
-        .filter_map(|&place| Some((place, source(facts, values, &filters, place)?)))
-        .collect();
+    let mut work: Vec<(Place, Difference)> =
+        places.iter().filter_map(|&place| Some((place, source(facts, values, &filters, place)?))).collect();
     while let Some((place, own)) = work.pop() {
         if found.lengths.contains_key(&place) {
             continue;
@@ -62,7 +60,8 @@ fn source(
 fn of_call(facts: &Facts<'_>, values: &Values, file: FileId, id: CallId) -> Option<Difference> {
     let call = facts.module(file).call(id);
     let differing = || call.arguments.iter().find_map(|argument| values.difference((file, argument.value)));
-    let ranked = || differing().filter(|own| facts.gives(own.source, &[Effect::ReadsRank, Effect::ReadsLocalRank]));
+    let ranked =
+        || differing().filter(|own| facts.gives(own.source, &[Effect::ReadsRank, Effect::ReadsLocalRank]));
     let through_library = |own: Difference| Difference { cause: Cause::Data, ..own };
     if is_called(facts, file, id, "builtins.range") {
         return differing();
@@ -137,8 +136,10 @@ fn passes(facts: &Facts<'_>, (_, from): Place, (file, value): Place) -> Passing 
 fn filters(facts: &Facts<'_>, values: &Values, places: &[Place]) -> FxHashMap<Place, Difference> {
     let mut displays: FxHashMap<FileId, Vec<ValueId>> = FxHashMap::default();
     for &(file, value) in places {
-        if let Value::Display(Container::List | Container::Set | Container::Dict | Container::Generator, elements) =
-            &facts.module(file).value(value).value
+        if let Value::Display(
+            Container::List | Container::Set | Container::Dict | Container::Generator,
+            elements,
+        ) = &facts.module(file).value(value).value
             && matches!(**elements, [Element::Any(_) | Element::Key(..)])
         {
             displays.entry(file).or_default().push(value);
@@ -150,7 +151,9 @@ fn filters(facts: &Facts<'_>, values: &Values, places: &[Place]) -> FxHashMap<Pl
         for scope in &module.scopes {
             let blocks = &scope.flow.blocks;
             for block in blocks {
-                let Some(branch) = block.branch.filter(|branch| branch.kind == BranchKind::If) else { continue };
+                let Some(branch) = block.branch.filter(|branch| branch.kind == BranchKind::If) else {
+                    continue;
+                };
                 let differing = branch.condition.and_then(|condition| values.difference((file, condition)));
                 let Some(own) = differing else { continue };
                 // What a filter rejects goes on with the next element.

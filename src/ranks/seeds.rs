@@ -24,7 +24,11 @@ impl Seeds {
             let arguments = &facts.module(file).call(call).arguments;
             let is_equal = arguments.first().is_some_and(|seed| is_seed(facts, (file, seed.value)))
                 && arguments.iter().all(|argument| values.difference((file, argument.value)).is_none());
-            if !is_equal || facts.receiver(file, facts.module(file).call(call)).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Random)) {
+            if !is_equal
+                || facts
+                    .receiver(file, facts.module(file).call(call))
+                    .is_some_and(|receiver| facts.may_be(file, receiver, Kind::Random))
+            {
                 continue;
             }
             for symbol in facts.called_symbols(file, call) {

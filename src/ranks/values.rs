@@ -15,7 +15,7 @@ use super::blocks::Blocks;
 use super::lengths;
 use super::seeds::Seeds;
 use crate::api::{Effect, Kind};
-use crate::program::{Caller, Facts, ObjectId, Object, Place};
+use crate::program::{Caller, Facts, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{
     BlockId, BranchKind, BuiltinType, CallId, Operator, StatementKind, StoreKey, Value, ValueId,
@@ -61,7 +61,9 @@ impl Values {
     pub fn new(facts: &Facts<'_>, blocks: &Blocks, files: &[FileId]) -> (Self, Seeds) {
         let places: Vec<Place> = files
             .iter()
-            .flat_map(|&file| (0..facts.module(file).values.len()).map(move |index| (file, ValueId::new(index))))
+            .flat_map(|&file| {
+                (0..facts.module(file).values.len()).map(move |index| (file, ValueId::new(index)))
+            })
             .collect();
         let with = |effects: &[Effect]| -> Vec<Place> {
             places.iter().copied().filter(|&place| facts.gives(place, effects)).collect()
@@ -69,9 +71,9 @@ impl Values {
         let mut flood = Flood { facts, blocks, values: Self::default(), weaker: Vec::new() };
         flood.run(with(&RANK), Cause::Rank);
         let seeds = Seeds::new(facts, &flood.values, files);
-        let different = with(&DIFFERENT).into_iter().filter(|&place| {
-            !(facts.gives(place, &[Effect::DrawsRandom]) && seeds.is_equal(facts, place))
-        });
+        let different = with(&DIFFERENT)
+            .into_iter()
+            .filter(|&place| !(facts.gives(place, &[Effect::DrawsRandom]) && seeds.is_equal(facts, place)));
         flood.run(different.collect(), Cause::Data);
         // How many elements there are is measured and counted with, which may make other lengths differ.
         loop {
@@ -83,8 +85,11 @@ impl Values {
                 .map(|(&place, &own)| (place, own))
                 .collect();
             flood.values.lengths.extend(news);
-            let counts: Vec<(Place, Difference)> =
-                measured.counts.into_iter().filter(|(place, _)| !flood.values.differing.contains_key(place)).collect();
+            let counts: Vec<(Place, Difference)> = measured
+                .counts
+                .into_iter()
+                .filter(|(place, _)| !flood.values.differing.contains_key(place))
+                .collect();
             if counts.is_empty() {
                 break;
             }
@@ -124,7 +129,11 @@ impl Values {
         let module = facts.module(file);
         let operands = || facts.influence().operands(place).collect::<Vec<Place>>();
         match &module.value(value).value {
-            Value::Operator { operator: Operator::Binary(method) | Operator::InPlace(method), left, right } => {
+            Value::Operator {
+                operator: Operator::Binary(method) | Operator::InPlace(method),
+                left,
+                right,
+            } => {
                 let sides = [(file, *left), (file, *right)];
                 let apart = sides.map(|side| self.keeps_apart(facts, side, seen));
                 let is_text = module_text(facts, sides[0]);
@@ -138,7 +147,8 @@ impl Values {
             }
             Value::Operator { .. } | Value::Item { .. } | Value::Unknown => false,
             Value::Instance(kind) => {
-                *kind == BuiltinType::Str && operands().into_iter().any(|own| self.keeps_apart(facts, own, seen))
+                *kind == BuiltinType::Str
+                    && operands().into_iter().any(|own| self.keeps_apart(facts, own, seen))
             }
             Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Import(_) => {
                 let operands = operands();
@@ -199,10 +209,9 @@ impl Flood<'_, '_> {
     /// Whether a value is what a library returns, as opposed to Python's own functions and the project's.
     fn is_of_library(&self, (file, value): Place) -> bool {
         let Value::Call(call) = self.facts.module(file).value(value).value else { return false };
-        self.facts
-            .callees(file, call)
-            .iter()
-            .any(|edge| matches!(self.facts.solution.object(edge.callee), Object::External(_) | Object::Unknown))
+        self.facts.callees(file, call).iter().any(|edge| {
+            matches!(self.facts.solution.object(edge.callee), Object::External(_) | Object::Unknown)
+        })
     }
 
     /// The values that depend on how a branch goes, though they are not computed from its condition.
@@ -250,7 +259,8 @@ impl Flood<'_, '_> {
             && let Some(function) = facts.function_of(caller)
             && module.function(function.function).returns.len() > 1
         {
-            let calls = facts.incoming(function).iter().filter_map(|edge| Some((edge.caller.file, edge.call?)));
+            let calls =
+                facts.incoming(function).iter().filter_map(|edge| Some((edge.caller.file, edge.call?)));
             found.extend(calls.map(|(file, call)| (file, facts.module(file).call(call).result)));
         }
         found
@@ -279,9 +289,9 @@ pub(super) fn is_distributed(facts: &Facts<'_>, file: FileId, call: CallId) -> b
 
 /// Whether an object is the distributed form of a tape or an optimizer, or a model with one.
 pub(super) fn is_distributed_object(facts: &Facts<'_>, object: ObjectId) -> bool {
-    facts
-        .made_at(object)
-        .is_some_and(|(file, call)| facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes)))
+    facts.made_at(object).is_some_and(|(file, call)| {
+        facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes))
+    })
 }
 
 /// Whether `fit` is given a callback that averages the metrics of each epoch.
@@ -292,9 +302,9 @@ fn averages_metrics(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
     behind.into_iter().any(|(file, value)| {
         facts.objects(file, value).any(|(object, own)| {
             facts.kind(object) == Some(Kind::Callback)
-                && facts.symbol(own).is_some_and(|symbol| {
-                    symbol.members().iter().any(|member| member.has(Effect::Averages))
-                })
+                && facts
+                    .symbol(own)
+                    .is_some_and(|symbol| symbol.members().iter().any(|member| member.has(Effect::Averages)))
         })
     })
 }

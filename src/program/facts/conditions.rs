@@ -4,7 +4,8 @@ use super::super::solver::Caller;
 use super::Facts;
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, Branch, BranchKind, ControlDependence, Method, Operator, StatementId, StatementKind, Value, ValueId,
+    BlockId, Branch, BranchKind, ControlDependence, Method, Operator, StatementId, StatementKind, Value,
+    ValueId,
 };
 
 /// A branch that decides whether something runs, with the scope whose code branches.
@@ -26,7 +27,8 @@ impl Facts<'_> {
         if !self.concerned.contains(&caller.file) {
             return Vec::new();
         }
-        let branches = self.control(caller).of(block).into_iter().filter_map(|block| flow.blocks[block.index()].branch);
+        let branches =
+            self.control(caller).of(block).into_iter().filter_map(|block| flow.blocks[block.index()].branch);
         branches
             .filter(|branch| !self.is_main_guard(caller.file, branch))
             .map(|branch| Condition { caller, branch })
