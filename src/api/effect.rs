@@ -45,6 +45,8 @@ pub enum Effect {
     Varies,
     /// Creates, changes or removes a file or a directory.
     WritesFile,
+    /// Leaves the same behind when it is done twice, at whatever time.
+    Idempotent,
     /// Reads a file or asks the file system.
     ReadsFile,
     /// Writes to the standard streams or to a log.
@@ -89,7 +91,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 40] = [
+    pub const ALL: [(Self, &'static str); 41] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -110,6 +112,7 @@ impl Effect {
         (Self::ReadsSize, "reads-size"),
         (Self::Varies, "varies"),
         (Self::WritesFile, "writes-file"),
+        (Self::Idempotent, "idempotent"),
         (Self::ReadsFile, "reads-file"),
         (Self::Prints, "prints"),
         (Self::ReadsInput, "reads-input"),

@@ -35,6 +35,7 @@ pub use top_of_module::Top;
 use crate::distribute;
 use crate::finding::{Finding, Level, Rule};
 use crate::program::Facts;
+use crate::ranks;
 use crate::rewrite::Texts;
 
 /// What a check is given.
@@ -130,6 +131,10 @@ pub static RULES: &[&Rule] = &[
     &distribute::checkpoint::RULE.rule,
     &distribute::steps::RULE.rule,
     &distribute::device::RULE.rule,
+    &ranks::out_of_step::CHECK.rule,
+    &ranks::replicas_diverge::CHECK.rule,
+    &ranks::write_on_every_rank::CHECK.rule,
+    &ranks::name_missing::CHECK.rule,
     &tool::INVALID_SYNTAX,
     &tool::UNUSED_SUPPRESSION,
 ];

@@ -14,9 +14,9 @@ use crate::semantic::{Argument, FunctionId, StoreKey, Value, ValueId};
 
 /// What the hooks of a callback do together.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Acts {
+pub(crate) struct Acts {
     /// The effects of those of the library.
-    pub(super) effects: EffectSet,
+    pub(crate) effects: EffectSet,
     /// Its own ones change the training, or may.
     changes: bool,
     /// Its own ones write files.
@@ -27,7 +27,7 @@ pub(super) struct Acts {
 
 /// What running a callback on each rank takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ranks {
+pub(crate) enum Ranks {
     /// It runs on each, as it is.
     All,
     /// It runs on each, and keeps files of its own on each.
@@ -55,7 +55,7 @@ fn has_any(effects: EffectSet, wanted: &[Effect]) -> bool {
 
 impl Acts {
     /// What a callback does.
-    pub(super) fn of(job: &Job<'_>, callback: ObjectId) -> Self {
+    pub(crate) fn of(job: &Job<'_>, callback: ObjectId) -> Self {
         let facts = job.facts;
         let object = facts.solution.object(callback);
         let mut acts = Self::default();
@@ -79,7 +79,7 @@ impl Acts {
     }
 
     /// On which ranks it has to run.
-    pub(super) fn ranks(self) -> Ranks {
+    pub(crate) fn ranks(self) -> Ranks {
         let writes = self.writes || has_any(self.effects, &WRITES);
         let steers = self.effects.contains(Effect::SteersTraining);
         let shares = has_any(self.effects, &[Effect::Collective, Effect::Broadcasts, Effect::Averages]);
@@ -91,7 +91,7 @@ impl Acts {
     }
 
     /// Whether it changes the training by what the metrics are.
-    pub(super) fn acts_on_metrics(self) -> bool {
+    pub(crate) fn acts_on_metrics(self) -> bool {
         self.effects.contains(Effect::SteersTraining) && self.effects.contains(Effect::ReadsMetrics)
             || self.changes && self.reads
     }
@@ -227,18 +227,18 @@ fn given_hooks(job: &Job<'_>, callback: ObjectId, symbol: Option<&Symbol>) -> Ve
 
 /// The callbacks that a call of `fit` is given.
 #[derive(Clone, Debug)]
-pub(super) struct Handed<'c> {
+pub(crate) struct Handed<'c> {
     /// The argument.
     pub(super) given: Given<'c>,
     /// What it is computed from.
-    pub(super) behind: FxHashSet<Place>,
+    pub(crate) behind: FxHashSet<Place>,
     /// The callbacks among it.
-    pub(super) callbacks: Vec<ObjectId>,
+    pub(crate) callbacks: Vec<ObjectId>,
 }
 
 impl<'c> Handed<'c> {
     /// The callbacks of a loop; `None` if its call takes none.
-    pub(super) fn of(job: &Job<'c>, own: &TrainingLoop) -> Option<Self> {
+    pub(crate) fn of(job: &Job<'c>, own: &TrainingLoop) -> Option<Self> {
         let facts = job.facts;
         let file = own.caller.file;
         let symbol =
@@ -256,7 +256,7 @@ impl<'c> Handed<'c> {
     }
 
     /// The argument, if there is one.
-    pub(super) fn argument(&self) -> Option<&'c Argument> {
+    pub(crate) fn argument(&self) -> Option<&'c Argument> {
         match self.given {
             Given::Argument(argument) => Some(argument),
             _ => None,

@@ -47,6 +47,7 @@ mod writing_callbacks;
 use crate::checks::Context;
 use crate::finding::{Finding, Rule};
 
+pub(crate) use callback::{Acts, Handed, Ranks};
 pub use job::Job;
 pub use names::Import;
 pub use step::{Outcome, Step};

@@ -6,7 +6,6 @@ use super::started::runs_started;
 use super::step::Step;
 use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Rule};
-use crate::program::{Literal, Object};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId};
 
@@ -24,7 +23,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
                 && symbol.parameter(DIRECTORY).is_some()
         }) {
             summary_writer(job, rule, file, id)
-        } else if opens_for_writing(job, file, call) {
+        } else if job.facts.opens_for_writing(file, call) {
             open(job, rule, file, id)
         } else {
             None
@@ -89,29 +88,4 @@ fn open(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<
 /// Whether an argument depends on the rank: each rank has a file of its own.
 fn differs_between_ranks(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     call.arguments.iter().any(|argument| reads_rank(job, file, argument.value))
-}
-
-/// Whether a call is `open`.
-pub(super) fn opens(job: &Job<'_>, file: FileId, call: &Call) -> bool {
-    let facts = job.facts;
-    facts.objects(file, call.callee).any(|(_, object)| {
-        facts.symbol(object).is_some_and(|symbol| facts.library.lookup("builtins.open") == Some(symbol))
-    })
-}
-
-/// Whether a call is `open` with a mode that writes.
-pub(super) fn opens_for_writing(job: &Job<'_>, file: FileId, call: &Call) -> bool {
-    let facts = job.facts;
-    if !opens(job, file, call) {
-        return false;
-    }
-    let open = facts.library.lookup("builtins.open");
-    let mode = open.and_then(|open| facts.argument(file, call, open, "mode"));
-    let names = &facts.solution.names;
-    mode.is_some_and(|mode| {
-        facts.objects(file, mode.value).any(|(_, object)| match object {
-            Object::Literal(Literal::Str(text)) => names.text(text).contains(['w', 'a', 'x', '+']),
-            _ => false,
-        })
-    })
 }

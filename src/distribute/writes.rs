@@ -3,9 +3,9 @@
 use rustc_hash::FxHashSet;
 
 use super::job::Job;
+use super::obstacles;
 use super::ranked::is_for_one_rank;
 use super::started::runs_started;
-use super::{obstacles, open_files};
 use crate::api::{Effect, EffectSet, Kind};
 use crate::program::{Caller, Object, Place};
 use crate::project::FileId;
@@ -209,8 +209,8 @@ fn writes_model(job: &Job<'_>, file: FileId, call: &Call) -> bool {
 fn paths_read(job: &Job<'_>) -> FxHashSet<Place> {
     let reading = job.calls().filter(|&(file, call)| {
         own_effects(job, file, call).contains(Effect::ReadsFile)
-            || open_files::opens(job, file, job.facts.module(file).call(call))
-                && !open_files::opens_for_writing(job, file, job.facts.module(file).call(call))
+            || job.facts.opens(file, job.facts.module(file).call(call))
+                && !job.facts.opens_for_writing(file, job.facts.module(file).call(call))
     });
     let given: Vec<Place> = reading.flat_map(|(file, call)| arguments(job, file, call)).collect();
     texts_behind(job, &given)

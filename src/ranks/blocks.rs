@@ -4,7 +4,9 @@ use rustc_hash::FxHashMap;
 
 use crate::program::{Caller, Facts};
 use crate::project::FileId;
-use crate::semantic::{BlockId, CallId, Dependence, ScopeId, StatementId, StatementKind, Value, ValueId};
+use crate::semantic::{
+    BlockId, BranchKind, CallId, Dependence, ScopeId, StatementId, StatementKind, Value, ValueId,
+};
 use crate::syntax::TextRange;
 
 /// What a block executes, in the order of evaluation.
@@ -36,6 +38,8 @@ pub struct Blocks {
     conditions: FxHashMap<(FileId, ValueId), Vec<(Caller, BlockId)>>,
     /// The values of conditional expressions and the like in each file, by where they end.
     choices: FxHashMap<FileId, Vec<(TextRange, ValueId)>>,
+    /// The chains of `and` and `or`.
+    junctions: FxHashMap<(FileId, TextRange), BranchKind>,
 }
 
 static NOTHING: Contents =
@@ -63,6 +67,11 @@ impl Blocks {
                 let id = BlockId::new(index);
                 for &Dependence { branch, arm } in control.direct(id) {
                     own.decided.entry(branch).or_default().push((id, arm));
+                }
+                if let Some(branch) = block.branch
+                    && matches!(branch.kind, BranchKind::And | BranchKind::Or)
+                {
+                    self.junctions.insert((file, branch.range), branch.kind);
                 }
                 if let Some(condition) = block.branch.and_then(|branch| branch.condition) {
                     self.conditions.entry((file, condition)).or_default().push((caller(scope), id));
@@ -118,6 +127,12 @@ impl Blocks {
         let from = choices.partition_point(|(range, _)| range.end() <= test.end());
         let around = choices[from..].iter().find(|(range, _)| range.contains_range(test));
         around.map(|&(_, value)| value)
+    }
+
+    /// Whether the expression at a range is a chain of `and` or one of `or`.
+    #[must_use]
+    pub fn junction(&self, file: FileId, range: TextRange) -> Option<BranchKind> {
+        self.junctions.get(&(file, range)).copied()
     }
 
     /// The blocks that run or not depending on how a branch goes, itself excluded, each once.

@@ -14,12 +14,23 @@
 //! A project in which no program uses Horovod has no model: nothing of this room costs it anything.
 
 mod blocks;
+mod callbacks;
+mod change;
+mod comms;
+mod guards;
+mod layer_names;
 mod lengths;
 mod model;
+pub mod name_missing;
+pub mod out_of_step;
+pub mod replicas_diverge;
 mod seeds;
 mod values;
+pub mod write_on_every_rank;
 
 pub use blocks::{Blocks, Contents};
+pub use comms::Comms;
+pub use guards::{Atom, Guard, Key, Literal, Number};
 pub use model::Model;
 pub use values::{Cause, Difference, Values};
 
@@ -36,7 +47,6 @@ pub struct RanksCheck {
 }
 
 /// Defines a check's static from its code, name and worst level; the page is the file of its name.
-#[expect(unused_macros, reason = "the checks of the group follow")]
 macro_rules! ranks_check {
     ($code:literal, $name:literal, $level:ident, $run:path) => {
         /// What the check is called, and how it is decided.
@@ -52,11 +62,11 @@ macro_rules! ranks_check {
         };
     };
 }
-#[expect(unused_imports, reason = "the checks of the group follow")]
 pub(crate) use ranks_check;
 
 /// All checks of the group, in the order of their codes.
-pub static RANKS: &[&RanksCheck] = &[];
+pub static RANKS: &[&RanksCheck] =
+    &[&out_of_step::CHECK, &replicas_diverge::CHECK, &write_on_every_rank::CHECK, &name_missing::CHECK];
 
 /// What the checks of the group find in the programs that use Horovod.
 #[must_use]

@@ -3,13 +3,15 @@
 use rustc_hash::FxHashSet;
 
 use super::blocks::Blocks;
+use super::comms::Comms;
+use super::guards::Known;
 use super::seeds::Seeds;
 use super::values::{Difference, Values};
 use crate::finding::Location;
-use crate::program::{Caller, Facts, Place, Program};
+use crate::program::{Caller, Facts, Literal, Object, Place, Program};
 use crate::project::FileId;
 use crate::rewrite::Texts;
-use crate::semantic::CallId;
+use crate::semantic::{CallId, Module};
 
 /// What is known of the ranks of the programs that use Horovod.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub struct Model<'c> {
     pub texts: &'c Texts<'c>,
     /// The programs that start Horovod.
     pub programs: Vec<&'c Program>,
+    /// The files of their code.
+    pub files: Vec<FileId>,
     /// The code that TensorFlow traces.
     pub traced: FxHashSet<Caller>,
     /// What stands in the blocks of their files.
@@ -28,6 +32,10 @@ pub struct Model<'c> {
     pub values: Values,
     /// Which random numbers are equal.
     pub seeds: Seeds,
+    /// Guards that were asked for before.
+    pub(super) guards: Known,
+    /// What each function communicates.
+    pub comms: Comms,
 }
 
 impl<'c> Model<'c> {
@@ -44,7 +52,10 @@ impl<'c> Model<'c> {
         files.dedup();
         let blocks = Blocks::new(facts, &files);
         let (values, seeds) = Values::new(facts, &blocks, &files);
-        Some(Self { facts, texts, programs, traced: facts.traced(), blocks, values, seeds })
+        let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
+        let mut model = Self { facts, texts, programs, files, traced, blocks, values, seeds, guards, comms };
+        model.comms = Comms::new(&model);
+        Some(model)
     }
 
     /// Why a value may be something else on another rank; `None` if it is the same on all.
@@ -57,6 +68,35 @@ impl<'c> Model<'c> {
     #[must_use]
     pub fn is_injective(&self, place: Place) -> bool {
         self.values.is_injective(self.facts, place)
+    }
+
+    /// The scopes whose code the programs run.
+    #[must_use]
+    pub fn callers(&self) -> Vec<Caller> {
+        let mut callers: Vec<Caller> =
+            self.programs.iter().flat_map(|program| program.reached.iter().copied()).collect();
+        callers.sort_unstable();
+        callers.dedup();
+        callers
+    }
+
+    /// Whether a program makes a call: not under the guard of a main module that it imports.
+    #[must_use]
+    pub fn is_run(&self, caller: Caller, call: CallId) -> bool {
+        let is_guarded = caller.scope == Module::TOP
+            && self.facts.in_main_guard(caller.file, self.facts.module(caller.file).call(call).statement);
+        self.programs
+            .iter()
+            .any(|program| program.reached.contains(&caller) && (program.entry == caller.file || !is_guarded))
+    }
+
+    /// The text that a value is, if it is one.
+    #[must_use]
+    pub fn text(&self, (file, value): Place) -> Option<String> {
+        self.facts.objects(file, value).find_map(|(_, object)| match object {
+            Object::Literal(Literal::Str(text)) => Some(self.facts.solution.names.text(text).to_owned()),
+            _ => None,
+        })
     }
 
     /// The place of a call.

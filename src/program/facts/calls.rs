@@ -2,7 +2,7 @@
 
 use super::super::modules::{FunctionRef, Modules};
 use super::super::numbering::{Lists, Numbering};
-use super::super::object::Object;
+use super::super::object::{Literal, Object};
 use super::super::solver::{CallEdge, Caller, Solution, Via};
 use super::Facts;
 use crate::api::{Effect, EffectSet, Symbol};
@@ -146,6 +146,31 @@ impl<'a> Facts<'a> {
             let positional =
                 call.arguments.iter().take_while(|argument| argument.passing == Passing::Positional);
             positional.clone().nth(position)
+        })
+    }
+
+    /// Whether a call is `open`.
+    #[must_use]
+    pub fn opens(&self, file: FileId, call: &Call) -> bool {
+        let open = self.library.lookup("builtins.open");
+        self.objects(file, call.callee).any(|(_, object)| open.is_some() && self.symbol(object) == open)
+    }
+
+    /// Whether a call is `open` with a mode that writes.
+    #[must_use]
+    pub fn opens_for_writing(&self, file: FileId, call: &Call) -> bool {
+        if !self.opens(file, call) {
+            return false;
+        }
+        let open = self.library.lookup("builtins.open");
+        let mode = open.and_then(|open| self.argument(file, call, open, "mode"));
+        mode.is_some_and(|mode| {
+            self.objects(file, mode.value).any(|(_, object)| match object {
+                Object::Literal(Literal::Str(text)) => {
+                    self.solution.names.text(text).contains(['w', 'a', 'x', '+'])
+                }
+                _ => false,
+            })
         })
     }
 

@@ -1,0 +1,334 @@
+//! The callbacks that `fit` is given: which ranks run them, and what they do to the others.
+
+use rustc_hash::FxHashSet;
+
+use super::guards::{Atom, Guard};
+use super::model::Model;
+use super::{out_of_step, replicas_diverge, write_on_every_rank};
+use crate::api::{Effect, EffectSet, Symbol};
+use crate::distribute::{Acts, Handed, Job, Ranks};
+use crate::finding::{Finding, Label, Level, Rule};
+use crate::program::{Caller, LoopKind, Object, ObjectId, TrainingLoop};
+use crate::project::FileId;
+use crate::semantic::{CallId, Element, StoreKey, Value};
+use crate::syntax::TextRange;
+
+/// A callback of a call of `fit`.
+struct Given {
+    /// What its hooks do.
+    effects: EffectSet,
+    ranks: Ranks,
+    /// The project's own code in it ends training.
+    stops: bool,
+    /// Its call, and where it is put among the callbacks under a condition.
+    at: (FileId, CallId),
+    guard: Guard,
+}
+
+/// The callbacks that make ranks leave `fit` at different times, or communicate alone.
+pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (own, callbacks) in fits(model) {
+        let communicates = model.fit_communicates(own.caller.file, own.call);
+        for callback in &callbacks {
+            let stops = callback.effects.contains(Effect::StopsTraining) || callback.stops;
+            let shares = callback.effects.contains(Effect::Collective);
+            if differs(callback) && shares {
+                let message = "not all ranks have this callback, which communicates with all of them";
+                let help = "give it to all ranks";
+                found.push(guarded(model, own, callback, &out_of_step::CHECK.rule, message, help));
+            } else if differs(callback) && stops && communicates {
+                let message = "not all ranks stop training when this callback does";
+                let help = "give it to all ranks, behind `hvd.callbacks.MetricAverageCallback()`";
+                found.push(guarded(model, own, callback, &out_of_step::CHECK.rule, message, help));
+            } else if stops && communicates && decides_alone(model, callback, &callbacks) {
+                let finding = alone(
+                    model,
+                    own,
+                    callback,
+                    &out_of_step::CHECK.rule,
+                    "each rank stops training by its own metrics",
+                );
+                found.push(finding);
+            }
+        }
+    }
+    found
+}
+
+/// The callbacks that change the training of some ranks only.
+pub(super) fn diverging(model: &Model<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (own, callbacks) in fits(model) {
+        for callback in &callbacks {
+            let steers = callback.effects.contains(Effect::SteersTraining)
+                && !callback.effects.contains(Effect::StopsTraining)
+                && !callback.effects.contains(Effect::Collective);
+            if differs(callback) && steers {
+                let message = "this callback changes the training of some ranks only";
+                let help = "give it to all ranks";
+                found.push(guarded(model, own, callback, &replicas_diverge::CHECK.rule, message, help));
+            } else if steers && decides_alone(model, callback, &callbacks) {
+                let message = "each rank changes its training by its own metrics";
+                found.push(alone(model, own, callback, &replicas_diverge::CHECK.rule, message));
+            }
+        }
+    }
+    found
+}
+
+/// The callbacks with which every rank writes the same files.
+pub(super) fn writing(model: &Model<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (own, callbacks) in fits(model) {
+        for callback in &callbacks {
+            let (file, call) = callback.at;
+            let arguments = &model.facts.module(file).call(call).arguments;
+            let has_own_path = arguments.iter().any(|own| model.difference((file, own.value)).is_some());
+            if callback.ranks == Ranks::All || !callback.guard.is_all() || has_own_path {
+                continue;
+            }
+            let location = model.at_call(file, call);
+            let mut finding = Finding::new(
+                &write_on_every_rank::CHECK.rule,
+                Level::Warning,
+                location,
+                "every rank writes the files of this callback",
+            )
+            .here("each rank writes")
+            .label(model.facts.location(own.caller.file, own.range), "each rank runs it")
+            .help("give it to rank 0 only: `if hvd.rank() == 0: callbacks.append(...)`")
+            .in_scope(model.scope_of(file, call));
+            finding.flow = vec![
+                Label { location, message: "made on each rank".to_owned() },
+                Label {
+                    location: model.facts.location(own.caller.file, own.range),
+                    message: "run on each rank".to_owned(),
+                },
+            ];
+            found.push(finding);
+        }
+    }
+    found
+}
+
+/// Whether only some ranks have a callback.
+fn differs(callback: &Given) -> bool {
+    !callback.guard.is_all()
+}
+
+/// Whether a callback of the library decides by metrics that are not averaged: there is no average, or it comes later.
+fn decides_alone(model: &Model<'_>, callback: &Given, all: &[Given]) -> bool {
+    let (file, call) = callback.at;
+    if !callback.effects.contains(Effect::ReadsMetrics) || !callback.guard.is_all() {
+        return false;
+    }
+    let data = model.facts.module(file).call(call);
+    let symbols = model.facts.called_symbols(file, call);
+    let mut monitors = symbols.filter_map(|symbol| match model.facts.argument(file, data, symbol, MONITOR) {
+        Some(argument) => model.text((file, argument.value)),
+        None => symbol.parameter(MONITOR)?.default().map(str::to_owned),
+    });
+    // Data to validate with may well be the same on all ranks.
+    if !monitors.next().is_some_and(|monitor| !monitor.trim_matches(['\'', '"']).starts_with(OF_VALIDATION)) {
+        return false;
+    }
+    let mut averages = all.iter().filter(|other| other.effects.contains(Effect::Averages));
+    match averages.next() {
+        None => true,
+        Some(average) => comes_later(model, average.at, callback.at),
+    }
+}
+
+/// The parameter that names the metric which a callback decides by.
+const MONITOR: &str = "monitor";
+/// How the names of metrics of validation data begin.
+const OF_VALIDATION: &str = "val";
+
+/// Whether one callback stands behind another in a list that is written out.
+fn comes_later(model: &Model<'_>, (file, one): (FileId, CallId), (of, other): (FileId, CallId)) -> bool {
+    let module = model.facts.module(file);
+    let (one, other) = (module.call(one).range, model.facts.module(of).call(other).range);
+    file == of
+        && one.start() > other.start()
+        && module.values.iter().any(|own| {
+            matches!(own.value, Value::Display(..))
+                && own.range.contains_range(one)
+                && own.range.contains_range(other)
+        })
+}
+
+fn guarded(
+    model: &Model<'_>,
+    own: &TrainingLoop,
+    callback: &Given,
+    rule: &'static Rule,
+    message: &str,
+    help: &str,
+) -> Finding {
+    let (file, call) = callback.at;
+    let is_number = callback.guard.0.iter().any(|literal| matches!(literal.atom, Atom::Is(..)));
+    let level = if is_number { Level::Error } else { Level::Warning };
+    let location = model.at_call(file, call);
+    let fit = model.facts.location(own.caller.file, own.range);
+    let mut finding = Finding::new(rule, level, location, message)
+        .here("only some ranks have it")
+        .label(fit, "all ranks train")
+        .help(help)
+        .in_scope(model.scope_of(file, call));
+    finding.flow = vec![
+        Label { location, message: "only some ranks have it".to_owned() },
+        Label { location: fit, message: "all ranks train".to_owned() },
+    ];
+    finding
+}
+
+fn alone(
+    model: &Model<'_>,
+    own: &TrainingLoop,
+    callback: &Given,
+    rule: &'static Rule,
+    message: &str,
+) -> Finding {
+    let (file, call) = callback.at;
+    let location = model.at_call(file, call);
+    let fit = model.facts.location(own.caller.file, own.range);
+    let mut finding = Finding::new(rule, Level::Warning, location, message)
+        .here("decides by this rank's metrics")
+        .label(fit, "all ranks train together")
+        .help("put `hvd.callbacks.MetricAverageCallback()` in front of it")
+        .in_scope(model.scope_of(file, call));
+    finding.flow = vec![
+        Label { location: fit, message: "each rank has metrics of its own".to_owned() },
+        Label { location, message: "decides by them".to_owned() },
+    ];
+    finding
+}
+
+/// The calls of `fit` with their callbacks.
+fn fits<'m>(model: &'m Model<'_>) -> Vec<(&'m TrainingLoop, Vec<Given>)> {
+    let mut found = Vec::new();
+    let mut seen = FxHashSet::default();
+    for &program in &model.programs {
+        let Some(job) = Job::new(model.facts, model.texts, program, &model.traced) else { continue };
+        for own in program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit) {
+            if !seen.insert((own.caller.file, own.call)) {
+                continue;
+            }
+            let Some(handed) = Handed::of(&job, own) else { continue };
+            let given =
+                handed.callbacks.iter().filter_map(|&object| given(model, &job, own, &handed, object));
+            found.push((own, given.collect()));
+        }
+    }
+    found
+}
+
+fn given(
+    model: &Model<'_>,
+    job: &Job<'_>,
+    own: &TrainingLoop,
+    handed: &Handed<'_>,
+    object: ObjectId,
+) -> Option<Given> {
+    let at = model.facts.made_at(object)?;
+    let acts = Acts::of(job, object);
+    let guard = entry_guard(model, own, handed, object, at);
+    let stops = stops(model, own, object);
+    Some(Given { effects: acts.effects, ranks: acts.ranks(), stops, at, guard })
+}
+
+/// Which ranks put a callback among those of `fit`, as compared with those that train.
+fn entry_guard(
+    model: &Model<'_>,
+    own: &TrainingLoop,
+    handed: &Handed<'_>,
+    object: ObjectId,
+    (file, call): (FileId, CallId),
+) -> Guard {
+    let facts = model.facts;
+    let may_be = |file: FileId, value| facts.solution.values(file, value).contains(&object);
+    let mut entries = vec![(file, facts.module(file).call(call).scope, facts.module(file).call(call).range)];
+    let mut later = Vec::new();
+    for &(file, value) in &handed.behind {
+        let module = facts.module(file);
+        let evaluation = module.value(value);
+        if let Value::Display(_, elements) = &evaluation.value
+            && elements.iter().any(|element| match *element {
+                Element::At(_, value) | Element::Any(value) => may_be(file, value),
+                _ => false,
+            })
+        {
+            later.push((file, evaluation.scope, evaluation.range));
+        }
+    }
+    let files: FxHashSet<FileId> = handed.behind.iter().map(|&(file, _)| file).collect();
+    for &file in &files {
+        for (index, data) in facts.module(file).calls.iter().enumerate() {
+            let keeps = facts
+                .callees(file, CallId::new(index))
+                .iter()
+                .any(|edge| matches!(facts.solution.object(edge.callee), Object::BuiltinMethod(..)));
+            if keeps
+                && facts.receiver(file, data).is_some_and(|list| handed.behind.contains(&(file, list)))
+                && data.arguments.iter().any(|argument| may_be(file, argument.value))
+            {
+                later.push((file, data.scope, data.range));
+            }
+        }
+    }
+    // What is made under a condition is put there under it; what is made before may still be.
+    if !later.is_empty() && guard_at(model, entries[0]).is_none_or(|guard| guard.is_all()) {
+        entries = later;
+    }
+    let mut guards = entries.into_iter().filter_map(|entry| guard_at(model, entry));
+    let Some(first) = guards.next() else { return Guard::default() };
+    let joined = guards
+        .fold(first, |joined, other| Guard(joined.0.into_iter().filter(|own| other.implies(own)).collect()));
+    let training = model.guard(own.caller, own.block);
+    Guard(joined.0.into_iter().filter(|literal| !training.implies(literal)).collect())
+}
+
+/// What is known of the ranks that evaluate an expression.
+fn guard_at(
+    model: &Model<'_>,
+    (file, scope, range): (FileId, crate::semantic::ScopeId, TextRange),
+) -> Option<Guard> {
+    let module = model.facts.module(file);
+    let calls = module.calls.iter().filter(|call| range.contains_range(call.range) && call.scope == scope);
+    let uses = module.uses.iter().filter(|own| range.contains_range(own.range) && own.scope == scope);
+    let block = calls.map(|call| call.block).chain(uses.map(|own| own.block)).next()?;
+    Some(model.guard(Caller { file, scope }, block))
+}
+
+/// Whether a callback of the project's own ends training.
+fn stops(model: &Model<'_>, own: &TrainingLoop, object: ObjectId) -> bool {
+    let facts = model.facts;
+    let Object::Instance(class, _) = facts.solution.object(object) else { return false };
+    let attribute = facts.library.lookup("tensorflow.keras.Model.stop_training");
+    let Some(attribute) = attribute.filter(|own| own.has(Effect::StopsTraining)).map(Symbol::last_name)
+    else {
+        return false;
+    };
+    let hooks = facts.called_functions(own.caller.file, own.call);
+    let mut work: Vec<Caller> = hooks
+        .filter(|hook| {
+            facts.module(hook.file).function(hook.function).class == Some(class.class)
+                && hook.file == class.file
+        })
+        .map(|hook| facts.code_of(hook))
+        .collect();
+    let mut seen = FxHashSet::default();
+    while let Some(caller) = work.pop() {
+        if seen.insert(caller) {
+            work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
+        }
+    }
+    seen.into_iter().any(|caller| {
+        let module = facts.module(caller.file);
+        module.stores.iter().any(|store| {
+            store.scope == caller.scope
+                && matches!(store.key, StoreKey::Attribute(name) if module.names.text(name) == attribute)
+        })
+    })
+}

@@ -1,0 +1,156 @@
+//! What running some code does to variables that should be equal on all ranks.
+//!
+//! A variable is equal on all ranks or differs; code is a monotone function on these two states. Functions are
+//! composed along a way and joined where ways meet (Wegbreit's property extraction, on the smallest lattice there is).
+//! From the computational model of TensorFlow come the rules: an assignment makes equal what all ranks assign alike;
+//! an addition keeps what is equal only if all ranks make it, with an equal amount, in whatever order.
+
+use std::collections::BTreeMap;
+
+/// What made a variable differ; an index into the list of culprits.
+pub(super) type Culprit = u32;
+
+/// A state of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Equal,
+    /// Differs, because of this if it is known.
+    Differs(Option<Culprit>),
+}
+
+/// What code does to a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    /// To one that is equal.
+    equal: State,
+    /// To one that differs.
+    differs: State,
+    /// Where it changes it last in a way that ranks have to make together.
+    touched: Option<Culprit>,
+}
+
+/// What code does to several variables; those that are not here stay as they are.
+pub(super) type Changes = BTreeMap<usize, Change>;
+
+impl Change {
+    /// Nothing.
+    pub(super) const NONE: Self = Self { equal: State::Equal, differs: State::Differs(None), touched: None };
+
+    /// All ranks get the same.
+    pub(super) const EQUAL: Self = Self { equal: State::Equal, differs: State::Equal, touched: None };
+
+    /// Ranks get different values.
+    pub(super) fn differing(culprit: Culprit) -> Self {
+        let state = State::Differs(Some(culprit));
+        Self { equal: state, differs: state, touched: None }
+    }
+
+    /// All ranks change it by the same.
+    pub(super) fn touching(culprit: Culprit) -> Self {
+        Self { touched: Some(culprit), ..Self::NONE }
+    }
+
+    /// All ranks get the same, but a rank that has no part in it does not.
+    pub(super) fn assigning(culprit: Culprit) -> Self {
+        Self { touched: Some(culprit), ..Self::EQUAL }
+    }
+
+    /// The state behind it.
+    pub(super) fn apply(self, state: State) -> State {
+        match (state, self.differs) {
+            (State::Equal, _) => self.equal,
+            (State::Differs(known), State::Differs(None)) => State::Differs(known),
+            (State::Differs(_), state) => state,
+        }
+    }
+
+    fn then(self, next: Self) -> Self {
+        let is_reset = next == Self::EQUAL;
+        Self {
+            equal: next.apply(self.equal),
+            differs: next.apply(self.differs),
+            touched: if is_reset { None } else { next.touched.or(self.touched) },
+        }
+    }
+
+    /// Whether it does the same, whatever is to blame for it.
+    fn is_like(self, other: Self) -> bool {
+        (self.equal == State::Equal) == (other.equal == State::Equal)
+            && (self.differs == State::Equal) == (other.differs == State::Equal)
+            && self.touched == other.touched
+    }
+
+    /// What is known where all ranks go the same one of two ways. A variable that one of them makes equal is taken for
+    /// equal: a broadcast stands under a flag, or in a loop.
+    fn or(self, other: Self) -> Self {
+        let equal = if self.equal == State::Equal { other.equal } else { self.equal };
+        let differs = if self.differs == State::Equal { self.differs } else { other.differs };
+        Self { equal, differs, touched: self.touched.or(other.touched) }
+    }
+
+    /// What is known where some ranks go one way, and some another.
+    fn apart(self, other: Self) -> Self {
+        if self.is_like(other) {
+            return self;
+        }
+        let culprit = [self, other].into_iter().find_map(|own| match own.equal {
+            State::Differs(Some(culprit)) => Some(culprit),
+            _ => own.touched,
+        });
+        culprit.map_or_else(|| self.or(other), Self::differing)
+    }
+}
+
+/// First the one, then the other.
+pub(super) fn then(first: &Changes, next: &Changes) -> Changes {
+    let mut changes = first.clone();
+    for (&object, &change) in next {
+        let before = changes.get(&object).copied().unwrap_or(Change::NONE);
+        changes.insert(object, before.then(change));
+    }
+    changes
+}
+
+/// One or the other: all ranks the same, or ranks `apart`.
+pub(super) fn join(one: &Changes, other: &Changes, apart: bool) -> Changes {
+    let mut joined = Changes::new();
+    for &object in one.keys().chain(other.keys()) {
+        let of = |changes: &Changes| changes.get(&object).copied().unwrap_or(Change::NONE);
+        let (first, second) = (of(one), of(other));
+        joined.insert(object, if apart { first.apart(second) } else { first.or(second) });
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(changes: &[Change]) -> bool {
+        let all = changes.iter().fold(Change::NONE, |all, &next| all.then(next));
+        all.apply(State::Equal) == State::Equal
+    }
+
+    #[test]
+    fn a_broadcast_mends_what_came_before_it_and_not_what_follows() {
+        assert!(after(&[Change::differing(0), Change::EQUAL]));
+        assert!(!after(&[Change::EQUAL, Change::differing(0)]));
+        assert!(!after(&[Change::differing(0), Change::touching(1)]));
+    }
+
+    #[test]
+    fn a_step_that_only_some_ranks_make_parts_them_unless_a_broadcast_follows() {
+        let apart = Change::touching(0).apart(Change::NONE);
+        assert!(!after(&[apart]));
+        assert!(after(&[apart, Change::EQUAL]));
+        // Both arms make it.
+        assert!(after(&[Change::touching(0).apart(Change::touching(0))]));
+    }
+
+    #[test]
+    fn a_broadcast_under_a_flag_that_all_ranks_share_is_taken_for_one() {
+        let flagged = Change::EQUAL.or(Change::NONE);
+        assert!(after(&[Change::differing(0), flagged]));
+        assert!(!after(&[Change::differing(0), Change::NONE]));
+    }
+}

@@ -1,0 +1,397 @@
+//! Which ranks come to a place: what the conditions around it say about the rank.
+//!
+//! A condition is a conjunction of [`Literal`]s as far as it can be read: `hvd.rank() == 0`, `not chief`,
+//! `is_main() and step % 10 == 0`. Conditions that are the same on all ranks say nothing here.
+
+use std::cell::RefCell;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::model::Model;
+use crate::api::Effect;
+use crate::program::{Caller, Facts, FunctionRef, Place};
+use crate::project::FileId;
+use crate::semantic::{BlockId, BranchKind, Constant, Dependence, Method, Operator, Value, ValueId};
+
+/// Which number of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Number {
+    /// Among all ranks.
+    World,
+    /// Among those of its host.
+    Host,
+}
+
+/// A value by how it is computed: equal keys are equal values on each rank.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    /// This very value.
+    Place(FileId, u32),
+    /// The rank's number.
+    Number(Number),
+    /// A literal.
+    Constant(Box<str>),
+    /// An operator or an attribute, by name, of other values.
+    Of(Box<str>, Box<[Key]>),
+}
+
+/// A statement about the rank.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Atom {
+    /// Its number is this one.
+    Is(Number, i64),
+    /// A value that differs between ranks is true.
+    True(Key),
+}
+
+/// An atom that holds or does not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Literal {
+    /// What is said.
+    pub atom: Atom,
+    /// Whether it holds.
+    pub holds: bool,
+}
+
+/// What is known of the ranks that come to a place: all of the literals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guard(pub Vec<Literal>);
+
+impl Guard {
+    /// Whether at most one rank of all comes here.
+    #[must_use]
+    pub fn is_one(&self) -> bool {
+        self.0.iter().any(|own| own.holds && matches!(own.atom, Atom::Is(Number::World, _)))
+    }
+
+    /// Whether at most one rank of each host comes here.
+    #[must_use]
+    pub fn is_one_of_host(&self) -> bool {
+        self.0.iter().any(|own| own.holds && matches!(own.atom, Atom::Is(..)))
+    }
+
+    /// Whether a literal holds for all ranks that come here.
+    #[must_use]
+    pub fn implies(&self, wanted: &Literal) -> bool {
+        self.0.iter().any(|own| {
+            own == wanted
+                || match (&own.atom, &wanted.atom) {
+                    (Atom::Is(number, one), Atom::Is(of, other)) => {
+                        own.holds && !wanted.holds && number == of && one != other
+                    }
+                    _ => false,
+                }
+        })
+    }
+
+    /// Whether all ranks come here, as far as is known.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn both(&self, other: &Self) -> Self {
+        Self(self.0.iter().filter(|own| other.implies(own)).cloned().collect())
+    }
+
+    fn and(mut self, other: &Self) -> Self {
+        for literal in &other.0 {
+            if !self.0.contains(literal) {
+                self.0.push(literal.clone());
+            }
+        }
+        self
+    }
+}
+
+/// Guards that were asked for before.
+#[derive(Debug, Default)]
+pub struct Known {
+    blocks: RefCell<FxHashMap<(Caller, BlockId), Guard>>,
+    scopes: RefCell<FxHashMap<Caller, Guard>>,
+}
+
+impl Model<'_> {
+    /// What the conditions on the way from the beginning of the program to a block say of the rank.
+    #[must_use]
+    pub fn guard(&self, caller: Caller, block: BlockId) -> Guard {
+        self.own_guard(caller, block).and(&self.scope_guard(caller))
+    }
+
+    /// What the conditions of its own scope say.
+    #[must_use]
+    pub fn own_guard(&self, caller: Caller, block: BlockId) -> Guard {
+        self.block_guard(caller, block, &mut FxHashSet::default())
+    }
+
+    fn block_guard(&self, caller: Caller, block: BlockId, open: &mut FxHashSet<BlockId>) -> Guard {
+        if let Some(known) = self.guards.blocks.borrow().get(&(caller, block)) {
+            return known.clone();
+        }
+        let is_outermost = open.is_empty();
+        open.insert(block);
+        let mut joined: Option<Guard> = None;
+        let mut is_whole = true;
+        for &Dependence { branch, arm } in self.facts.control(caller).direct(block) {
+            if open.contains(&branch) {
+                is_whole = branch == block;
+                continue;
+            }
+            let around = self.block_guard(caller, branch, open);
+            let own = self.arm(caller, branch, arm).and(&around);
+            joined = Some(joined.map_or(own.clone(), |other| other.both(&own)));
+        }
+        open.remove(&block);
+        let guard = joined.unwrap_or_default();
+        if is_outermost || is_whole {
+            self.guards.blocks.borrow_mut().insert((caller, block), guard.clone());
+        }
+        guard
+    }
+
+    /// What it says of the rank that a branch goes to one of its arms.
+    fn arm(&self, caller: Caller, block: BlockId, arm: usize) -> Guard {
+        let branch = self.facts.module(caller.file).scope(caller.scope).flow.blocks[block.index()].branch;
+        let Some(branch) = branch else { return Guard::default() };
+        let holds = match branch.kind {
+            BranchKind::If | BranchKind::And | BranchKind::While => arm == 0,
+            BranchKind::Or => arm != 0,
+            BranchKind::For | BranchKind::Match | BranchKind::Try | BranchKind::Assert => {
+                return Guard::default();
+            }
+        };
+        branch
+            .condition
+            .map_or_else(Guard::default, |condition| self.literals((caller.file, condition), holds))
+    }
+
+    /// What it says of the rank that a condition is true, or that it is false.
+    #[must_use]
+    pub fn literals(&self, condition: Place, holds: bool) -> Guard {
+        let mut found = Vec::new();
+        self.add_literals(condition, holds, &mut found, 0);
+        Guard(found)
+    }
+
+    fn add_literals(&self, place: Place, holds: bool, found: &mut Vec<Literal>, depth: u32) {
+        if self.difference(place).is_none() || depth > 16 {
+            return;
+        }
+        let mut other = || {
+            let atom = Atom::True(self.key(place));
+            found.push(Literal { atom, holds });
+        };
+        let facts = self.facts;
+        let (file, value) = place;
+        if let Some(number) = number(facts, place) {
+            found.push(Literal { atom: Atom::Is(number, 0), holds: !holds });
+            return;
+        }
+        match facts.module(file).value(value).value {
+            Value::Operator { operator: Operator::Not, left, .. } => {
+                self.add_literals((file, left), !holds, found, depth + 1);
+            }
+            Value::Operator { operator: Operator::Compare(method), left, right } => {
+                match self.comparison((file, left), method, (file, right)) {
+                    Some((atom, is_so)) => found.push(Literal { atom, holds: holds == is_so }),
+                    None => other(),
+                }
+            }
+            Value::Phi(ref parts) => {
+                let junction = self.blocks.junction(file, facts.module(file).value(value).range);
+                let splits = matches!(
+                    (junction, holds),
+                    (Some(BranchKind::And), true) | (Some(BranchKind::Or), false)
+                );
+                if splits {
+                    for &part in parts {
+                        self.add_literals((file, part), holds, found, depth + 1);
+                    }
+                } else {
+                    other();
+                }
+            }
+            _ => match self.same(place) {
+                Some(same) => self.add_literals(same, holds, found, depth + 1),
+                None => other(),
+            },
+        }
+    }
+
+    /// What a comparison with the rank's number says, and whether it says so when it holds.
+    fn comparison(&self, left: Place, method: Method, right: Place) -> Option<(Atom, bool)> {
+        let name = method.name();
+        let (rank, constant, name) = match (self.number(left), self.int(right)) {
+            (Some(number), Some(constant)) => (number, constant, name),
+            _ => (self.number(right)?, self.int(left)?, mirrored(name)),
+        };
+        let (value, is_so) = match (name, constant) {
+            ("__eq__", value) => (value, true),
+            ("__ne__", value) => (value, false),
+            ("__lt__", 1) | ("__le__", 0) => (0, true),
+            ("__gt__", 0) | ("__ge__", 1) => (0, false),
+            _ => return None,
+        };
+        Some((Atom::Is(rank, value), is_so))
+    }
+
+    fn number(&self, place: Place) -> Option<Number> {
+        match self.key(place) {
+            Key::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    fn int(&self, (file, value): Place) -> Option<i64> {
+        match self.facts.module(file).value(value).value {
+            Value::Constant(Constant::Int(int)) => Some(int),
+            _ => self.same((file, value)).and_then(|same| self.int(same)),
+        }
+    }
+
+    /// A value that has only one origin: the argument of a conversion, the only definition of a variable that another
+    /// scope reads, what a function returns.
+    fn same(&self, place: Place) -> Option<Place> {
+        let facts = self.facts;
+        let (file, value) = place;
+        let only = || {
+            let mut operands = facts.influence().operands(place);
+            operands.next().filter(|_| operands.next().is_none())
+        };
+        match facts.module(file).value(value).value {
+            Value::Cell(_) | Value::Import(_) => only(),
+            Value::Attribute { narrowed: Some(narrowed), .. } => Some((file, narrowed)),
+            Value::Attribute { base, .. } => {
+                let mut stored = facts.influence().operands(place).filter(|&from| from != (file, base));
+                stored.next().filter(|_| stored.next().is_none())
+            }
+            Value::Call(id) => {
+                let call = facts.module(file).call(id);
+                let mut functions = facts.called_functions(file, id);
+                if let Some(function) = functions.next() {
+                    return returned(facts, function).filter(|_| functions.next().is_none());
+                }
+                let converts = ["builtins.int", "builtins.bool", "builtins.float"];
+                let is_conversion =
+                    converts.into_iter().any(|name| super::lengths::is_called(facts, file, id, name));
+                call.arguments.first().filter(|_| is_conversion).map(|argument| (file, argument.value))
+            }
+            _ => None,
+        }
+    }
+
+    /// How a value is computed.
+    #[must_use]
+    pub fn key(&self, place: Place) -> Key {
+        self.key_within(place, 0)
+    }
+
+    fn key_within(&self, place: Place, depth: u32) -> Key {
+        let facts = self.facts;
+        let (file, value) = place;
+        let itself = || Key::Place(file, u32::try_from(value.index()).unwrap_or(u32::MAX));
+        if depth > 6 {
+            return itself();
+        }
+        let of = |name: &str, operands: &[ValueId]| {
+            let operands = operands.iter().map(|&operand| self.key_within((file, operand), depth + 1));
+            Key::Of(name.into(), operands.collect())
+        };
+        if let Some(number) = number(facts, place) {
+            return Key::Number(number);
+        }
+        let module = facts.module(file);
+        match &module.value(value).value {
+            Value::Constant(Constant::Str(name)) => {
+                Key::Constant(format!("'{}", module.names.text(*name)).into())
+            }
+            Value::Constant(constant) => Key::Constant(format!("{constant:?}").into()),
+            Value::Operator { operator, left, right } => {
+                let name = match operator {
+                    Operator::Binary(method)
+                    | Operator::InPlace(method)
+                    | Operator::Compare(method)
+                    | Operator::Unary(method) => method.name(),
+                    Operator::Not => "not",
+                };
+                of(name, &[*left, *right])
+            }
+            Value::Attribute { base, name, narrowed: None } if self.same(place).is_none() => {
+                of(module.names.text(*name), &[*base])
+            }
+            Value::Display(_, elements) if elements.len() < 8 => {
+                let at = elements.iter().filter_map(|element| match *element {
+                    crate::semantic::Element::At(_, value) => Some(value),
+                    _ => None,
+                });
+                of("[]", &at.collect::<Vec<_>>())
+            }
+            _ => self.same(place).map_or_else(itself, |same| self.key_within(same, depth + 1)),
+        }
+    }
+
+    /// What the calls of a scope's code say of the rank, all the way from the beginning of the program.
+    #[must_use]
+    pub fn scope_guard(&self, caller: Caller) -> Guard {
+        self.called_under(caller, &mut FxHashSet::default()).unwrap_or_default()
+    }
+
+    fn called_under(&self, caller: Caller, open: &mut FxHashSet<Caller>) -> Option<Guard> {
+        if let Some(known) = self.guards.scopes.borrow().get(&caller) {
+            return Some(known.clone());
+        }
+        let Some(function) = self.facts.function_of(caller) else { return Some(Guard::default()) };
+        if !open.insert(caller) {
+            return None;
+        }
+        let mut joined: Option<Guard> = None;
+        for edge in self.facts.incoming(function) {
+            let Some(call) = edge.call else {
+                joined = Some(Guard::default());
+                continue;
+            };
+            if !self.programs.iter().any(|program| self.facts.is_run(program, edge)) || self.only_wraps(edge)
+            {
+                continue;
+            }
+            let block = self.facts.module(edge.caller.file).call(call).block;
+            if let Some(around) = self.called_under(edge.caller, open) {
+                let own = self.own_guard(edge.caller, block).and(&around);
+                joined = Some(joined.map_or(own.clone(), |other| other.both(&own)));
+            }
+        }
+        open.remove(&caller);
+        let guard = joined.unwrap_or_default();
+        if open.is_empty() {
+            self.guards.scopes.borrow_mut().insert(caller, guard.clone());
+        }
+        Some(guard)
+    }
+}
+
+fn mirrored(name: &'static str) -> &'static str {
+    match name {
+        "__lt__" => "__gt__",
+        "__gt__" => "__lt__",
+        "__le__" => "__ge__",
+        "__ge__" => "__le__",
+        other => other,
+    }
+}
+
+/// Which number of the rank a call returns.
+fn number(facts: &Facts<'_>, place: Place) -> Option<Number> {
+    if facts.gives(place, &[Effect::ReadsRank]) {
+        Some(Number::World)
+    } else {
+        facts.gives(place, &[Effect::ReadsLocalRank]).then_some(Number::Host)
+    }
+}
+
+/// What a function returns, if that is one value.
+fn returned(facts: &Facts<'_>, function: FunctionRef) -> Option<Place> {
+    match facts.module(function.file).function(function.function).returns[..] {
+        [only] => Some((function.file, only)),
+        _ => None,
+    }
+}

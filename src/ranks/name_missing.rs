@@ -1,0 +1,163 @@
+//! A name that is bound under a condition on the rank is used under that condition: on the other ranks it is unbound.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::guards::{Guard, Literal};
+use super::model::Model;
+use super::ranks_check;
+use crate::finding::{Finding, Label, Level};
+use crate::program::Caller;
+use crate::semantic::{
+    BlockId, Definition, DefinitionKind, Flow, Module, ScopeKind, Use, Value, ValueId, Variable,
+};
+
+ranks_check!("HVD306", "name-missing-on-some-ranks", Error, check);
+
+fn check(model: &Model<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let callers: FxHashSet<Caller> = model.callers().into_iter().collect();
+    for &file in &model.files {
+        let module = model.facts.module(file);
+        let mut bound: FxHashMap<Variable, Vec<&Definition>> = FxHashMap::default();
+        for definition in &module.definitions {
+            bound.entry(definition.variable).or_default().push(definition);
+        }
+        let mut told = FxHashSet::default();
+        for reading in &module.uses {
+            let caller = Caller { file, scope: reading.scope };
+            let Some(variable) = reading.variable.filter(|_| callers.contains(&caller)) else { continue };
+            if told.contains(&(caller, variable)) {
+                continue;
+            }
+            let definitions = bound.get(&variable).map_or(&[][..], Vec::as_slice);
+            if let Some(finding) = missing(model, caller, reading, variable, definitions) {
+                told.insert((caller, variable));
+                found.push(finding);
+            }
+        }
+    }
+    found
+}
+
+fn missing(
+    model: &Model<'_>,
+    caller: Caller,
+    reading: &Use,
+    variable: Variable,
+    definitions: &[&Definition],
+) -> Option<Finding> {
+    let module = model.facts.module(caller.file);
+    let name = module.variable_name(variable);
+    if definitions.is_empty()
+        || definitions
+            .iter()
+            .any(|own| matches!(own.kind, DefinitionKind::Deletion | DefinitionKind::Parameter))
+        || model.facts.library.lookup(&format!("builtins.{name}")).is_some()
+    {
+        return None;
+    }
+    let reaching = reaching(module, reading, variable, definitions)?;
+    let flow = &module.scope(caller.scope).flow;
+    let mut under: Vec<(&Definition, Guard)> = Vec::new();
+    for &definition in &reaching {
+        let of = Caller { file: caller.file, scope: definition.scope };
+        let guard = if of == caller {
+            model.own_guard(of, definition.block)
+        } else {
+            model.guard(of, definition.block)
+        };
+        under.push((definition, guard));
+    }
+    // Most names are bound on all ranks.
+    if under.iter().all(|(_, guard)| guard.is_all()) {
+        return None;
+    }
+    under.retain(|(definition, _)| {
+        definition.scope != caller.scope || !comes_after(flow, reading, definition)
+    });
+    let here = model.guard(caller, reading.block);
+    let missing: Vec<(&Definition, Vec<Literal>)> = under
+        .into_iter()
+        .map(|(definition, guard)| {
+            (definition, guard.0.into_iter().filter(|literal| !here.implies(literal)).collect())
+        })
+        .collect();
+    let (first, _) = missing.first()?;
+    if missing.iter().any(|(_, literals)| literals.is_empty()) || are_complementary(&missing) {
+        return None;
+    }
+    let location = model.facts.location(caller.file, reading.range);
+    let bound = model.facts.location(caller.file, first.range);
+    let message = format!("`{name}` is bound on some ranks only, and all of these use it");
+    let mut finding = Finding::new(&CHECK.rule, Level::Error, location, message)
+        .here("unbound on the other ranks")
+        .label(bound, "bound on some ranks only")
+        .help(format!("bind `{name}` on all ranks, or use it under the same condition"))
+        .in_scope(model.facts.scope_name(caller));
+    finding.flow = vec![
+        Label { location: bound, message: "bound on some ranks only".to_owned() },
+        Label { location, message: "used on all ranks".to_owned() },
+    ];
+    Some(finding)
+}
+
+/// The definitions that reach a use which nothing may reach, too; `None` if something always does.
+fn reaching<'d>(
+    module: &Module,
+    reading: &Use,
+    variable: Variable,
+    definitions: &[&'d Definition],
+) -> Option<Vec<&'d Definition>> {
+    if let Value::Cell(_) = module.value(reading.value).value {
+        // Another scope's: it may be any of them, and it is one of them if all goes well.
+        return Some(definitions.to_vec());
+    }
+    let mut seen: FxHashSet<ValueId> = FxHashSet::default();
+    let mut work = vec![reading.value];
+    let mut is_unbound = false;
+    while let Some(value) = work.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        match &module.value(value).value {
+            Value::Unbound => is_unbound = true,
+            Value::Free(name) => is_unbound |= *name == module.symbol(variable).name,
+            Value::Phi(parts) => work.extend(parts.iter().copied()),
+            _ => {}
+        }
+    }
+    let is_module = matches!(module.scope(variable.scope).kind, ScopeKind::Module | ScopeKind::Function(_));
+    let reaching = definitions.iter().copied().filter(|own| seen.contains(&own.value));
+    (is_unbound && is_module).then(|| reaching.collect())
+}
+
+/// Whether a definition is come to only behind a use: it can't be what the use finds at first.
+fn comes_after(flow: &Flow, reading: &Use, definition: &Definition) -> bool {
+    if definition.block == reading.block {
+        return definition.order > reading.order;
+    }
+    // Is there a way to the definition around the use?
+    let mut seen: FxHashSet<BlockId> = std::iter::once(reading.block).collect();
+    let mut work = vec![Flow::ENTRY];
+    while let Some(block) = work.pop() {
+        if seen.insert(block) {
+            if block == definition.block {
+                return false;
+            }
+            work.extend(&flow.blocks[block.index()].successors);
+        }
+    }
+    true
+}
+
+/// Whether two definitions are under opposite conditions, so that one of them is always made.
+fn are_complementary(missing: &[(&Definition, Vec<Literal>)]) -> bool {
+    let single: Vec<&Literal> = missing
+        .iter()
+        .filter_map(|(_, literals)| match &literals[..] {
+            [only] => Some(only),
+            _ => None,
+        })
+        .collect();
+    single.iter().any(|one| single.iter().any(|other| one.atom == other.atom && one.holds != other.holds))
+}

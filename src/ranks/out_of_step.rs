@@ -1,0 +1,263 @@
+//! All ranks take part in the same collectives, in the same order: otherwise some wait for the others for ever, or
+//! get the numbers of another question.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::comms::{Comms, Parting};
+use super::model::Model;
+use super::values::{Cause, Difference};
+use super::{callbacks, layer_names, ranks_check};
+use crate::api::{Effect, Scaling};
+use crate::finding::{Confidence, Finding, Label, Level};
+use crate::program::{Caller, Place};
+use crate::project::FileId;
+use crate::semantic::{BlockId, Branch, BranchKind, CallId, CallKind, Element, Value};
+
+ranks_check!("HVD301", "ranks-out-of-step", Error, check);
+
+fn check(model: &Model<'_>) -> Vec<Finding> {
+    let comms = &model.comms;
+    let callers = model.callers();
+    let following = following(model, comms, &callers);
+    let mut found = Vec::new();
+    for caller in callers {
+        let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
+        for (index, block) in flow.blocks.iter().enumerate() {
+            let id = BlockId::new(index);
+            if flow.is_reachable(id) && block.successors.len() > 1 {
+                found.extend(parting(model, caller, id, block.branch, following.contains(&caller)));
+            }
+        }
+        for block in 0..flow.blocks.len() {
+            for &call in &model.blocks.of(caller, BlockId::new(block)).calls {
+                found.extend(unequal(model, caller, call));
+            }
+        }
+    }
+    found.extend(callbacks::out_of_step(model));
+    found.extend(layer_names::out_of_step(model));
+    found
+}
+
+/// The scopes behind whose return something is communicated.
+fn following(model: &Model<'_>, comms: &Comms, callers: &[Caller]) -> FxHashSet<Caller> {
+    let mut returns_to: FxHashMap<Caller, Vec<Caller>> = FxHashMap::default();
+    let mut work = Vec::new();
+    for &caller in callers {
+        let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
+        for (index, block) in flow.blocks.iter().enumerate() {
+            let id = BlockId::new(index);
+            let calls = &model.blocks.of(caller, id).calls;
+            let communicates_after = block
+                .successors
+                .iter()
+                .filter_map(|&next| comms.way(caller, next))
+                .any(|way| comms.communicates(way.node));
+            let mut after = communicates_after;
+            for &call in calls.iter().rev() {
+                let functions: Vec<Caller> = model
+                    .facts
+                    .called_functions(caller.file, call)
+                    .map(|function| model.facts.code_of(function))
+                    .collect();
+                for &code in &functions {
+                    returns_to.entry(caller).or_default().push(code);
+                    if after {
+                        work.push(code);
+                    }
+                }
+                after |= functions
+                    .iter()
+                    .filter_map(|&code| comms.of_scope(code))
+                    .any(|body| comms.communicates(body))
+                    || model.facts.called_symbols(caller.file, call).any(|own| own.has(Effect::Collective));
+            }
+        }
+    }
+    let mut found = FxHashSet::default();
+    while let Some(caller) = work.pop() {
+        if found.insert(caller) {
+            work.extend(returns_to.get(&caller).into_iter().flatten());
+        }
+    }
+    found
+}
+
+/// The finding of a branch behind which ranks part.
+fn parting(
+    model: &Model<'_>,
+    caller: Caller,
+    id: BlockId,
+    branch: Option<Branch>,
+    follows: bool,
+) -> Option<Finding> {
+    let branch = branch?;
+    let own = difference(model, caller.file, &branch)?;
+    let is_traced = model.traced.contains(&caller);
+    let condition = (caller.file, branch.condition?);
+    let mut ways = model.comms.arms(caller, id).iter().copied();
+    let keeps = |way: &crate::ranks::comms::Way| !model.comms.only_fails(*way) || model.is_on_rank(condition);
+    let mut ways = ways.by_ref().filter(keeps);
+    let (one, other) = (ways.next()?, ways.next()?);
+    let parting = model.comms.parting(one, other, is_traced, follows)?;
+    Some(finding(model, caller, &branch, own, parting))
+}
+
+/// Whether ranks part at a branch in what they communicate: they go no further together.
+#[must_use]
+pub(super) fn parts(model: &Model<'_>, caller: Caller, id: BlockId) -> bool {
+    let branch = model.facts.module(caller.file).scope(caller.scope).flow.blocks[id.index()].branch;
+    parting(model, caller, id, branch, false).is_some()
+}
+
+/// Why a branch may go another way on another rank.
+fn difference(model: &Model<'_>, file: FileId, branch: &Branch) -> Option<Difference> {
+    let condition = branch.condition?;
+    match branch.kind {
+        BranchKind::For => {
+            let is_display = matches!(
+                &model.facts.module(file).value(condition).value,
+                Value::Display(_, elements) if elements.iter().all(|own| matches!(own, Element::At(..)))
+            );
+            model.values.length((file, condition)).filter(|_| !is_display)
+        }
+        BranchKind::Try | BranchKind::Assert | BranchKind::Match => None,
+        _ => model.difference((file, condition)),
+    }
+}
+
+fn finding(model: &Model<'_>, caller: Caller, branch: &Branch, own: Difference, parting: Parting) -> Finding {
+    let facts = model.facts;
+    let at_branch = facts.location(caller.file, branch.range);
+    let first = parting.one.or(parting.other);
+    let is_loop = matches!(branch.kind, BranchKind::For | BranchKind::While);
+    let statement = facts.module(caller.file).statement(branch.statement).range;
+    let is_inside = first.is_some_and(|site| statement.contains_range(site.text_range()));
+    // A guard on the rank is meant, and the collective is the mistake; otherwise the condition is.
+    let primary = match first {
+        Some(site) if !is_loop && (own.cause == Cause::Rank || !is_inside && site > at_branch) => site,
+        _ => at_branch,
+    };
+    let message = if is_loop {
+        "the ranks make different numbers of turns, and each turn communicates"
+    } else if parting.mixes {
+        "the ranks come to different collectives of one kind, and get each other's values"
+    } else if own.cause == Cause::Rank {
+        "not all ranks take part in this, and those that do wait for the others"
+    } else {
+        "the ranks may decide differently, and those that communicate wait for the others"
+    };
+    let level = if own.cause == Cause::Rank { Level::Error } else { Level::Warning };
+    let mut finding = Finding::new(&CHECK.rule, level, primary, message).in_scope(facts.scope_name(caller));
+    let mut flow =
+        vec![source(model, own), Label { location: at_branch, message: "decides here".to_owned() }];
+    if primary != at_branch {
+        finding = finding.label(at_branch, "ranks part here");
+    }
+    finding = finding.here(if primary == at_branch { "ranks part here" } else { "some ranks come here" });
+    for (site, what) in [(parting.one, "one rank communicates"), (parting.other, "another rank communicates")]
+    {
+        if let Some(location) = site {
+            flow.push(Label { location, message: what.to_owned() });
+            if location != primary {
+                finding = finding.label(location, what);
+            }
+        }
+    }
+    let origin = source(model, own);
+    if origin.location != at_branch && origin.location != primary {
+        finding = finding.label(origin.location, origin.message);
+    }
+    finding.flow = flow;
+    if own.cause == Cause::Files {
+        finding = finding.confidence(Confidence::Possible);
+    }
+    finding.help(help(own.cause, is_loop))
+}
+
+fn help(cause: Cause, is_loop: bool) -> &'static str {
+    match (cause, is_loop) {
+        (Cause::Rank, false) => "take the collective out of the condition, so that all ranks come to it",
+        (_, true) => {
+            "give all ranks the same number of turns, for example by `take` with a number that all share"
+        }
+        _ => "decide by a value that is equal on all ranks, such as an `hvd.allreduce` of it",
+    }
+}
+
+/// Where a difference comes from.
+pub(super) fn source(model: &Model<'_>, own: Difference) -> Label {
+    let (file, value) = own.source;
+    let location = model.facts.location(file, model.facts.module(file).value(value).range);
+    let what = if model.facts.gives(own.source, &[Effect::ReadsRank, Effect::ReadsLocalRank]) {
+        "each rank has its own number"
+    } else {
+        match own.cause {
+            Cause::Files => "may be another file",
+            _ => "differs between ranks",
+        }
+    };
+    Label { location, message: what.to_owned() }
+}
+
+/// A collective whose arguments have to be equal on all ranks, and are not: its root, its shape, how often it is made.
+fn unequal(model: &Model<'_>, caller: Caller, id: CallId) -> Option<Finding> {
+    let facts = model.facts;
+    let file = caller.file;
+    let call = facts.module(file).call(id);
+    if call.kind != CallKind::Expression {
+        return None;
+    }
+    let differs = |place: Place| model.difference(place).filter(|own| own.cause != Cause::Files);
+    for symbol in facts.called_symbols(file, id) {
+        let argument = |name: &str| facts.argument(file, call, symbol, name);
+        let (own, range, message) = if symbol.has(Effect::Trains) && model.fit_communicates(file, id) {
+            let shared = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);
+            let counts = shared.map(|(name, _)| name).chain(["epochs", "initial_epoch", "batch_size"]);
+            let counted =
+                counts.filter_map(argument).find_map(|own| Some((differs((file, own.value))?, own.range)));
+            let is_told = argument("steps_per_epoch").is_some();
+            let given = ["x", "generator"].into_iter().filter_map(argument);
+            let uneven = given
+                .filter(|_| !is_told)
+                .find_map(|own| Some((model.values.length((file, own.value))?, own.range)));
+            let (own, range) = counted.or(uneven)?;
+            (own, range, "the ranks train for different numbers of steps, and each step communicates")
+        } else if !symbol.has(Effect::Collective) || symbol.has(Effect::Initializes) {
+            continue;
+        } else if let Some((root, own)) =
+            argument("root_rank").and_then(|root| Some((root, differs((file, root.value))?)))
+        {
+            (own, root.range, "the ranks wait for different roots")
+        } else if let Some((name, own)) = argument("name")
+            .filter(|_| model.traced.contains(&caller))
+            .and_then(|name| Some((name, differs((file, name.value))?)))
+        {
+            (own, name.range, "the ranks give the collective different names, and wait for each other")
+        } else {
+            let gathers = facts.library.lookup("horovod.tensorflow.allgather");
+            let tensor = ["tensor", "value"].into_iter().find_map(argument)?;
+            let own = model.values.length((file, tensor.value)).filter(|_| Some(symbol) != gathers)?;
+            (own, tensor.range, "the ranks give the collective tensors of different shapes")
+        };
+        let location = model.at_call(file, id);
+        let level = if own.cause == Cause::Rank { Level::Error } else { Level::Warning };
+        let origin = source(model, own);
+        let argument = facts.location(file, range);
+        let mut finding = Finding::new(&CHECK.rule, level, location, message)
+            .here("each rank communicates")
+            .label(argument, "differs between ranks")
+            .help("give it the same on all ranks")
+            .in_scope(facts.scope_name(caller));
+        if origin.location != argument {
+            finding = finding.label(origin.location, origin.message.clone());
+        }
+        finding.flow = vec![
+            origin,
+            Label { location: argument, message: "given here".to_owned() },
+            Label { location, message: "each rank communicates".to_owned() },
+        ];
+        return Some(finding);
+    }
+    None
+}

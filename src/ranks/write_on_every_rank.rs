@@ -1,0 +1,221 @@
+//! Each file is written by one rank: several that write the same path tear it, or fail.
+
+use rustc_hash::FxHashSet;
+
+use super::guards::{Atom, Guard, Key, Number};
+use super::model::Model;
+use super::{callbacks, ranks_check};
+use crate::api::{Effect, EffectSet, Kind};
+use crate::finding::{Finding, Label, Level};
+use crate::program::{Caller, Literal, Object, Place};
+use crate::project::FileId;
+use crate::semantic::{BlockId, Call, CallId, CallKind};
+
+ranks_check!("HVD305", "write-on-every-rank", Warning, check);
+
+fn check(model: &Model<'_>) -> Vec<Finding> {
+    let inputs = inputs(model);
+    let mut found = Vec::new();
+    for caller in model.callers() {
+        let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
+        for index in 0..flow.blocks.len() {
+            let block = BlockId::new(index);
+            if !flow.is_reachable(block) {
+                continue;
+            }
+            for &call in &model.blocks.of(caller, block).calls {
+                if let Some(paths) = written(model, caller.file, call)
+                    && model.is_run(caller, call)
+                {
+                    found.extend(finding(model, caller, call, &paths, &inputs));
+                }
+            }
+        }
+    }
+    found.extend(callbacks::writing(model));
+    found
+}
+
+fn finding(
+    model: &Model<'_>,
+    caller: Caller,
+    id: CallId,
+    paths: &[Place],
+    inputs: &FxHashSet<Key>,
+) -> Option<Finding> {
+    let call = model.facts.module(caller.file).call(id);
+    let guard = model.guard(caller, call.block);
+    let others = all_but_one(&guard);
+    if !guard.is_all() && !others
+        || paths.iter().any(|&path| model.difference(path).is_some())
+        || !writes_model(model, caller.file, call)
+            && paths.iter().any(|&path| inputs.contains(&model.key(path)))
+    {
+        return None;
+    }
+    let location = model.at_call(caller.file, id);
+    let message =
+        if others { "every rank but one writes the same file" } else { "every rank writes the same file" };
+    let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
+        .here("each rank writes")
+        .help("let rank 0 write it: `if hvd.rank() == 0:`, or put the rank into its name")
+        .in_scope(model.facts.scope_name(caller));
+    for &(file, path) in paths.iter().take(1) {
+        let path = model.facts.location(file, model.facts.module(file).value(path).range);
+        if path != location {
+            finding = finding.label(path, "the same on all ranks");
+            finding.flow.push(Label { location: path, message: "the same on all ranks".to_owned() });
+        }
+    }
+    finding.flow.push(Label { location, message: "written by each rank".to_owned() });
+    Some(finding)
+}
+
+/// Whether all ranks come here but one: `if hvd.rank() != 0:`.
+fn all_but_one(guard: &Guard) -> bool {
+    !guard.0.is_empty()
+        && guard.0.iter().all(|own| !own.holds && matches!(own.atom, Atom::Is(Number::World, _)))
+}
+
+/// What a call writes to, if it writes a file of its own; as far as the paths can be seen.
+fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
+    let facts = model.facts;
+    let call = facts.module(file).call(id);
+    if call.kind != CallKind::Expression {
+        return None;
+    }
+    let first = || call.arguments.first().map(|argument| (file, argument.value));
+    if facts.opens_for_writing(file, call) {
+        return Some(first().into_iter().collect());
+    }
+    let mut effects = EffectSet::NONE;
+    for edge in facts.callees(file, id) {
+        match facts.solution.object(edge.callee) {
+            Object::Function(_) | Object::Class(_) => return None,
+            _ if edge.via == crate::program::Via::Library => {}
+            _ => effects = effects.union(facts.effects().of_edge(facts, edge).effects),
+        }
+    }
+    let is_writer = facts.called_symbols(file, id).any(|symbol| {
+        let returned = facts.library.returned_class(symbol);
+        returned.is_some_and(|class| facts.library.kind_of_class(class) == Kind::SummaryWriter)
+            && symbol.parameter(DIRECTORY).is_some()
+    });
+    // A file that is read too is a download: every rank needs it.
+    let by_all = [
+        Effect::ReadsFile,
+        Effect::Idempotent,
+        Effect::Trains,
+        Effect::Evaluates,
+        Effect::Predicts,
+        Effect::Collective,
+        Effect::Spawns,
+        Effect::Exits,
+    ];
+    let writes = is_writer || effects.contains(Effect::WritesFile);
+    if !writes
+        || by_all.into_iter().any(|effect| effects.contains(effect))
+        || is_of_open_file(model, file, call)
+        || is_told_once(model, file, id)
+        || is_checked(model, file, call)
+    {
+        return None;
+    }
+    let mut paths: Vec<Place> = Vec::new();
+    if let Some(receiver) = facts.receiver(file, call) {
+        for (object, _) in facts.objects(file, receiver) {
+            // `tf.train.CheckpointManager(checkpoint, directory)`
+            if let Some((of, made)) = facts.made_at(object) {
+                let arguments = &facts.module(of).call(made).arguments;
+                paths.extend(arguments.iter().map(|argument| (of, argument.value)));
+            }
+        }
+        if facts
+            .kind(facts.solution.values(file, receiver).first().copied()?)
+            .is_none_or(|kind| kind == Kind::Other)
+        {
+            paths.push((file, receiver));
+        }
+    }
+    match first() {
+        Some(first) if call.arguments[0].passing == crate::semantic::Passing::Positional => {
+            paths.insert(0, first)
+        }
+        _ => paths.extend(call.arguments.iter().map(|argument| (file, argument.value))),
+    }
+    paths.retain(|&(file, value)| {
+        // Which model or array is written does not say where.
+        ![Kind::Model, Kind::Optimizer, Kind::Checkpoint, Kind::Tensor, Kind::Variable]
+            .into_iter()
+            .any(|kind| facts.may_be(file, value, kind))
+    });
+    Some(paths)
+}
+
+/// The parameter of summary writers that write somewhere.
+const DIRECTORY: &str = "logdir";
+
+/// Whether a call writes to an open file, whose opening is what differs between ranks.
+fn is_of_open_file(model: &Model<'_>, file: FileId, call: &Call) -> bool {
+    let facts = model.facts;
+    let is_file = |value| {
+        facts.may_be(file, value, Kind::FileWriter)
+            || facts.may_be(file, value, Kind::SummaryWriter)
+            || facts.objects(file, value).any(|(id, _)| facts.builtin_class(id) == Some("file"))
+    };
+    facts.receiver(file, call).is_some_and(is_file)
+        || call.arguments.iter().any(|argument| is_file(argument.value))
+}
+
+/// Whether a call is told not to mind that a directory exists: `os.makedirs(path, exist_ok=True)`.
+fn is_told_once(model: &Model<'_>, file: FileId, id: CallId) -> bool {
+    let facts = model.facts;
+    let call = facts.module(file).call(id);
+    let told =
+        facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, "exist_ok"));
+    told.is_some_and(|told| {
+        facts
+            .objects(file, told.value)
+            .any(|(_, object)| matches!(object, Object::Literal(Literal::Bool(true))))
+    })
+}
+
+/// Whether the file system is asked before: `if not os.path.exists(path): os.makedirs(path)`.
+fn is_checked(model: &Model<'_>, file: FileId, call: &Call) -> bool {
+    let caller = Caller { file, scope: call.scope };
+    model.facts.conditions(caller, call.block).into_iter().any(|condition| {
+        let asked = condition.branch.condition.and_then(|value| model.difference((file, value)));
+        asked.is_some_and(|own| model.facts.gives(own.source, &[Effect::ReadsFile]))
+    })
+}
+
+/// Whether a call writes a model's weights, or a checkpoint.
+fn writes_model(model: &Model<'_>, file: FileId, call: &Call) -> bool {
+    let facts = model.facts;
+    let of_training = |value| {
+        [Kind::Model, Kind::Checkpoint, Kind::CheckpointManager, Kind::Saver]
+            .into_iter()
+            .any(|kind| facts.may_be(file, value, kind))
+    };
+    facts.receiver(file, call).is_some_and(of_training)
+        || call.arguments.iter().any(|argument| of_training(argument.value))
+}
+
+/// The paths that the programs read. What is put there is input, which every rank needs.
+fn inputs(model: &Model<'_>) -> FxHashSet<Key> {
+    let facts = model.facts;
+    let mut found = FxHashSet::default();
+    for caller in model.callers() {
+        let module = facts.module(caller.file);
+        for index in 0..module.scope(caller.scope).flow.blocks.len() {
+            for &id in &model.blocks.of(caller, BlockId::new(index)).calls {
+                let call = module.call(id);
+                let reads = facts.called_symbols(caller.file, id).any(|symbol| symbol.has(Effect::ReadsFile))
+                    || facts.opens(caller.file, call) && !facts.opens_for_writing(caller.file, call);
+                let path = call.arguments.first().filter(|_| reads);
+                found.extend(path.map(|path| model.key((caller.file, path.value))));
+            }
+        }
+    }
+    found
+}
