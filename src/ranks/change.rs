@@ -25,7 +25,7 @@ pub(super) struct Change {
     equal: State,
     /// To one that differs.
     differs: State,
-    /// Where it changes it last in a way that ranks have to make together.
+    /// Where it first changes it in a way that ranks have to make together.
     touched: Option<Culprit>,
 }
 
@@ -69,7 +69,7 @@ impl Change {
         Self {
             equal: next.apply(self.equal),
             differs: next.apply(self.differs),
-            touched: if is_reset { None } else { next.touched.or(self.touched) },
+            touched: if is_reset { None } else { self.touched.or(next.touched) },
         }
     }
 
@@ -90,9 +90,6 @@ impl Change {
 
     /// What is known where some ranks go one way, and some another.
     fn apart(self, other: Self) -> Self {
-        if self.is_like(other) {
-            return self;
-        }
         let culprit = [self, other].into_iter().find_map(|own| match own.equal {
             State::Differs(Some(culprit)) => Some(culprit),
             _ => own.touched,
@@ -111,15 +108,27 @@ pub(super) fn then(first: &Changes, next: &Changes) -> Changes {
     changes
 }
 
-/// One or the other: all ranks the same, or ranks `apart`.
-pub(super) fn join(one: &Changes, other: &Changes, apart: bool) -> Changes {
-    let mut joined = Changes::new();
-    for &object in one.keys().chain(other.keys()) {
-        let of = |changes: &Changes| changes.get(&object).copied().unwrap_or(Change::NONE);
-        let (first, second) = (of(one), of(other));
-        joined.insert(object, if apart { first.apart(second) } else { first.or(second) });
-    }
-    joined
+/// One or the other, and all ranks the same.
+pub(super) fn join(one: &Changes, other: &Changes) -> Changes {
+    join_where(one, other, |_| false)
+}
+
+/// One or the other, where some ranks go the one way and some the other: apart where `first` and `second`, what the
+/// ways do as far as all ranks go them together, are not alike.
+pub(super) fn part(one: &Changes, other: &Changes, first: &Changes, second: &Changes) -> Changes {
+    join_where(one, other, |object| !of(first, object).is_like(of(second, object)))
+}
+
+fn join_where(one: &Changes, other: &Changes, is_apart: impl Fn(usize) -> bool) -> Changes {
+    let joined = one.keys().chain(other.keys()).map(|&object| {
+        let (first, second) = (of(one, object), of(other, object));
+        (object, if is_apart(object) { first.apart(second) } else { first.or(second) })
+    });
+    joined.collect()
+}
+
+fn of(changes: &Changes, object: usize) -> Change {
+    changes.get(&object).copied().unwrap_or(Change::NONE)
 }
 
 #[cfg(test)]
@@ -144,7 +153,7 @@ mod tests {
         assert!(!after(&[apart]));
         assert!(after(&[apart, Change::EQUAL]));
         // Both arms make it.
-        assert!(after(&[Change::touching(0).apart(Change::touching(0))]));
+        assert!(Change::touching(0).is_like(Change::touching(0)));
     }
 
     #[test]

@@ -644,7 +644,8 @@ impl Model<'_> {
         match call.role {
             Role::Statement => true,
             Role::Assigned => {
-                !self.facts.module(file).uses.iter().any(|reading| reading.value == call.result)
+                self.facts.influence().dependents((file, call.result)).next().is_none()
+                    && !self.facts.module(file).uses.iter().any(|reading| reading.value == call.result)
             }
             _ => false,
         }

@@ -7,7 +7,7 @@ use super::values::{Cause, Difference, Values};
 use crate::api::{Effect, Scaling};
 use crate::program::{Facts, Object, Place};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, CallId, Container, Element, Operator, Value, ValueId};
+use crate::semantic::{BranchKind, CallId, Container, Element, NameId, Operator, Value, ValueId};
 
 /// Lengths that differ, and numbers that were measured at them.
 #[derive(Debug, Default)]
@@ -89,6 +89,25 @@ pub(super) fn is_called(facts: &Facts<'_>, file: FileId, id: CallId, name: &str)
     })
 }
 
+/// Whether an attribute tells how many elements an array has, or of what type they are.
+pub(super) fn measures(facts: &Facts<'_>, file: FileId, base: ValueId, name: NameId) -> bool {
+    let name = facts.module(file).names.text(name);
+    let attribute = facts.library.lookup(&format!("numpy.ndarray.{name}"));
+    // A module or a class of the project has attributes of its own.
+    attribute.is_some_and(|own| own.has(Effect::Measures))
+        && !facts.objects(file, base).any(|(_, own)| matches!(own, Object::Instance(..) | Object::Module(_)))
+}
+
+/// Whether what iterating gives is numbered: `enumerate(dataset)` begins each pair with the step.
+pub(super) fn counts(facts: &Facts<'_>, file: FileId, pairs: ValueId) -> bool {
+    let module = facts.module(file);
+    let Value::Iteration(iterable) = module.value(pairs).value else { return false };
+    let Value::Call(call) = module.value(iterable).value else { return false };
+    let of_dataset = facts.library.lookup("tensorflow.data.Dataset.enumerate");
+    is_called(facts, file, call, "builtins.enumerate")
+        || facts.called_symbols(file, call).any(|symbol| Some(symbol) == of_dataset)
+}
+
 enum Passing {
     Length,
     Count,
@@ -104,6 +123,9 @@ fn passes(facts: &Facts<'_>, (_, from): Place, (file, value): Place) -> Passing 
         | Value::Import(_)
         | Value::Unpack { .. }
         | Value::Attribute { narrowed: Some(_), .. } => Passing::Length,
+        Value::Attribute { base, name, .. } if *base == from && measures(facts, file, *base, *name) => {
+            Passing::Count
+        }
         Value::Attribute { base, .. } if *base != from => Passing::Length,
         Value::Slice { base, .. } if *base == from => Passing::Length,
         Value::Operator { operator: Operator::Binary(_), .. } => Passing::Length,

@@ -51,7 +51,7 @@ impl<'c> Model<'c> {
         files.sort_unstable();
         files.dedup();
         let blocks = Blocks::new(facts, &files);
-        let (values, seeds) = Values::new(facts, &blocks, &files);
+        let (values, seeds) = Values::new(facts, &blocks, &files, &programs);
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
         let mut model = Self { facts, texts, programs, files, traced, blocks, values, seeds, guards, comms };
         model.comms = Comms::new(&model);

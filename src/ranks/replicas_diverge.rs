@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::change::{Change, Changes, Culprit, State, join, then};
+use super::change::{Change, Changes, Culprit, State, join, part, then};
 use super::model::Model;
 use super::values::{Cause, Difference};
 use super::{callbacks, out_of_step, ranks_check};
@@ -11,7 +11,7 @@ use crate::finding::{Finding, Label, Level, Location};
 use crate::program::{Caller, ObjectId, Place, Program, TrainingLoop, way};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, BranchKind, CallId, CallKind, Flow, Module, Passing, StatementId, StatementKind, Store,
+    BlockId, Branch, BranchKind, CallId, CallKind, Flow, Module, Passing, StatementId, StatementKind, Store,
     StoreKey, Value,
 };
 
@@ -34,6 +34,9 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
     }
     found
 }
+
+/// How often a loop is gone through at most.
+const TURNS: usize = 6;
 
 /// How a variable comes to differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,12 +121,26 @@ impl<'m, 'c> Replicas<'m, 'c> {
             return Changes::new();
         }
         let order = postorder(flow);
-        let mut behind: Vec<Option<Changes>> = vec![None; flow.blocks.len()];
-        // A loop's changes are stable once each has been seen after each; the lattice is two high.
-        for _ in 0..4 {
+        let together = self.settled(caller, &own, &order, None);
+        let mut apart = self.settled(caller, &own, &order, Some(&together));
+        apart[Flow::ENTRY.index()].take().unwrap_or_default()
+    }
+
+    /// What happens from each block on; `together` has what happens if all ranks decide alike, when they may not.
+    fn settled(
+        &self,
+        caller: Caller,
+        own: &[Changes],
+        order: &[BlockId],
+        together: Option<&[Option<Changes>]>,
+    ) -> Vec<Option<Changes>> {
+        let mut behind: Vec<Option<Changes>> = vec![None; own.len()];
+        // The lattice is two high: a few turns of a loop show all that it does.
+        for _ in 0..TURNS {
             let mut is_stable = true;
-            for &block in &order {
-                let mut changes = self.joined(caller, block, &behind);
+            for &block in order {
+                // What leads to itself alone is known when the loop's end is.
+                let Some(mut changes) = self.joined(caller, block, &behind, together) else { continue };
                 if !own[block.index()].is_empty() {
                     changes = then(&own[block.index()], &changes);
                 }
@@ -136,31 +153,53 @@ impl<'m, 'c> Replicas<'m, 'c> {
                 break;
             }
         }
-        behind[Flow::ENTRY.index()].take().unwrap_or_default()
+        behind
     }
 
     /// What happens behind a block.
-    fn joined(&self, caller: Caller, id: BlockId, behind: &[Option<Changes>]) -> Changes {
+    fn joined(
+        &self,
+        caller: Caller,
+        id: BlockId,
+        behind: &[Option<Changes>],
+        together: Option<&[Option<Changes>]>,
+    ) -> Option<Changes> {
         let model = self.model;
         let block = &model.facts.module(caller.file).scope(caller.scope).flow.blocks[id.index()];
-        let mut arms = block.successors.iter().filter_map(|next| behind[next.index()].as_ref());
-        let Some(first) = arms.next() else { return Changes::new() };
-        let Some(branch) = block.branch else { return first.clone() };
+        let arms = block.successors.iter().filter(|next| behind[next.index()].is_some());
+        let arms: Vec<BlockId> = arms.copied().collect();
+        let Some((&first, others)) = arms.split_first() else {
+            return block.successors.is_empty().then(Changes::new);
+        };
+        let known =
+            |changes: &'_ [Option<Changes>], arm: BlockId| changes[arm.index()].clone().unwrap_or_default();
+        let mut joined = known(behind, first);
+        let Some(branch) = block.branch else { return Some(joined) };
         // Exceptions are no part of what is meant to happen.
         if branch.kind == BranchKind::Try || model.facts.is_main_guard(caller.file, &branch) {
-            return first.clone();
+            return Some(joined);
         }
-        let place = branch.condition.map(|condition| (caller.file, condition));
-        let difference = place.and_then(|place| match branch.kind {
-            BranchKind::For => model.values.length(place),
-            _ => model.difference(place),
-        });
-        let is_told = || out_of_step::parts(model, caller, id);
-        let apart = difference.is_some_and(|own| own.cause != Cause::Files) && !is_told();
-        arms.fold(
-            first.clone(),
-            |joined, arm| if *arm == joined { joined } else { join(&joined, arm, apart) },
-        )
+        let apart = together.filter(|_| self.may_part(caller, id, &branch));
+        for &arm in others {
+            let other = known(behind, arm);
+            joined = match apart {
+                Some(together) => part(&joined, &other, &known(together, first), &known(together, arm)),
+                None if joined == other => joined,
+                None => join(&joined, &other),
+            };
+        }
+        Some(joined)
+    }
+
+    /// Whether some ranks may go one way at a branch and some another, and still come to the end.
+    fn may_part(&self, caller: Caller, id: BlockId, branch: &Branch) -> bool {
+        let Some(condition) = branch.condition else { return false };
+        let place = (caller.file, condition);
+        let difference = match branch.kind {
+            BranchKind::For => self.model.values.length(place),
+            _ => self.model.difference(place),
+        };
+        difference.is_some_and(|own| own.cause != Cause::Files) && !out_of_step::parts(self.model, caller, id)
     }
 
     fn of_block(&mut self, caller: Caller, block: BlockId, scopes: &FxHashMap<Caller, Changes>) -> Changes {
@@ -201,11 +240,14 @@ impl<'m, 'c> Replicas<'m, 'c> {
         let bodies = bodies.filter_map(|edge| crate::program::code(facts.solution.object(edge.callee)));
         let mut bodies = bodies.filter_map(|function| scopes.get(&facts.code_of(function)));
         if let Some(first) = bodies.next() {
-            found.push(bodies.fold(first.clone(), |joined, body| join(&joined, body, false)));
+            found.push(bodies.fold(first.clone(), |joined, body| join(&joined, body)));
         }
         let symbols: Vec<&Symbol> = facts.called_symbols(file, id).collect();
         for symbol in &symbols {
             found.extend(self.of_symbol(file, id, symbol));
+        }
+        if symbols.is_empty() {
+            found.extend(self.of_unknown(file, id));
         }
         if let Some(steps) = self.steps.get(&(file, id)).cloned() {
             let broadcasts = self.is_broadcast_by_callback(file, id);
@@ -245,7 +287,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
                         || symbol.has(Effect::LoadsWeights)
                         || symbol.has(Effect::ReadsFile)
                 });
-                if is_loaded || self.model.seeds.cover_weights(facts) {
+                if is_loaded || self.model.seeds.cover_weights(facts, file) {
                     Change::EQUAL
                 } else {
                     Change::differing(self.culprit(at, Manner::Begins))
@@ -316,16 +358,26 @@ impl<'m, 'c> Replicas<'m, 'c> {
             let replaces = symbol.parameter("value").is_some() && changed.len() == 1;
             return Some(self.assigned(&changed, worst, at, replaces));
         }
-        // `optimizer.learning_rate.assign(rate)`
-        if let Value::Attribute { base, .. } = facts.module(file).value(receiver).value {
-            let owners = facts.of_kind(file, base, Kind::Optimizer);
-            let owners: Vec<usize> =
-                owners.iter().filter_map(|object| self.numbers.get(object).copied()).collect();
-            if let Some(own) = worst.filter(|_| !owners.is_empty()) {
-                return Some(self.assigned(&owners, Some(own), at, false));
-            }
-        }
         None
+    }
+
+    /// `optimizer.learning_rate.assign(rate)`: a method of variables, of something that an optimizer has.
+    fn of_unknown(&mut self, file: FileId, id: CallId) -> Option<Changes> {
+        let facts = self.model.facts;
+        let module = facts.module(file);
+        let call = module.call(id);
+        let Value::Attribute { base: receiver, name, .. } = module.value(call.callee).value else {
+            return None;
+        };
+        let Value::Attribute { base, .. } = module.value(receiver).value else { return None };
+        let method = facts.library.lookup(&format!("tensorflow.Variable.{}", module.names.text(name)))?;
+        let given = call.arguments.iter().filter_map(|own| self.model.difference((file, own.value)));
+        let worst = given.max_by_key(|own| own.cause).filter(|own| own.cause != Cause::Files)?;
+        let owners = facts.of_kind(file, base, Kind::Optimizer);
+        let owners: Vec<usize> = owners.iter().filter_map(|own| self.numbers.get(own).copied()).collect();
+        let at = self.model.at_call(file, id);
+        (method.has(Effect::UpdatesState) && !owners.is_empty())
+            .then(|| self.assigned(&owners, Some(worst), at, false))
     }
 
     /// `optimizer.learning_rate = rate`

@@ -15,7 +15,7 @@ use super::blocks::Blocks;
 use super::lengths;
 use super::seeds::Seeds;
 use crate::api::{Effect, Kind};
-use crate::program::{Caller, Facts, Object, ObjectId, Place};
+use crate::program::{Caller, Facts, Object, ObjectId, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{
     BlockId, BranchKind, BuiltinType, CallId, Operator, StatementKind, StoreKey, Value, ValueId,
@@ -58,7 +58,7 @@ const RANK: [Effect; 2] = [Effect::ReadsRank, Effect::ReadsLocalRank];
 impl Values {
     /// Follows the differences through some files.
     #[must_use]
-    pub fn new(facts: &Facts<'_>, blocks: &Blocks, files: &[FileId]) -> (Self, Seeds) {
+    pub fn new(facts: &Facts<'_>, blocks: &Blocks, files: &[FileId], programs: &[&Program]) -> (Self, Seeds) {
         let places: Vec<Place> = files
             .iter()
             .flat_map(|&file| {
@@ -68,9 +68,10 @@ impl Values {
         let with = |effects: &[Effect]| -> Vec<Place> {
             places.iter().copied().filter(|&place| facts.gives(place, effects)).collect()
         };
-        let mut flood = Flood { facts, blocks, values: Self::default(), weaker: Vec::new() };
+        let mut flood =
+            Flood { facts, blocks, values: Self::default(), weaker: Vec::new(), counted: Vec::new() };
         flood.run(with(&RANK), Cause::Rank);
-        let seeds = Seeds::new(facts, &flood.values, files);
+        let seeds = Seeds::new(facts, &flood.values, programs);
         let different = with(&DIFFERENT)
             .into_iter()
             .filter(|&place| !(facts.gives(place, &[Effect::DrawsRandom]) && seeds.is_equal(facts, place)));
@@ -93,7 +94,7 @@ impl Values {
             if counts.is_empty() {
                 break;
             }
-            flood.weaker.extend(counts);
+            flood.counted = counts;
             flood.run(Vec::new(), Cause::Data);
         }
         flood.run(with(&[Effect::ReadsFile]), Cause::Files);
@@ -170,6 +171,8 @@ struct Flood<'f, 'a> {
     values: Values,
     /// What a library makes of the rank's number: differs, but nobody knows how.
     weaker: Vec<(Place, Difference)>,
+    /// Numbers of elements that differ.
+    counted: Vec<(Place, Difference)>,
 }
 
 impl Flood<'_, '_> {
@@ -179,6 +182,10 @@ impl Flood<'_, '_> {
         let sources = sources.into_iter().map(|source| (source, Difference { cause, source }));
         for (place, own) in weaker.into_iter().chain(sources) {
             self.insert(place, own, &mut queue);
+        }
+        for (place, own) in std::mem::take(&mut self.counted) {
+            self.values.differing.insert(place, own);
+            queue.push_back(place);
         }
         while let Some(place) = queue.pop_front() {
             let own = self.values.differing[&place];
@@ -272,11 +279,13 @@ fn agrees(facts: &Facts<'_>, place: Place) -> bool {
     let (file, value) = place;
     match facts.module(file).value(value).value {
         Value::Call(call) => {
-            facts.gives(place, &[Effect::Agrees])
+            facts.gives(place, &[Effect::Agrees, Effect::Measures])
                 || facts.gives(place, &[Effect::TakesGradients]) && is_distributed(facts, file, call)
                 || facts.gives(place, &[Effect::Trains]) && averages_metrics(facts, file, call)
         }
         Value::Constant(_) => true,
+        Value::Attribute { base, name, .. } => lengths::measures(facts, file, base, name),
+        Value::Unpack { base, index: Some(0), .. } => lengths::counts(facts, file, base),
         _ => false,
     }
 }
