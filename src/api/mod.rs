@@ -279,6 +279,14 @@ impl Library {
         }
     }
 
+    /// What the methods of a class do together, inherited ones included.
+    #[must_use]
+    pub fn member_effects(&self, class: &Symbol) -> EffectSet {
+        let classes = self.ancestry(class);
+        let members = classes.iter().flat_map(|class| class.members());
+        members.fold(EffectSet::NONE, |effects, member| effects.union(member.effects()))
+    }
+
     /// What the hooks (`on_epoch_end`, ...) of a callback class do together, inherited ones included.
     #[must_use]
     pub fn hook_effects(&self, class: &Symbol) -> EffectSet {

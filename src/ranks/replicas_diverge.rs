@@ -1,5 +1,7 @@
 //! After the broadcast all ranks hold the same model, and they keep it the same.
 
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::change::{Change, Changes, Culprit, State, join, part, then};
@@ -120,7 +122,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
         if own.iter().all(Changes::is_empty) {
             return Changes::new();
         }
-        let order = postorder(flow);
+        let order = loops_of(flow);
         let together = self.settled(caller, &own, &order, None);
         let mut apart = self.settled(caller, &own, &order, Some(&together));
         apart[Flow::ENTRY.index()].take().unwrap_or_default()
@@ -131,26 +133,27 @@ impl<'m, 'c> Replicas<'m, 'c> {
         &self,
         caller: Caller,
         own: &[Changes],
-        order: &[BlockId],
+        order: &[Vec<BlockId>],
         together: Option<&[Option<Changes>]>,
     ) -> Vec<Option<Changes>> {
         let mut behind: Vec<Option<Changes>> = vec![None; own.len()];
-        // The lattice is two high: a few turns of a loop show all that it does.
-        for _ in 0..TURNS {
-            let mut is_stable = true;
-            for &block in order {
-                // What leads to itself alone is known when the loop's end is.
-                let Some(mut changes) = self.joined(caller, block, &behind, together) else { continue };
-                if !own[block.index()].is_empty() {
-                    changes = then(&own[block.index()], &changes);
+        for component in order {
+            for _ in 0..TURNS {
+                let mut is_stable = true;
+                for &block in component {
+                    // What leads to itself alone is known when the loop's end is.
+                    let Some(mut changes) = self.joined(caller, block, &behind, together) else { continue };
+                    if !own[block.index()].is_empty() {
+                        changes = then(&own[block.index()], &changes);
+                    }
+                    if behind[block.index()].as_ref() != Some(&changes) {
+                        is_stable = false;
+                        behind[block.index()] = Some(changes);
+                    }
                 }
-                if behind[block.index()].as_ref() != Some(&changes) {
-                    is_stable = false;
-                    behind[block.index()] = Some(changes);
+                if is_stable || component.len() == 1 {
+                    break;
                 }
-            }
-            if is_stable {
-                break;
             }
         }
         behind
@@ -324,7 +327,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
             return Some(all_equal(self.behind(&from)));
         }
         // A state of elastic training, a hook: it broadcasts what it is given when training starts.
-        if symbol.is_class() && symbol.members().iter().any(|member| member.has(Effect::Broadcasts)) {
+        if symbol.is_class() && facts.library.member_effects(symbol).contains(Effect::Broadcasts) {
             return Some(all_equal(self.behind(&given())));
         }
         let receiver = facts.receiver(file, call)?;
@@ -546,22 +549,17 @@ fn scope_at(model: &Model<'_>, at: Location) -> Caller {
     Caller { file: at.file, scope: innermost.map_or(Module::TOP, |own| own.scope) }
 }
 
-/// The blocks that control reaches, successors first.
-fn postorder(flow: &Flow) -> Vec<BlockId> {
-    let mut seen = vec![false; flow.blocks.len()];
-    let mut order = Vec::with_capacity(flow.blocks.len());
-    let mut stack = vec![(Flow::ENTRY, 0)];
-    seen[Flow::ENTRY.index()] = true;
-    while let Some((block, index)) = stack.pop() {
-        match flow.blocks[block.index()].successors.get(index) {
-            Some(&next) => {
-                stack.push((block, index + 1));
-                if !std::mem::replace(&mut seen[next.index()], true) {
-                    stack.push((next, 0));
-                }
-            }
-            None => order.push(block),
+/// The blocks in the order in which what follows them is known: those of a loop together, behind what follows it.
+fn loops_of(flow: &Flow) -> Vec<Vec<BlockId>> {
+    let mut graph = DiGraph::<(), ()>::with_capacity(flow.blocks.len(), flow.blocks.len() * 2);
+    for _ in &flow.blocks {
+        graph.add_node(());
+    }
+    for (index, block) in flow.blocks.iter().enumerate() {
+        for next in &block.successors {
+            graph.add_edge(NodeIndex::new(index), NodeIndex::new(next.index()), ());
         }
     }
-    order
+    let components = tarjan_scc(&graph).into_iter();
+    components.map(|nodes| nodes.into_iter().map(|node| BlockId::new(node.index())).collect()).collect()
 }

@@ -191,6 +191,9 @@ impl Flood<'_, '_> {
             let own = self.values.differing[&place];
             let next: Vec<Place> = self.facts.influence().dependents(place).collect();
             for next in next {
+                if self.is_guessed(place, next) {
+                    continue;
+                }
                 if own.cause == Cause::Rank && self.is_of_library(next) {
                     self.weaker.push((next, Difference { cause: Cause::Data, ..own }));
                 } else {
@@ -211,6 +214,13 @@ impl Flood<'_, '_> {
         }
         self.values.differing.insert(place, own);
         queue.push_back(place);
+    }
+
+    /// Whether a value is an attribute of something unknown that code of another file stores to an attribute of this
+    /// name: most likely of something else.
+    fn is_guessed(&self, (from, _): Place, (file, value): Place) -> bool {
+        let Value::Attribute { base, .. } = self.facts.module(file).value(value).value else { return false };
+        from != file && self.facts.solution.values(file, base).iter().all(|&own| own == ObjectId::UNKNOWN)
     }
 
     /// Whether a value is what a library returns, as opposed to Python's own functions and the project's.
