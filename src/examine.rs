@@ -106,7 +106,7 @@ fn documents(project: &Project, facts: &Facts<'_>, findings: &[Finding]) -> Docu
     files.sort_unstable();
     files.dedup();
     let document = |file| {
-        let gone = || Document { path: project.file(file).relative.clone(), text: "".into() };
+        let gone = || Document { path: project.file(file).relative.clone(), text: "".into(), notebook: None };
         (file, project.document(file).unwrap_or_else(gone))
     };
     files.into_iter().map(document).collect()

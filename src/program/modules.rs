@@ -79,7 +79,7 @@ impl Modules {
             .par_iter()
             .map(|file| match file.kind {
                 FileKind::Stub => (Arc::new(semantic::analyse("")), Digest::of(""), None),
-                FileKind::Source => match project.read(file.id) {
+                FileKind::Source | FileKind::Notebook => match project.read(file.id) {
                     Ok(text) => (Arc::new(semantic::analyse(&text)), Digest::of(&text), None),
                     Err(problem) => (Arc::new(semantic::analyse("")), Digest::of(""), Some(problem)),
                 },
