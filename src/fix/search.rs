@@ -78,7 +78,8 @@ impl<'s> Search<'s, '_> {
             let document = self.before.documents.get(&file).ok_or("its file can't be read")?;
             let text = edits.apply(file, &document.text).ok_or("its edits lie outside of the text")?;
             let original = self.originals.get(file)?;
-            encode_as(self.before.project.file(file).kind, &text, original).map_err(|error| error.to_string())?;
+            encode_as(self.before.project.file(file).kind, &text, original)
+                .map_err(|error| error.to_string())?;
             texts.insert(file, text.into());
         }
         Ok(texts)

@@ -8,6 +8,7 @@ pub mod explain;
 mod fingerprint;
 mod full;
 pub mod graph;
+mod in_files;
 mod json;
 mod markdown;
 mod paint;
@@ -27,8 +28,9 @@ use crate::finding::{Applicability, Finding, Level};
 use crate::project::Documents;
 
 pub use fingerprint::fingerprints;
+use in_files::in_files;
 pub(crate) use paint::Ink;
-pub use sources::{Position, Sources, Span};
+pub use sources::{Page, Position, Sources, Span};
 pub use statistics::write as write_statistics;
 
 /// A finding with the identity that it keeps when the code around it moves.
@@ -142,6 +144,24 @@ pub enum Format {
     Sarif,
 }
 
+/// Who reads a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Audience {
+    /// They look at cells.
+    People,
+    /// They look at files.
+    Machines,
+}
+
+impl Format {
+    fn audience(self) -> Audience {
+        match self {
+            Self::Full | Self::Concise => Audience::People,
+            Self::Json | Self::Sarif => Audience::Machines,
+        }
+    }
+}
+
 /// The revision of the source under version control, for formats that record it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceControl {
@@ -178,6 +198,11 @@ pub fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    if format.audience() == Audience::Machines
+        && let Some((report, documents)) = in_files(report, sources)
+    {
+        return write(format, &report, &Sources::new(&documents), options, out);
+    }
     match format {
         Format::Full => full::write(report, sources, options, out),
         Format::Concise => concise::write(report, sources, options, out),

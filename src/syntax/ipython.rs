@@ -103,10 +103,10 @@ mod tests {
                 ("?x", CommandKind::Statement),
             ]
         );
-        assert_eq!(commands("files = !ls *.py\nlast = %time f()\n"), [
-            ("!ls *.py", CommandKind::Value),
-            ("%time f()", CommandKind::Value)
-        ]);
+        assert_eq!(
+            commands("files = !ls *.py\nlast = %time f()\n"),
+            [("!ls *.py", CommandKind::Value), ("%time f()", CommandKind::Value)]
+        );
     }
 
     #[test]

@@ -116,8 +116,9 @@ pub(super) fn read(file: &str) -> Result<Cells, Undecodable> {
         let Some(raw) = cell.source.filter(|_| cell.is_python()) else { continue };
         // The value is a part of `file`, borrowed from it.
         let at = raw.get().as_ptr() as usize - file.as_ptr() as usize;
-        let source = Source::read(file, at..at + raw.get().len())
-            .ok_or_else(|| no_notebook("the source of a cell is neither a string nor a list of strings", at))?;
+        let source = Source::read(file, at..at + raw.get().len()).ok_or_else(|| {
+            no_notebook("the source of a cell is neither a string nor a list of strings", at)
+        })?;
         list.push((CellNumber(number), source));
     }
     Ok(Cells { language: book.metadata.language(), list })

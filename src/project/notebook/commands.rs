@@ -12,13 +12,21 @@ use crate::syntax::{Command, CommandKind, ipython_commands, parses};
 #[derive(Debug)]
 pub(super) struct Hidden {
     pub(super) python: String,
-    /// What it hides, in its order.
-    pub(super) commands: Vec<String>,
+    /// What it hides, in its order, and where.
+    pub(super) commands: Vec<(usize, String)>,
 }
 
 /// Magics of a whole cell whose other lines are executed in the notebook.
 const CELL_MAGICS: [&str; 9] = [
-    "%%capture", "%%debug", "%%memit", "%%prun", "%%python", "%%python3", "%%snakeviz", "%%time", "%%timeit",
+    "%%capture",
+    "%%debug",
+    "%%memit",
+    "%%prun",
+    "%%python",
+    "%%python3",
+    "%%snakeviz",
+    "%%time",
+    "%%timeit",
 ];
 
 /// Magics whose argument is executed in the notebook.
@@ -26,8 +34,24 @@ const LINE_MAGICS: [&str; 5] = ["%memit", "%prun", "%snakeviz", "%time", "%timei
 
 /// Commands that need neither `%` nor `!` in front.
 const AUTOMATIC: [&str; 18] = [
-    "cat", "cd", "conda", "cp", "env", "load_ext", "ls", "mamba", "matplotlib", "mkdir", "mv", "pip", "pwd", "pylab",
-    "reload_ext", "rm", "run", "who",
+    "cat",
+    "cd",
+    "conda",
+    "cp",
+    "env",
+    "load_ext",
+    "ls",
+    "mamba",
+    "matplotlib",
+    "mkdir",
+    "mv",
+    "pip",
+    "pwd",
+    "pylab",
+    "reload_ext",
+    "rm",
+    "run",
+    "who",
 ];
 
 /// The code of a cell as Python of the same length; `None` where it is none.
@@ -44,38 +68,42 @@ pub(super) fn hide(cell: &str) -> Option<Hidden> {
     let mut commands = Vec::with_capacity(found.list.len());
     for command in found.list {
         let range = command.range.start().to_usize()..command.range.end().to_usize();
-        commands.push(cell[range.clone()].to_owned());
-        cover(&mut python, range, command);
+        let covered = cover(&mut python, range, command);
+        commands.push((covered.start, cell[covered].to_owned()));
     }
     Some(Hidden { python, commands })
 }
 
-fn cover(python: &mut String, range: Range<usize>, command: Command) {
+/// Covers a command, or as much of it as is no Python; tells what.
+fn cover(python: &mut String, range: Range<usize>, command: Command) -> Range<usize> {
+    if command.kind == CommandKind::Magic
+        && let Some(name) = magic_with_python(&python[range.clone()])
+    {
+        let name = range.start..range.start + name;
+        python.replace_range(name.clone(), &format!("0;{}", " ".repeat(name.len() - 2)));
+        return name;
+    }
     let begins_line = range.start == 0 || python[..range.start].ends_with(['\n', '\r']);
     match command.kind {
         CommandKind::Value => put(python, range.start, "_#"),
-        CommandKind::Magic if uncover_argument(python, &range) => return,
         CommandKind::Magic | CommandKind::Statement if begins_line => put(python, range.start, "#"),
         CommandKind::Magic | CommandKind::Statement => put(python, range.start, "0#"),
     }
     // Behind a backslash a command goes on.
-    let lines: Vec<usize> = python[range.clone()].match_indices('\n').map(|(at, _)| range.start + at + 1).collect();
+    let lines: Vec<usize> =
+        python[range.clone()].match_indices('\n').map(|(at, _)| range.start + at + 1).collect();
     for line in lines {
         put(python, line, "#");
     }
+    range
 }
 
-/// Leaves the argument of `%time` and its like, where it is Python.
-fn uncover_argument(python: &mut String, range: &Range<usize>) -> bool {
-    let command = &python[range.clone()];
-    let Some((name, argument)) = command.split_once([' ', '\t']) else { return false };
+/// The length of the name of `%time` and its like, where their argument is Python.
+fn magic_with_python(command: &str) -> Option<usize> {
+    let (name, argument) = command.split_once([' ', '\t'])?;
     let argument = argument.trim_start();
-    if !LINE_MAGICS.contains(&name) || argument.is_empty() || argument.contains('\n') || !parses(argument) {
-        return false;
-    }
-    let cover = format!("0;{}", " ".repeat(name.len() - 2));
-    python.replace_range(range.start..range.start + name.len(), &cover);
-    true
+    let is_python = !argument.is_empty() && !argument.contains('\n') && parses(argument);
+    (LINE_MAGICS.contains(&name) && is_python).then_some(name.len())
 }
 
 /// Puts ASCII characters in the place of what is there, which keeps its length; line ends stay.

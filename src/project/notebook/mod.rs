@@ -28,8 +28,8 @@ pub struct Notebook {
     shown: Arc<str>,
     /// Those with Python.
     cells: Vec<Cell>,
-    /// The commands that the text hides, in its order.
-    hidden: Vec<String>,
+    /// The commands that the text hides, in its order, and where.
+    hidden: Vec<(usize, String)>,
     escapes: Escapes,
 }
 
@@ -76,7 +76,7 @@ impl Notebook {
             text.push('\n');
             shown.push_str(&source.text);
             shown.push('\n');
-            hidden.extend(commands);
+            hidden.extend(commands.into_iter().map(|(at, command)| (start + at, command)));
             cells.push(Cell { number, lines: start..text.len(), source });
         }
         let escapes = Escapes::of(&file);
@@ -108,6 +108,13 @@ impl Notebook {
         Some((cell.number, cell.lines.clone()))
     }
 
+    /// Whether something stands in a stretch of the text that is no Python: the border between two cells, or a command.
+    #[must_use]
+    pub fn is_parted(&self, range: &Range<usize>) -> bool {
+        self.index(range.start) != self.index(range.end)
+            || self.hidden.iter().any(|(at, _)| range.contains(at))
+    }
+
     /// Where a stretch of the text stands in the file.
     #[must_use]
     pub fn in_file(&self, range: Range<usize>) -> Range<usize> {
@@ -134,7 +141,10 @@ impl Notebook {
         if *changed.text != *text {
             return Err(Unencodable::Cells);
         }
-        if changed.hidden != self.hidden {
+        let commands = |notebook: &Self| -> Vec<String> {
+            notebook.hidden.iter().map(|(_, command)| command.clone()).collect()
+        };
+        if commands(&changed) != commands(self) {
             return Err(Unencodable::Command);
         }
         Ok(changed)

@@ -76,6 +76,10 @@ fn changes(before: &str, after: &str) -> Vec<Replacement> {
     if before == after {
         return Vec::new();
     }
+    // The first code of an empty cell may need quotes around all of it.
+    if before == "\n" {
+        return vec![(0..before.len(), after.to_owned())];
+    }
     let mut found = Vec::new();
     for (old, new, tag) in stretches(&TextDiff::from_lines(before, after)) {
         let (gone, come) = (&before[old.clone()], &after[new]);
