@@ -93,7 +93,7 @@ pub struct SourceFile {
 pub struct Project {
     root: PathBuf,
     config: Config,
-    files: Vec<SourceFile>,
+    files: Arc<[SourceFile]>,
     problems: Vec<FileProblem>,
     overlay: BTreeMap<PathBuf, Arc<str>>,
     /// The paths that are reported, without those that a forced exclude leaves out.

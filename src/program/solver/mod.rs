@@ -46,7 +46,7 @@ fn capacity(values: usize) -> usize {
 /// How many objects all values together may be, roughly, in a project that is not small.
 const WORK: usize = 6_000_000;
 
-/// How many creation sites of one class or library function are told apart.
+/// How many creation sites of one class or library function are told apart in a component.
 const SITES: u32 = 64;
 
 /// Which calls values flow along.
@@ -163,7 +163,7 @@ impl<'a> Solver<'a> {
             values,
             nodes,
             uses: Uses::with_capacity(count * 2),
-            capacity: capacity(count),
+            capacity: capacity(modules.size),
             view,
             queue: VecDeque::new(),
             fields: FxHashMap::with_capacity_and_hasher(count / 4, FxBuildHasher),
