@@ -8,7 +8,7 @@ use crate::api::Library;
 use crate::checks::{Check, RULES, tool};
 use crate::finding::{Confidence, Finding, Rule};
 use crate::fix;
-use crate::program::{Facts, Modules};
+use crate::program::{Facts, Modules, Pattern};
 use crate::project::{Document, Documents, FileId, Project, Selection};
 use crate::report::Report;
 use crate::suppression::{self, Checks, Suppressions};
@@ -39,6 +39,15 @@ pub struct Wishes<'a> {
     pub ignores: Ignores,
 }
 
+/// A program that trains, by its files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trainer {
+    /// The module that is run.
+    pub entry: FileId,
+    /// The files that own code which it may run.
+    pub files: Vec<FileId>,
+}
+
 /// A project with all that is found in it.
 #[derive(Debug)]
 pub struct Examined {
@@ -53,6 +62,8 @@ pub struct Examined {
     pub standing: Vec<Finding>,
     /// The texts that findings and fixes point into.
     pub documents: Documents,
+    /// The programs that train.
+    pub trainers: Vec<Trainer>,
 }
 
 impl Examined {
@@ -66,14 +77,26 @@ impl Examined {
     /// Examines a project whose modules are known.
     #[must_use]
     pub fn of(project: Project, modules: Modules, wishes: Wishes<'_>) -> Self {
-        let (found, documents, suppressions) =
+        Self::unless(project, modules, wishes, &|| false).expect("nobody stops it")
+    }
+
+    /// The same, or nothing as soon as nobody wants to know any more.
+    #[must_use]
+    pub fn unless(
+        project: Project,
+        modules: Modules,
+        wishes: Wishes<'_>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Option<Self> {
+        let (found, documents, suppressions, trainers) =
             analysis::with_modules(&modules, &project, wishes.library, |facts| {
-                let mut found = analysis::findings_of(wishes.checks, &project, facts, wishes.strict);
+                let (checks, strict) = (wishes.checks, wishes.strict);
+                let mut found = analysis::findings_unless(checks, &project, facts, strict, is_stopped)?;
                 let documents = documents(&project, facts, &found);
                 fix::settle(&mut found, &documents);
                 let suppressions = suppressions(facts, &documents);
-                (found, documents, suppressions)
-            });
+                Some((found, documents, suppressions, trainers(facts)))
+            })?;
         let everything = Checks { known: RULES, ran: &|_| true };
         let standing = match wishes.ignores {
             Ignores::Obeyed => {
@@ -84,7 +107,7 @@ impl Examined {
         };
         let report =
             Outcome { project: &project, wishes, documents: &documents }.report(found, &suppressions);
-        Self { project, modules, report, standing, documents }
+        Some(Self { project, modules, report, standing, documents, trainers })
     }
 
     /// The same project with these texts in place of what the files hold.
@@ -92,6 +115,11 @@ impl Examined {
     pub fn with_texts(&self, texts: &BTreeMap<FileId, Arc<str>>, wishes: Wishes<'_>) -> Self {
         Self::of(self.project.with_texts(texts), self.modules.with_texts(texts), wishes)
     }
+}
+
+fn trainers(facts: &Facts<'_>) -> Vec<Trainer> {
+    let trains = facts.programs.iter().filter(|program| program.pattern != Pattern::None);
+    trains.map(|program| Trainer { entry: program.entry, files: program.files() }).collect()
 }
 
 /// The texts that findings, fixes and suppressions point into.

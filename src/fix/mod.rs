@@ -27,6 +27,6 @@ pub use diff::{Line, LineKind, diff};
 pub use edits::{Edits, Replacement};
 pub use original::{Change, Originals};
 pub use parcel::{Cause, Refusal};
-pub use rounds::{Mended, mend};
+pub use rounds::{Mended, mend, mend_one};
 pub use settle::settle;
 pub use write::{Target, WriteProblem, write};

@@ -124,8 +124,7 @@ impl<'a> Linking<'a> {
                 continue;
             }
             for (name, submodule) in self.submodules_of(package) {
-                let is_linked =
-                    matches!(submodule, Target::File(other) if self.union.equiv(file.0, other.0));
+                let is_linked = matches!(submodule, Target::File(other) if self.union.equiv(file.0, other.0));
                 let members = groups.get(&group).map_or(&[][..], Vec::as_slice);
                 if !is_linked && members.iter().any(|member| self.mentions(*member, name)) {
                     changed |= self.link(file, submodule);
@@ -213,7 +212,8 @@ mod tests {
 
     #[test]
     fn imports_link_files_in_both_directions() {
-        let files = [("a.py", "import b"), ("b.py", "import os"), ("c.py", "import b"), ("d.py", "import os")];
+        let files =
+            [("a.py", "import b"), ("b.py", "import os"), ("c.py", "import b"), ("d.py", "import os")];
         assert_eq!(components(&files), ["a.py b.py c.py", "d.py"]);
     }
 

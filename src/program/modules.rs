@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::components::Components;
+use super::solver::capacity;
 use crate::api::Library;
 use crate::project::{FileId, FileKind, FileProblem, Imports, Project, SourceFile, Target};
 use crate::semantic::{self, FunctionId, Import, Imported, Module, ValueId};
@@ -72,8 +73,8 @@ pub struct Modules {
     pub problems: Vec<FileProblem>,
     /// Files whose bytes are no text; each is a finding.
     pub undecodable: Vec<(FileId, FileProblem)>,
-    /// How many values the whole project has: what decides how much is spent on each.
-    pub size: usize,
+    /// How many objects a value may be before it is unknown; the whole project's size decides.
+    pub capacity: usize,
 }
 
 /// A file on its own.
@@ -127,7 +128,7 @@ impl Modules {
             components: Arc::default(),
             problems: project.problems().to_vec(),
             undecodable: Vec::new(),
-            size: 0,
+            capacity: 0,
         };
         for Made { file, module, digest, problem } in made.collect::<Vec<_>>() {
             modules.list.push(module);
@@ -159,7 +160,7 @@ impl Modules {
     /// These modules with what only all of them tell.
     fn linked(mut self) -> Self {
         self.components = Arc::new(Components::new(&self.list, &self.imports));
-        self.size = self.list.iter().map(|module| module.values.len()).sum();
+        self.capacity = capacity(self.list.iter().map(|module| module.values.len()).sum());
         self
     }
 

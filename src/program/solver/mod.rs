@@ -39,7 +39,8 @@ use crate::semantic::{Constant, FunctionId, Module, NameId, Parameter, ScopeKind
 
 /// How many objects a value may be before it is unknown: fewer in a large project, so that the work stays near
 /// linear in its size.
-fn capacity(values: usize) -> usize {
+#[must_use]
+pub(super) fn capacity(values: usize) -> usize {
     (WORK / values.max(1)).clamp(8, 64)
 }
 
@@ -163,7 +164,7 @@ impl<'a> Solver<'a> {
             values,
             nodes,
             uses: Uses::with_capacity(count * 2),
-            capacity: capacity(modules.size),
+            capacity: modules.capacity,
             view,
             queue: VecDeque::new(),
             fields: FxHashMap::with_capacity_and_hasher(count / 4, FxBuildHasher),
