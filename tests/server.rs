@@ -339,23 +339,34 @@ fn an_edit_changes_what_is_found_in_another_file() {
 
 #[test]
 fn a_quick_fix_is_what_fix_does() {
-    let files =
-        Files::from([("train.py".to_owned(), TRAIN.to_owned()), ("model.py".to_owned(), LATE.to_owned())]);
-    let place = written(&files);
-    let model = place.path().join("model.py");
-    let mut editor = Editor::with(place.path());
-    editor.open(&model, LATE);
-    editor.settle();
-    let actions = editor.actions(&model, 1, Some("quickfix"));
-    let preferred: Vec<&Value> = actions.iter().filter(|action| action["isPreferred"] == true).collect();
-    assert_eq!(preferred.len(), 1, "{actions:#?}");
-    assert!(preferred[0].get("edit").is_none(), "edits are found out when they are wanted");
-    let action = editor.ask("codeAction/resolve", preferred[0].clone());
-    let mut after = files.clone();
-    applied(&action["edit"], &mut after);
-    let by_fix = mended(&files, Applicability::Safe, Some("import-not-at-top"));
-    assert_eq!(after, by_fix);
-    assert_eq!(action["edit"]["documentChanges"][0]["textDocument"]["version"], 1);
+    let unused = format!("{MODEL}# hvdlint: ignore-file[import-not-at-top] -- it was once needed\n");
+    let cases = [
+        ("import-not-at-top", LATE, 1, Applicability::Unsafe),
+        ("unused-suppression", unused.as_str(), 3, Applicability::Safe),
+    ];
+    for (check, text, line, applicability) in cases {
+        let files = Files::from([
+            ("train.py".to_owned(), TRAIN.to_owned()),
+            ("model.py".to_owned(), text.to_owned()),
+        ]);
+        let place = written(&files);
+        let model = place.path().join("model.py");
+        let mut editor = Editor::with(place.path());
+        editor.open(&model, text);
+        let actions = editor.actions(&model, line, Some("quickfix"));
+        let action = actions[0].clone();
+        assert!(action.get("edit").is_none(), "edits are found out when they are wanted");
+        let title = action["title"].as_str().unwrap();
+        assert_eq!(title.ends_with(" (unsafe)"), applicability == Applicability::Unsafe, "{title}");
+        assert_eq!(action["isPreferred"] == true, applicability == Applicability::Safe, "{title}");
+        let action = editor.ask("codeAction/resolve", action);
+        let mut after = files.clone();
+        applied(&action["edit"], &mut after);
+        assert_ne!(after, files);
+        let by_fix = mended(&files, applicability, Some("import-not-at-top,unused-suppression"));
+        assert_eq!(after, by_fix, "{check}");
+        assert_eq!(action["edit"]["documentChanges"][0]["textDocument"]["version"], 1);
+    }
 }
 
 #[test]

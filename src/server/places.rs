@@ -3,7 +3,7 @@
 use lsp_types::{Position, PositionEncodingKind, Range};
 
 use crate::finding::SpanRange;
-use crate::syntax::LineIndex;
+use crate::syntax::{LineIndex, TextSize};
 
 /// In which units the characters of a line are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl<'t> Lines<'t> {
     /// The position of a byte; one inside a character or behind the text is moved to the nearest place before it.
     pub(super) fn position(&self, byte: usize) -> Position {
         let byte = self.text.floor_char_boundary(byte);
-        let line = self.starts().partition_point(|start| start.to_usize() <= byte) - 1;
+        let line = self.starts().partition_point(TextSize::to_usize <= byte) - 1;
         let before = &self.text[self.starts()[line].to_usize()..byte];
         let character: usize = before.chars().map(|char| self.encoding.width(char)).sum();
         let number = |count: usize| u32::try_from(count).expect("documents are smaller than 4 GiB");
@@ -78,10 +78,10 @@ impl<'t> Lines<'t> {
     /// The byte of a position. Behind the end of a line it is the line's end, behind the last line that of the text.
     pub(super) fn byte(&self, position: Position) -> usize {
         let line = position.line as usize;
-        let Some(start) = self.starts().get(line).map(|start| start.to_usize()) else {
+        let Some(start) = self.starts().get(line).map(TextSize::to_usize) else {
             return self.text.len();
         };
-        let end = self.starts().get(line + 1).map_or(self.text.len(), |next| next.to_usize());
+        let end = self.starts().get(line + 1).map_or(self.text.len(), TextSize::to_usize);
         let line = self.text[start..end].trim_end_matches(['\r', '\n']);
         let mut left = position.character as usize;
         for (at, char) in line.char_indices() {
@@ -94,7 +94,7 @@ impl<'t> Lines<'t> {
         start + line.len()
     }
 
-    fn starts(&self) -> &[crate::syntax::TextSize] {
+    fn starts(&self) -> &[TextSize] {
         self.index.line_starts()
     }
 }

@@ -55,8 +55,8 @@ pub(super) struct Session {
     pub(super) documents: Documents,
     pub(super) workspaces: Vec<Workspace>,
     spellings: Vec<Spelling>,
-    /// What the client was told of each file that has findings.
-    published: FxHashMap<PathBuf, Vec<Diagnostic>>,
+    /// What the client was told of each file that has findings, and under which name of the file.
+    published: FxHashMap<PathBuf, (Uri, Vec<Diagnostic>)>,
     outbox: Sender<Message>,
     pub(super) watch: Arc<Watch>,
     /// The number of the last change that was heard of.
@@ -309,17 +309,17 @@ impl Session {
 
     fn publish_file(&mut self, path: &Path, diagnostics: Vec<Diagnostic>) {
         let document = self.documents.get(path);
-        let before = self.published.get(path).map_or(&[][..], Vec::as_slice);
+        let before = self.published.get(path);
         // The client waits for an answer about a text that it has sent.
-        if before == diagnostics && document.is_none() {
+        if document.is_none() && before.map_or(&[][..], |(_, before)| before) == diagnostics {
             return;
         }
         let version = document.map(|document| document.version);
-        let Some(uri) = self.uri(path) else { return };
+        let Some(uri) = before.map(|(uri, _)| uri.clone()).or_else(|| self.uri(path)) else { return };
         if diagnostics.is_empty() {
             self.published.remove(path);
         } else {
-            self.published.insert(path.to_owned(), diagnostics.clone());
+            self.published.insert(path.to_owned(), (uri.clone(), diagnostics.clone()));
         }
         self.notify(PublishDiagnostics::METHOD, PublishDiagnosticsParams { uri, diagnostics, version });
     }
