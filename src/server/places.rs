@@ -62,7 +62,7 @@ impl<'t> Lines<'t> {
     /// The position of a byte; one inside a character or behind the text is moved to the nearest place before it.
     pub(super) fn position(&self, byte: usize) -> Position {
         let byte = self.text.floor_char_boundary(byte);
-        let line = self.starts().partition_point(TextSize::to_usize <= byte) - 1;
+        let line = self.starts().partition_point(|start| start.to_usize() <= byte) - 1;
         let before = &self.text[self.starts()[line].to_usize()..byte];
         let character: usize = before.chars().map(|char| self.encoding.width(char)).sum();
         let number = |count: usize| u32::try_from(count).expect("documents are smaller than 4 GiB");

@@ -4,7 +4,7 @@ use crate::finding::{Applicability, Edit, Finding, Fix, Location};
 use crate::syntax::{TextRange, TextSize};
 
 /// What stands where the reason belongs, which only people know.
-const REASON: &str = "TODO: say why";
+const REASON: &str = "write the reason here";
 
 /// The change that suppresses a finding by a comment alone on the line above its statement. `statements` are the
 /// ranges of all statements of its file, as for [`super::parse`].
