@@ -25,7 +25,7 @@ pub(crate) static ALIASED: Rule = Rule {
 /// Documents in the given order, numbered from 0.
 pub(crate) fn documents(files: &[(&str, &str)]) -> Documents {
     let number = |index| FileId(u32::try_from(index).expect("few files"));
-    let document = |(path, text): &(&str, &str)| Document { path: (*path).to_owned(), text: (*text).into() };
+    let document = |(path, text): &(&str, &str)| Document::new(*path, *text);
     files.iter().enumerate().map(|(index, file)| (number(index), document(file))).collect()
 }
 
