@@ -161,8 +161,7 @@ impl Outcome<'_> {
             }
         };
         let shown = |finding: &Finding| finding.confidence >= confidence && self.is_reported(finding);
-        let standing =
-            |finding: &Finding, standing| if shown(finding) { standing } else { Standing::Hidden };
+        let standing = |finding: &Finding, standing| if shown(finding) { standing } else { Standing::Hidden };
         let kept = kept.into_iter().map(|finding| (standing(&finding, Standing::Reported), finding));
         let suppressed = suppressed
             .into_iter()

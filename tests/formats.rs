@@ -42,9 +42,8 @@ fn outputs(folder: &Path) -> BTreeMap<&'static str, String> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let run = run(folder, &arguments);
     assert_eq!((run.status, run.stdout.as_str(), run.stderr.as_str()), (1, "", ""));
-    let read = |format: &&'static str| {
-        (*format, fs::read_to_string(folder.join(format!("out.{format}"))).unwrap())
-    };
+    let read =
+        |format: &&'static str| (*format, fs::read_to_string(folder.join(format!("out.{format}"))).unwrap());
     FORMATS.iter().map(read).collect()
 }
 
@@ -86,9 +85,8 @@ fn place(text: &str) -> (String, usize) {
 
 fn json(output: &str) -> Vec<Row> {
     let log: Value = serde_json::from_str(output).unwrap();
-    let row = |finding: &Value| {
-        (text(&finding["name"]), text(&finding["path"]), number(&finding["start"]["line"]))
-    };
+    let row =
+        |finding: &Value| (text(&finding["name"]), text(&finding["path"]), number(&finding["start"]["line"]));
     log["findings"].as_array().unwrap().iter().map(row).collect()
 }
 
@@ -138,7 +136,8 @@ fn github(output: &str) -> Vec<Row> {
     let row = |line: &str| {
         let (_, rest) = line.split_once(" title=").unwrap();
         let (properties, _) = rest.split_once("::").unwrap();
-        let mut parts = properties.split(',').map(|part| part.split_once('=').map_or(part, |(_, value)| value));
+        let mut parts =
+            properties.split(',').map(|part| part.split_once('=').map_or(part, |(_, value)| value));
         let title = parts.next().unwrap().split(' ').nth(1).unwrap().to_owned();
         (title, decoded(parts.next().unwrap()), parts.next().unwrap().parse().unwrap())
     };
@@ -246,7 +245,8 @@ fn the_bytes_are_the_same_from_any_folder_and_in_any_checkout() {
 
 #[test]
 fn platforms_are_told_paths_from_the_root_of_the_repository() {
-    let project = folder(&[("ml/hvdlint.toml", ""), ("ml/train.py", "def broken(:\n    pass\n"), (".git/HEAD", "")]);
+    let project =
+        folder(&[("ml/hvdlint.toml", ""), ("ml/train.py", "def broken(:\n    pass\n"), (".git/HEAD", "")]);
     for (format, path) in [
         ("concise", "train.py"),
         ("full", "train.py"),

@@ -6,6 +6,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use hvdlint::cli::{CheckArgs, Cli, ColorChoice, Command, Output, resolve_color};
 use hvdlint::finding::{Confidence, Level};
+use hvdlint::report::Format;
 
 fn check(arguments: &str) -> CheckArgs {
     match Cli::try_parse_from(arguments.split(' ')).expect("a valid command line").command {
@@ -51,7 +52,10 @@ fn an_output_is_a_format_and_maybe_a_file() {
     );
     assert_eq!("json=".parse::<Output>(), Err("no file name after `=`".into()));
     let message = "xml=f".parse::<Output>().expect_err("no such format");
-    assert_eq!(message, "`xml` is not a format; the formats are `full`, `concise`, `json`, `sarif`, `github`, `gitlab`, `junit`, `rdjson`");
+    assert_eq!(
+        message,
+        "`xml` is not a format; the formats are `full`, `concise`, `json`, `sarif`, `github`, `gitlab`, `junit`, `rdjson`"
+    );
 }
 
 #[test]

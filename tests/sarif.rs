@@ -100,9 +100,15 @@ fn texts(folder: &Path) -> Files {
 
 #[test]
 fn the_fixes_of_a_log_do_what_fix_does() {
+    // Every third, and those whose fixes contradict each other or are refused.
+    let special = ["fit-steps", "refused-python-2", "refused-shared-helper", "train-on-batch-gan"];
+    let chosen = fixtures()
+        .into_iter()
+        .enumerate()
+        .filter(|(index, (name, _))| index % 3 == 0 || special.contains(&name.as_str()));
     let mut different = Vec::new();
     let mut changed = 0;
-    for (name, path) in fixtures() {
+    for (_, (name, path)) in chosen {
         let (by_log, by_fix) = (copy_of(&path), copy_of(&path));
         let before = texts(by_log.path());
         mended_by_log(by_log.path(), &[]);
@@ -113,7 +119,7 @@ fn the_fixes_of_a_log_do_what_fix_does() {
             different.push(name);
         }
     }
-    assert!(changed > 50, "{changed} fixtures are changed");
+    assert!(changed > 20, "{changed} fixtures are changed");
     assert_eq!(different, [""; 0]);
 }
 
@@ -122,14 +128,17 @@ fn the_fixes_of_a_log_are_right_between_wide_characters_tabs_and_crlf() {
     let text = "import tensorflow as tf\r\ne = '🙂é'; K = 1  # hvdlint: ignore[HVD001] -- 🙂\r\nif e:\r\n\tx = '🙂'  # hvdlint: ignore[HVD001] -- 🙂\r\n\t# hvdlint: ignore[HVD001] -- 🙂\r\n\ty = 2\r\n";
     let (by_log, by_fix) = (folder(&[("a b.py", text)]), folder(&[("ab.py", text)]));
     let log = log(by_log.path(), &[]);
-    let mended: Vec<String> = applied(&{
-        let mut log = log;
-        let uri = "/runs/0/results";
-        for result in log.pointer_mut(uri).unwrap().as_array_mut().unwrap() {
-            result["fixes"][0]["artifactChanges"][0]["artifactLocation"]["uri"] = "a b.py".into();
-        }
-        log
-    }, by_log.path())
+    let mended: Vec<String> = applied(
+        &{
+            let mut log = log;
+            let uri = "/runs/0/results";
+            for result in log.pointer_mut(uri).unwrap().as_array_mut().unwrap() {
+                result["fixes"][0]["artifactChanges"][0]["artifactLocation"]["uri"] = "a b.py".into();
+            }
+            log
+        },
+        by_log.path(),
+    )
     .into_values()
     .collect();
     run(by_fix.path(), &["check", "--isolated", "--fix"]);
@@ -193,7 +202,8 @@ fn the_log_says_which_revision_it_is_about() {
     let provenance = |environment: &[(&str, &str)]| {
         let mut command = hvdlint();
         command.current_dir(project.path()).args(["check", "ml", "--output", "sarif"]);
-        finish(command.envs(environment.iter().copied())).json()["runs"][0]["versionControlProvenance"].clone()
+        finish(command.envs(environment.iter().copied())).json()["runs"][0]["versionControlProvenance"]
+            .clone()
     };
     assert_eq!(provenance(&[]), Value::Null, "a repository without a remote has no address");
     git(project.path(), &["remote", "add", "origin", "https://me:secret@example.com/o/r.git"]);

@@ -12,8 +12,9 @@ use crate::api::Library;
 use crate::checks::{CHECKS, RULES};
 use crate::cli::{CheckArgs, GlobalArgs, Output};
 use crate::examine::{Examined, Ignores, Wishes};
+use crate::fix;
 use crate::project::{Project, SelectOptions, Selection, StandardInput, decode};
-use crate::report::{self, Format, Report, Sources};
+use crate::report::{self, Format, Offers, Report, Sources};
 
 pub(super) fn run(arguments: &CheckArgs, global: &GlobalArgs) -> anyhow::Result<u8> {
     let mut options = super::options(&arguments.config, global);
@@ -109,8 +110,12 @@ impl Job<'_> {
         let sources = Sources::new(&examined.documents);
         let default = [Output { format: Format::Full, file: None }];
         let outputs = if arguments.output.is_empty() { &default[..] } else { &arguments.output };
+        let mut offers = None;
         for output in outputs {
-            let options = self.options(output, &examined.project, status);
+            let mut options = self.options(output, &examined.project, status);
+            if output.format.has_offers() {
+                options.offers = offers.get_or_insert_with(|| self.offers(examined)).clone();
+            }
             if let Some(path) = &output.file {
                 let file =
                     File::create(path).with_context(|| format!("{} can't be written", path.display()))?;
@@ -129,6 +134,10 @@ impl Job<'_> {
         Ok(())
     }
 
+    fn offers(self, examined: &Examined) -> Offers {
+        fix::offers(examined, self.wishes, self.input.map(Input::bytes))
+    }
+
     fn options(self, output: &Output, project: &Project, status: u8) -> report::Options {
         let is_sarif = output.format == Format::Sarif;
         report::Options {
@@ -141,6 +150,7 @@ impl Job<'_> {
                 None
             },
             folder: project.folder_in_repository(),
+            offers: Offers::default(),
             sarif_category: self.arguments.sarif_category.clone(),
         }
     }

@@ -24,6 +24,11 @@ impl Input {
         let file = project.find(filename.unwrap_or(Path::new("<stdin>")))?.id;
         Some(Self { file, bytes })
     }
+
+    /// The file and what it holds.
+    pub(super) fn bytes(&self) -> (FileId, Vec<u8>) {
+        (self.file, self.bytes.clone())
+    }
 }
 
 /// Prints what `--fix` would change.
@@ -96,7 +101,7 @@ pub(super) fn apply(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
 
 fn mend(job: Job<'_>, examined: Examined) -> Mended {
     let least = if job.arguments.unsafe_fixes { Applicability::Unsafe } else { Applicability::Safe };
-    let stdin = job.input.map(|input| (input.file, input.bytes.clone()));
+    let stdin = job.input.map(Input::bytes);
     fix::mend(examined, job.wishes, least, stdin)
 }
 

@@ -32,8 +32,8 @@ pub use globs::{GlobProblem, PathGlobs};
 pub use imports::{FolderId, Imports, Target};
 pub use names::ModuleName;
 pub use open::{ConfigSource, OpenOptions, StandardInput};
-pub use source_control::SourceControl;
 pub use selection::{SelectOptions, Selection, Selector, UnknownCheck};
+pub use source_control::SourceControl;
 
 /// Files above this size, in bytes, are not read.
 pub const LARGEST_FILE: u64 = 64 << 20;

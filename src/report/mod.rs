@@ -13,6 +13,7 @@ pub mod graph;
 mod json;
 mod junit;
 mod markdown;
+mod offers;
 mod paint;
 mod patch;
 mod platform;
@@ -22,7 +23,6 @@ mod sanitize;
 mod sarif;
 mod sources;
 mod statistics;
-mod units;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -33,12 +33,12 @@ use std::io::{self, Write};
 use crate::finding::{Applicability, Finding, Level};
 use crate::project::{Documents, FileId};
 
-pub use fingerprint::fingerprints;
-pub(crate) use paint::Ink;
 pub use crate::project::SourceControl;
+pub use fingerprint::fingerprints;
+pub use offers::{Offer, Offers};
+pub(crate) use paint::Ink;
 pub use sources::{Columns, Position, Sources, Span};
 pub use statistics::write as write_statistics;
-pub use units::Units;
 
 /// A finding with the identity that it keeps when the code around it moves.
 #[derive(Clone, Debug)]
@@ -194,8 +194,18 @@ pub struct Options {
     /// The project's folder in its repository, with a `/` at its end; empty where that is the same. What platforms
     /// read has paths from the repository's root.
     pub folder: String,
+    /// What formats offer to apply.
+    pub offers: Offers,
     /// What distinguishes this SARIF run from others of the same commit.
     pub sarif_category: Option<String>,
+}
+
+impl Format {
+    /// Whether readers of the format apply fixes at a click, so that it has [`Options::offers`].
+    #[must_use]
+    pub fn has_offers(self) -> bool {
+        matches!(self, Self::Sarif | Self::Rdjson)
+    }
 }
 
 /// Writes `report` in `format`.

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::platform::{Platform, text};
-use super::{Columns, Options, Report, Reported, Sources, Span};
-use crate::finding::{Applicability, Finding, Level, Location};
+use super::{Columns, Offers, Options, Report, Reported, Sources, Span};
+use crate::finding::{Finding, Level, Location};
 
 #[derive(Serialize)]
 struct Log<'a> {
@@ -54,13 +54,14 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let platform = Platform::new(report, sources, options);
-    let diagnostics = platform.findings().map(|reported| diagnostic(reported, platform)).collect();
+    let diagnostics =
+        platform.findings().map(|reported| diagnostic(reported, platform, &options.offers)).collect();
     let log = Log { source: Source { name: env!("CARGO_PKG_NAME") }, diagnostics };
     serde_json::to_writer_pretty(&mut *out, &log)?;
     writeln!(out)
 }
 
-fn diagnostic<'a>(reported: &'a Reported, platform: Platform<'a>) -> Diagnostic<'a> {
+fn diagnostic<'a>(reported: &'a Reported, platform: Platform<'a>, offers: &'a Offers) -> Diagnostic<'a> {
     let finding = &reported.finding;
     Diagnostic {
         message: text(finding),
@@ -74,20 +75,19 @@ fn diagnostic<'a>(reported: &'a Reported, platform: Platform<'a>) -> Diagnostic<
             Level::Note => "INFO",
         },
         code: Code { value: finding.rule.name },
-        suggestions: suggestion(finding, platform.sources).into_iter().collect(),
+        suggestions: suggestion(finding, offers, platform.sources).into_iter().collect(),
     }
 }
 
-/// A suggestion is one range of the finding's file, and is applied alone: only a safe fix that is no more than that
+/// A suggestion is one range of the finding's file, and is applied alone: only a change that is no more than that
 /// becomes one.
-fn suggestion<'a>(finding: &'a Finding, sources: &Sources<'_>) -> Option<Suggestion<'a>> {
-    let fix = finding.fix.as_ref()?;
-    let [edit] = fix.edits.as_slice() else { return None };
+fn suggestion<'a>(finding: &Finding, offers: &'a Offers, sources: &Sources<'_>) -> Option<Suggestion<'a>> {
+    let edits = &offers.at(finding)?.edits;
     let file = finding.primary.location.file;
-    let is_whole =
-        fix.unit.is_none() && fix.applicability == Applicability::Safe && edit.location.file == file;
+    let [edit] = edits.of(file) else { return None };
+    let is_whole = edits.files().count() == 1;
     is_whole.then(|| Suggestion {
-        range: range(edit.location, sources),
+        range: range(Location { file, range: edit.range }, sources),
         text: sources.physical_content(file, &edit.content),
     })
 }
@@ -98,8 +98,7 @@ fn range(location: Location, sources: &Sources<'_>) -> Span {
 
 #[cfg(test)]
 mod tests {
-    use crate::project::FileId;
-    use crate::report::testing::{ALIASED, at, documents, finding, replace, written};
+    use crate::report::testing::{ALIASED, at, documents, finding, offering, replace, written};
     use crate::report::{Format, Options, Report};
 
     #[test]
@@ -108,7 +107,7 @@ mod tests {
         let mended = finding(&documents, &ALIASED, "a.py", "K", "`K` is `tf.keras`")
             .mended_by(replace(at(&documents, "a.py", "tf.keras"), "x"));
         let report = Report::new(vec![mended], Vec::new(), 1, &documents);
-        insta::assert_snapshot!(written(Format::Rdjson, &report, &documents, &Options::default()), @r#"
+        insta::assert_snapshot!(written(Format::Rdjson, &report, &documents, &offering(&report)), @r#"
         {
           "source": {
             "name": "hvdlint"
@@ -159,8 +158,9 @@ mod tests {
         let documents = documents(&[("a.py", "K = tf.keras\n")]);
         let mut mended = finding(&documents, &ALIASED, "a.py", "K", "m")
             .mended_by(replace(at(&documents, "a.py", "tf.keras"), "x"));
-        mended.fix.as_mut().expect("it has a fix").unit = Some(FileId(0));
+        let edits = &mut mended.fix.as_mut().expect("it has a fix").edits;
+        edits.extend(replace(at(&documents, "a.py", "K"), "").edits);
         let report = Report::new(vec![mended], Vec::new(), 1, &documents);
-        assert!(!written(Format::Rdjson, &report, &documents, &Options::default()).contains("suggestions"));
+        assert!(!written(Format::Rdjson, &report, &documents, &offering(&report)).contains("suggestions"));
     }
 }

@@ -102,7 +102,11 @@ mod tests {
     #[test]
     fn more_indentation_is_put_behind_what_is_there() {
         assert_eq!(cleared("if x:\n    a\n", 6..6, "  "), ("if x:\n      a\n".to_owned(), 10));
-        assert_eq!(cleared("if x:\n    a", 6..6, "\t").1, 6, "a tab in front of blanks is no tab behind them");
+        assert_eq!(
+            cleared("if x:\n    a", 6..6, "\t").1,
+            6,
+            "a tab in front of blanks is no tab behind them"
+        );
     }
 
     #[test]

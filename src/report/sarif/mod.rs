@@ -17,7 +17,7 @@ use serde_sarif::sarif::{
     Tool, Version, VersionControlDetails,
 };
 
-use super::{Options, Report, SourceControl, Sources, Units};
+use super::{Options, Report, SourceControl, Sources};
 use message::Worded;
 use notifications::Notifications;
 use place::Places;
@@ -45,11 +45,10 @@ fn log(report: &Report, sources: &Sources<'_>, options: &Options) -> Sarif {
     let shown = result::shown(report, options.show_suppressed, places);
     let suppressed = if options.show_suppressed { report.suppressed.len() } else { 0 };
     let notifications = Notifications::of(report, report.findings.len() + suppressed, places);
-    let messages = shown.iter().map(|(reported, _)| {
-        (reported.finding.rule, Worded::of(&reported.finding, places))
-    });
+    let messages =
+        shown.iter().map(|(reported, _)| (reported.finding.rule, Worded::of(&reported.finding, places)));
     let rules = Rules::of(messages);
-    let results = Results::new(places, &rules, Units::of(report)).of(&shown, options.show_suppressed);
+    let results = Results::new(places, &rules, &options.offers).of(&shown, options.show_suppressed);
     let mut run = Run::builder()
         .tool(Tool::builder().driver(rules.driver(notifications.descriptors)).build())
         .invocations(vec![invocation(options, notifications.list)])

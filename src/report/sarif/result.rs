@@ -1,11 +1,11 @@
 //! A finding as a SARIF result.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::json;
 use serde_sarif::sarif::{
-    CodeFlow, Location as SarifLocation, Result as SarifResult, ResultLevel, Suppression, SupressionKind,
-    ThreadFlow, ThreadFlowLocation,
+    CodeFlow, Fix, Location as SarifLocation, Result as SarifResult, ResultLevel, Suppression,
+    SupressionKind, ThreadFlow, ThreadFlowLocation,
 };
 
 use super::fixes;
@@ -15,7 +15,7 @@ use super::place::{Places, logical};
 use super::rules::Rules;
 use crate::finding::{Finding, Label, Level, Location};
 use crate::project::FileId;
-use crate::report::{Reported, Report, Units};
+use crate::report::{Offers, Report, Reported};
 
 /// GitHub keeps so many results, the worst ones; more only cost time.
 pub(super) const RESULTS: usize = 5_000;
@@ -48,15 +48,13 @@ pub(super) fn shown<'r>(report: &'r Report, with_suppressed: bool, places: Place
 pub(super) struct Results<'a> {
     places: Places<'a>,
     rules: &'a Rules,
-    units: Units<'a>,
+    offers: &'a Offers,
     hashes: HashMap<FileId, Vec<String>>,
-    /// The units whose change is in a result already.
-    told: BTreeSet<FileId>,
 }
 
 impl<'a> Results<'a> {
-    pub(super) fn new(places: Places<'a>, rules: &'a Rules, units: Units<'a>) -> Self {
-        Self { places, rules, units, hashes: HashMap::new(), told: BTreeSet::new() }
+    pub(super) fn new(places: Places<'a>, rules: &'a Rules, offers: &'a Offers) -> Self {
+        Self { places, rules, offers, hashes: HashMap::new() }
     }
 
     /// All results. `suppressions` is on all of them or on none (3.27.23).
@@ -126,16 +124,9 @@ impl<'a> Results<'a> {
         Some(CodeFlow::builder().thread_flows(vec![flow]).build())
     }
 
-    /// What readers may apply at a click: a safe fix that is right by itself, or all fixes of a unit, told with the
-    /// first of its results.
-    fn fix(&mut self, finding: &Finding) -> Option<serde_sarif::sarif::Fix> {
-        let fix = finding.fix.as_ref()?;
-        if fix.unit.is_some_and(|unit| self.told.contains(&unit)) {
-            return None;
-        }
-        let (message, edits) = self.units.change(fix)?;
-        self.told.extend(fix.unit);
-        Some(fixes::fix(&message, &edits, self.places))
+    fn fix(&self, finding: &Finding) -> Option<Fix> {
+        let offer = self.offers.at(finding)?;
+        Some(fixes::fix(&offer.message, &offer.edits, self.places))
     }
 }
 

@@ -2,7 +2,7 @@ use serde_sarif::sarif::Sarif;
 
 use crate::finding::Finding;
 use crate::project::Documents;
-use crate::report::testing::{ALIASED, ASSIGNED, at, documents, finding, replace, written};
+use crate::report::testing::{ALIASED, ASSIGNED, at, documents, finding, offering, replace, written};
 use crate::report::{Format, Options, Report, SourceControl};
 
 fn example() -> (Documents, Finding) {
@@ -32,7 +32,7 @@ fn log(report: &Report, documents: &Documents, options: &Options) -> serde_json:
 fn a_finding_becomes_a_result_with_everything_about_it() {
     let (documents, finding) = example();
     let report = Report::new(vec![finding], Vec::new(), 2, &documents);
-    let log = log(&report, &documents, &Options::default());
+    let log = log(&report, &documents, &offering(&report));
     insta::assert_snapshot!(serde_json::to_string_pretty(&log["runs"][0]["results"]).expect("JSON"), @r#"
     [
       {
