@@ -76,6 +76,7 @@ pub mod fix;
 pub mod normalise;
 pub mod program;
 pub mod project;
+pub mod ranks;
 pub mod report;
 pub mod rewrite;
 pub mod semantic;

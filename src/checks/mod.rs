@@ -35,6 +35,7 @@ pub use top_of_module::Top;
 use crate::distribute;
 use crate::finding::{Finding, Level, Rule};
 use crate::program::Facts;
+use crate::ranks;
 use crate::rewrite::Texts;
 
 /// What a check is given.
@@ -100,6 +101,9 @@ pub static CHECKS: &[&Check] = &[
     &model_with_two_loops::CHECK,
     &training_function_as_value::CHECK,
     &conditional_training_loop::CHECK,
+    &ranks::rank_not_called::CHECK,
+    &ranks::wrong_horovod_module::CHECK,
+    &ranks::misused_horovod_api::CHECK,
 ];
 
 /// The rules of all checks and the tool's own.
@@ -130,6 +134,9 @@ pub static RULES: &[&Rule] = &[
     &distribute::checkpoint::RULE.rule,
     &distribute::steps::RULE.rule,
     &distribute::device::RULE.rule,
+    &ranks::rank_not_called::CHECK.rule,
+    &ranks::wrong_horovod_module::CHECK.rule,
+    &ranks::misused_horovod_api::CHECK.rule,
     &tool::INVALID_SYNTAX,
     &tool::UNUSED_SUPPRESSION,
 ];

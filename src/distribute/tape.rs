@@ -9,7 +9,7 @@ use super::job::Job;
 use super::step::Step;
 use crate::api::{Effect, Kind};
 use crate::finding::{Edit, Finding};
-use crate::program::{Object, ObjectId, TrainingLoop};
+use crate::program::{Facts, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{
@@ -84,7 +84,7 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     for &(of, call) in &own.gradients {
         let place = job.facts.module(of).call(call);
         let job_text = job.text(of)?;
-        match sources(job, of, call) {
+        match sources(job.facts, of, call) {
             Sources::List => {}
             Sources::Single(range) => edits.extend(single(job_text, place.range, range)),
             Sources::Unfit(reason) => {
@@ -140,7 +140,7 @@ fn target(job: &Job<'_>, file: FileId, statement: StatementId, tape: ObjectId) -
 }
 
 /// What gradients are taken of.
-enum Sources {
+pub(crate) enum Sources {
     /// A list of variables, as Horovod needs it.
     List,
     /// One variable, at this place.
@@ -149,8 +149,8 @@ enum Sources {
     Unfit(&'static str),
 }
 
-fn sources(job: &Job<'_>, file: FileId, call: CallId) -> Sources {
-    let facts = job.facts;
+/// What a call takes gradients of, as Horovod's tape sees it.
+pub(crate) fn sources(facts: &Facts<'_>, file: FileId, call: CallId) -> Sources {
     let data = facts.module(file).call(call);
     let Some(argument) = facts
         .called_symbols(file, call)
