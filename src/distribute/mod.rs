@@ -40,6 +40,7 @@ mod started;
 mod step;
 pub mod steps;
 pub mod tape;
+mod unused;
 mod verbose;
 mod writes;
 mod writing_callbacks;

@@ -7,6 +7,7 @@
 use super::distribution_rule;
 use super::job::Job;
 use super::step::Step;
+use super::unused;
 use crate::api::{Effect, Kind};
 use crate::finding::{Edit, Finding};
 use crate::program::{Facts, Object, ObjectId, TrainingLoop};
@@ -20,7 +21,13 @@ use crate::syntax::TextRange;
 distribution_rule!("HVD205", "tape-not-distributed", steps);
 
 fn steps(job: &Job<'_>) -> Vec<Step> {
-    job.tape_loops().filter(|own| !averages(job, own)).filter_map(|own| step(job, own)).collect()
+    job.tape_loops()
+        .filter(|own| !averages(job, own) && !unused::is_of_one_rank(job, own))
+        .filter_map(|own| match own.tape.and_then(|tape| unused::form(job, tape)) {
+            Some(form) => Some(form.step(job, own)),
+            None => step(job, own),
+        })
+        .collect()
 }
 
 /// Whether gradients of the loop are averaged already: the tape is distributed, or what is taken from it is reduced
@@ -61,14 +68,17 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     let module = job.facts.module(file);
     let text = job.text(file)?;
     let header = module.statement(own.statement);
-    let finding = Step::missing(
+    let mut finding = Step::missing(
         &RULE.rule,
-        job.facts.location(file, own.range),
+        unused::place(job, own),
         "the gradients of this tape are not averaged over the ranks",
     )
     .here("each rank would train by itself")
     .help("distribute the tape behind its block: `tape = hvd.DistributedGradientTape(tape)`")
     .in_scope(job.facts.scope_name(own.caller));
+    if job.program.already_distributed {
+        finding = finding.label(job.facts.location(file, own.range), "the tape");
+    }
     if header.kind != StatementKind::With {
         let reason = "The tape is not the manager of a `with` block, behind which it could be distributed.";
         return Some(Step::blocked(finding, reason));

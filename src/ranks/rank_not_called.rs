@@ -16,7 +16,9 @@ fn run(context: Context<'_>) -> Vec<Finding> {
         facts.objects_in(*file).iter().any(|&id| asks(facts, facts.solution.object(id)).is_some())
     };
     let files = facts.files().filter(has_any);
-    files.flat_map(|file| found_in(facts, file).into_iter().map(move |found| finding(context, &found))).collect()
+    files
+        .flat_map(|file| found_in(facts, file).into_iter().map(move |found| finding(context, &found)))
+        .collect()
 }
 
 /// What the function is used as.

@@ -119,7 +119,8 @@ fn finding(context: Context<'_>, file: FileId, evaluation: &Evaluation, missing:
     let Some(owner) = owner else {
         return finding.help("no module of Horovod for TensorFlow has it: use another way to the same end");
     };
-    finding = finding.help(format!("`{}` has it: import that module, under a name of its own", owner.module()));
+    finding =
+        finding.help(format!("`{}` has it: import that module, under a name of its own", owner.module()));
     match fix(context, file, evaluation, owner) {
         Some(fix) => finding.mended_by(fix),
         None => finding,
@@ -139,7 +140,8 @@ fn fix(context: Context<'_>, file: FileId, evaluation: &Evaluation, owner: Impor
         return None;
     }
     let names = Names::new(facts, file, Api::Tape);
-    let Name { text: name, bound, .. } = if owner == Import::HorovodKeras { names.keras } else { names.horovod };
+    let Name { text: name, bound, .. } =
+        if owner == Import::HorovodKeras { names.keras } else { names.horovod };
     let mut edits = Vec::new();
     if !bound {
         let import = module.definitions.iter().find(|definition| {

@@ -16,21 +16,25 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
     if is_kind(&[Kind::Model, Kind::Layer]) {
         let message = format!("`{name}` takes variables and not a model");
         return Some(
-            Misuse::fails(argument.range, message, "give it `model.variables`")
-                .mended_by(appended(site, argument, ".variables")),
+            Misuse::fails(argument.range, message, "give it `model.variables`").mended_by(appended(
+                site,
+                argument,
+                ".variables",
+            )),
         );
     }
     if is_kind(&[Kind::Optimizer]) {
         let message = format!("`{name}` takes variables and not an optimizer");
         return Some(
-            Misuse::fails(argument.range, message, "give it `optimizer.variables()`")
-                .mended_by(appended(site, argument, ".variables()")),
+            Misuse::fails(argument.range, message, "give it `optimizer.variables()`").mended_by(appended(
+                site,
+                argument,
+                ".variables()",
+            )),
         );
     }
     let is_method = |object| match object {
-        Object::Member(..) => {
-            site.facts.symbol(object).is_some_and(|symbol| *symbol.role() == Role::Method)
-        }
+        Object::Member(..) => site.facts.symbol(object).is_some_and(|symbol| *symbol.role() == Role::Method),
         Object::Bound(..) | Object::BuiltinMethod(..) => true,
         _ => false,
     };

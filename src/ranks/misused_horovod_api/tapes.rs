@@ -7,7 +7,8 @@ use crate::finding::{Applicability, Fix};
 
 pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
     let facts = site.facts;
-    let symbol = facts.called_symbols(site.file, site.id).find(|symbol| symbol.has(Effect::TakesGradients))?;
+    let symbol =
+        facts.called_symbols(site.file, site.id).find(|symbol| symbol.has(Effect::TakesGradients))?;
     let tape = facts.receiver(site.file, site.call)?;
     let is_distributed = site.is_always(tape, |id, _| {
         facts.kind(id) == Some(Kind::Tape)

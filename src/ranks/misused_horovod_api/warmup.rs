@@ -1,9 +1,10 @@
 //! Callbacks that correct the momentum of an optimizer whose momentum can't be changed.
 
 use super::{Misuse, Site};
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Applicability, Fix};
 use crate::program::{Literal, LoopKind, Object, ObjectId};
+use crate::semantic::CallId;
 
 /// Horovod's callback that follows a schedule, and corrects momentum on the way.
 const SCHEDULE: &str = "horovod.tensorflow.keras.callbacks.LearningRateScheduleCallback";
@@ -18,10 +19,14 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
         return None;
     }
     if let Some(argument) = site.argument(symbol, "momentum_correction") {
-        let is_on = site.is_always(argument.value, |_, object| object == Object::Literal(Literal::Bool(true)));
+        let is_on =
+            site.is_always(argument.value, |_, object| object == Object::Literal(Literal::Bool(true)));
         if !is_on {
             return None;
         }
+    }
+    if is_behind_another(site, class) {
+        return None;
     }
     let made = (site.file, site.call.result);
     let used = facts.influence().forwards(&[made], |_| false);
@@ -30,17 +35,22 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
         own.kind == LoopKind::KerasFit
             && !own.optimizers.is_empty()
             && own.optimizers.iter().all(|&optimizer| has_plain_momentum(site, optimizer))
-            && facts.module(own.caller.file).call(own.call).arguments.iter().any(|argument| {
-                used.contains(&(own.caller.file, argument.value))
-            })
+            && facts
+                .module(own.caller.file)
+                .call(own.call)
+                .arguments
+                .iter()
+                .any(|argument| used.contains(&(own.caller.file, argument.value)))
     })?;
     let message = format!(
         "`{}` corrects the momentum of an optimizer whose momentum is a plain number",
         symbol.last_name()
     );
-    let help = "turn it off by `momentum_correction=False`, or use the optimizer of `tf.keras.optimizers.legacy`";
+    let help =
+        "turn it off by `momentum_correction=False`, or use the optimizer of `tf.keras.optimizers.legacy`";
     let location = facts.location(own.caller.file, own.range);
-    let misuse = Misuse::fails(site.call.range, message, help).label(location, "trains with such an optimizer");
+    let misuse =
+        Misuse::fails(site.call.range, message, help).label(location, "trains with such an optimizer");
     let text = site.context.texts.get(site.file, facts.module(site.file));
     let is_given = site.argument(symbol, "momentum_correction").is_some();
     let fix = text.filter(|_| !is_given).map(|text| Fix {
@@ -52,6 +62,19 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
     Some(misuse.mended_by(fix))
 }
 
+/// Whether the same code makes such a callback before: the first one fails.
+fn is_behind_another(site: &Site<'_>, class: &Symbol) -> bool {
+    let calls = &site.facts.module(site.file).calls;
+    (0..site.id.index()).map(CallId::new).any(|id| {
+        let before = calls[id.index()].scope == site.call.scope;
+        before
+            && site
+                .facts
+                .called_symbols(site.file, id)
+                .any(|symbol| symbol.is_class() && site.facts.library.is_subclass(symbol, class))
+    })
+}
+
 /// Whether an optimizer, or the one that it distributes, is of a class with a plain momentum.
 fn has_plain_momentum(site: &Site<'_>, optimizer: ObjectId) -> bool {
     let facts = site.facts;
@@ -61,5 +84,7 @@ fn has_plain_momentum(site: &Site<'_>, optimizer: ObjectId) -> bool {
         facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::LoadsModel))
     });
     let class = facts.symbol(object);
-    is_made && !loads && WITH_MOMENTUM.iter().any(|name| class.is_some() && facts.library.lookup(name) == class)
+    is_made
+        && !loads
+        && WITH_MOMENTUM.iter().any(|name| class.is_some() && facts.library.lookup(name) == class)
 }

@@ -40,9 +40,7 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
         let help = "distribute the optimizer inside of it: `LossScaleOptimizer(hvd.DistributedOptimizer(optimizer))`";
         return Some(Misuse::fails(argument.range, message, help));
     }
-    twice(site, symbol, argument)
-        .or_else(|| unnamed(site, symbol))
-        .or_else(|| adasum(site, symbol, argument))
+    twice(site, symbol, argument).or_else(|| unnamed(site, symbol)).or_else(|| adasum(site, symbol, argument))
 }
 
 fn is_text(object: Object) -> bool {
@@ -89,8 +87,7 @@ fn unnamed(site: &Site<'_>, symbol: &Symbol) -> Option<Misuse> {
     if !site.is_always(argument.value, |_, object| !is_name(object)) {
         return None;
     }
-    let message =
-        format!("the second argument of `{}` is its `{}`", symbol.last_name(), parameter.name());
+    let message = format!("the second argument of `{}` is its `{}`", symbol.last_name(), parameter.name());
     Some(Misuse::fails(argument.range, message, "give it by its keyword, such as `compression=`"))
 }
 
