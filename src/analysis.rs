@@ -6,6 +6,7 @@ use crate::distribute;
 use crate::finding::{Confidence, Finding, Level, Location};
 use crate::program::{Facts, Hierarchy, Modules};
 use crate::project::{ApiKind, ApiRow, Project};
+use crate::ranks;
 use crate::rewrite::Texts;
 use crate::syntax::TextRange;
 
@@ -47,13 +48,14 @@ pub fn findings(project: &Project, facts: &Facts<'_>, strict: bool) -> Vec<Findi
     findings_of(CHECKS, project, facts, strict)
 }
 
-/// What these checks find, what programs need to be distributed, and what does not parse.
+/// What these checks find, what programs need to be distributed and to stay in step, and what does not parse.
 #[must_use]
 pub fn findings_of(checks: &[&Check], project: &Project, facts: &Facts<'_>, strict: bool) -> Vec<Finding> {
     let texts = Texts::new(project, facts.modules);
     let context = Context { facts, texts: &texts, strict };
     let mut findings: Vec<Finding> = checks.iter().flat_map(|check| (check.run)(context)).collect();
     findings.extend(distribute::findings(context, &findings));
+    findings.extend(ranks::findings(context));
     findings.extend(syntax_errors(facts));
     findings
 }
@@ -99,7 +101,7 @@ fn table_row(row: &ApiRow) -> String {
     };
     let result = returns.as_ref().map(|class| format!(" -> {class}")).unwrap_or_default();
     match row.kind {
-        ApiKind::Collective => format!("def {name}{parameters}{result} ! collective"),
+        ApiKind::Collective => format!("def {name}{parameters}{result} ! collective agrees"),
         ApiKind::FileWriter => format!("def {name}{parameters}{result} ! writes-file"),
         // A function that makes one.
         _ if returns.is_some() => format!("def {name}{parameters}{result}"),

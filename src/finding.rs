@@ -53,7 +53,7 @@ pub enum Group {
     TrainingLoop,
     /// What a program needs to train with Horovod (`HVD2xx`).
     Distribution,
-    /// Whether all ranks stay in step and equal (`HVD3xx`).
+    /// What keeps the ranks of a distributed program in step and equal (`HVD3xx`).
     Ranks,
     /// The tool's own findings (`HVD9xx`).
     Tool,

@@ -42,6 +42,7 @@
 //! | [`api`] | what symbols of TensorFlow, Keras, Horovod and Python *are*: tables, a row a symbol |
 //! | [`finding`] | what a check has to say |
 //! | [`distribute`] | what a program still needs to train with Horovod: a file for each rule |
+//! | [`ranks`] | the model of the ranks: what differs between them, what they send each other, what they write |
 //! | [`rewrite`] | the verbs that change a source: what fixes are made of |
 //! | [`suppression`] | comments that suppress findings |
 //! | [`report`] | a file for each format |

@@ -101,10 +101,6 @@ pub static CHECKS: &[&Check] = &[
     &model_with_two_loops::CHECK,
     &training_function_as_value::CHECK,
     &conditional_training_loop::CHECK,
-    &ranks::broadcast_without_effect::CHECK,
-    &ranks::rank_not_called::CHECK,
-    &ranks::wrong_horovod_module::CHECK,
-    &ranks::misused_horovod_api::CHECK,
 ];
 
 /// The rules of all checks and the tool's own.

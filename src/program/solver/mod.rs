@@ -159,7 +159,7 @@ impl<'a> Solver<'a> {
             names: ProjectNames::default(),
             local_names: modules.list.iter().map(|module| vec![None; module.names.iter().count()]).collect(),
             externals: Externals::new(library),
-            objects: Objects::default(),
+            objects: Objects::with_capacity(count / 4),
             values,
             nodes,
             uses: Uses::with_capacity(count * 2),
