@@ -6,10 +6,10 @@ use super::ranked::is_for_one_rank;
 use super::step::Step;
 use crate::api::{Effect, Symbol};
 use crate::finding::{Finding, Level, Location};
-use crate::program::{ObjectId, TrainingLoop};
+use crate::program::{ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::ranks::gradients_not_averaged;
-use crate::semantic::{CallId, CallKind, Role};
+use crate::semantic::{CallId, CallKind, Role, Value};
 
 /// A call that makes a distributed form which nobody uses.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +39,14 @@ fn is_unused(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let facts = job.facts;
     let data = facts.module(file).call(call);
     let is_read = || {
-        facts.module(file).uses.iter().any(|reading| reading.value == data.result)
-            || facts.influence().forwards(&[(file, data.result)], |_| false).len() > 1
+        // Where ways join the value may go on under its name; that alone is no reading.
+        let reached = facts.influence().forwards(&[(file, data.result)], |_| false);
+        let is_name = |&(of, value): &Place| {
+            (of, value) == (file, data.result)
+                || of == file && matches!(facts.module(of).value(value).value, Value::Phi(_))
+        };
+        !reached.iter().all(is_name)
+            || facts.module(file).uses.iter().any(|reading| reached.contains(&(file, reading.value)))
     };
     match data.role {
         _ if data.kind != CallKind::Expression => false,

@@ -79,8 +79,10 @@ fn operands(module: &Module, test: ValueId) -> Vec<ValueId> {
 /// Where traced code gives a flag another value, if it is a plain value of Python's that outlives the call.
 fn change(facts: &Facts<'_>, file: FileId, flag: ValueId, traced: &FxHashSet<Caller>) -> Option<Location> {
     let module = facts.module(file);
-    let is_plain = !facts.is_unknown(file, flag)
-        && facts.objects(file, flag).all(|(_, object)| {
+    // Of what callers outside of the project may have stored nothing is known.
+    let mut stored = facts.objects(file, flag).filter(|(_, object)| *object != Object::Unknown).peekable();
+    let is_plain = stored.peek().is_some()
+        && stored.all(|(_, object)| {
             matches!(object, Object::Literal(Literal::Bool(_) | Literal::Int(_) | Literal::None))
         });
     if !is_plain {

@@ -106,11 +106,8 @@ fn makes_layers_only(facts: &Facts<'_>, caller: Caller, class: ClassRef) -> bool
             crate::semantic::Passing::Merge => !is_of_base,
             _ => false,
         });
-        !makes
-            && !builds
-            && !given_shape
-            && !calls_something_built(facts, file, id)
-            && is_known(facts, file, id)
+        let is_known = is_of_base || is_known(facts, file, id);
+        is_known && !makes && !builds && !given_shape && !calls_something_built(facts, file, id)
     })
 }
 
