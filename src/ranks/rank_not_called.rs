@@ -81,9 +81,10 @@ fn found_in(facts: &Facts<'_>, file: FileId) -> Vec<Found> {
             }
             Value::Operator { operator: Operator::Not, .. } => {}
             Value::Operator { operator: Operator::Compare(_), left, right } => {
-                if !(is_function(facts, file, left) && is_function(facts, file, right)) {
-                    add(scope, left, range, Use::Compared);
-                    add(scope, right, range, Use::Compared);
+                // Functions may be compared with each other.
+                let other = |of| if of == left { right } else { left };
+                for operand in [left, right].into_iter().filter(|&of| !is_function(facts, file, other(of))) {
+                    add(scope, operand, range, Use::Compared);
                 }
             }
             Value::Operator { left, right, .. } => {
