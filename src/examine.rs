@@ -10,7 +10,7 @@ use crate::finding::{Confidence, Finding, Rule};
 use crate::fix;
 use crate::program::{Facts, Modules, Pattern};
 use crate::project::{Document, Documents, FileId, Project, Selection};
-use crate::report::Report;
+use crate::report::{Report, Standing};
 use crate::suppression::{self, Checks, Suppressions};
 
 /// Whether comments in the source suppress findings.
@@ -49,7 +49,7 @@ pub struct Trainer {
 }
 
 /// A project with all that is found in it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Examined {
     /// Its files.
     pub project: Project,
@@ -130,11 +130,12 @@ fn documents(project: &Project, facts: &Facts<'_>, findings: &[Finding]) -> Docu
         files.push(finding.primary.location.file);
         files.extend(finding.labels.iter().chain(&finding.flow).map(|label| label.location.file));
         files.extend(finding.fix.iter().flat_map(|fix| &fix.edits).map(|edit| edit.location.file));
+        files.extend(finding.fix.iter().filter_map(|fix| fix.unit));
     }
     files.sort_unstable();
     files.dedup();
     let document = |file| {
-        let gone = || Document { path: project.file(file).relative.clone(), text: "".into() };
+        let gone = || Document::new(project.file(file).relative.clone(), "");
         (file, project.document(file).unwrap_or_else(gone))
     };
     files.into_iter().map(document).collect()
@@ -174,14 +175,10 @@ impl Outcome<'_> {
             finding.rule.code == tool::INVALID_SYNTAX.code
                 || selection.applies(finding.rule, relative(finding))
         };
-        let chosen: Vec<Finding> = found
-            .into_iter()
-            .filter(selected)
-            .map(|mut finding| {
-                finding.level = selection.level(finding.rule, finding.level);
-                finding
-            })
-            .collect();
+        let (mut chosen, others): (Vec<Finding>, Vec<Finding>) = found.into_iter().partition(selected);
+        for finding in &mut chosen {
+            finding.level = selection.level(finding.rule, finding.level);
+        }
         let ran = |rule: &Rule| selection.is_enabled(rule);
         let (kept, suppressed) = match ignores {
             Ignores::Disregarded => (chosen, Vec::new()),
@@ -192,9 +189,14 @@ impl Outcome<'_> {
             }
         };
         let shown = |finding: &Finding| finding.confidence >= confidence && self.is_reported(finding);
-        let kept = kept.into_iter().filter(shown).collect();
-        let suppressed = suppressed.into_iter().filter(|(finding, _)| shown(finding)).collect();
-        Report::new(kept, suppressed, self.project.reported().count(), self.documents)
+        let standing = |finding: &Finding, standing| if shown(finding) { standing } else { Standing::Hidden };
+        let kept = kept.into_iter().map(|finding| (standing(&finding, Standing::Reported), finding));
+        let suppressed = suppressed
+            .into_iter()
+            .map(|(finding, reason)| (standing(&finding, Standing::Suppressed(reason)), finding));
+        let others = others.into_iter().map(|finding| (Standing::Hidden, finding));
+        let all = kept.chain(suppressed).chain(others).map(|(standing, finding)| (finding, standing));
+        Report::of(all.collect(), self.project.reported().count(), self.documents)
     }
 
     /// A finding is reported when one of its places is in the paths that the user gave.

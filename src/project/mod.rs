@@ -21,6 +21,7 @@ mod names;
 mod open;
 mod root;
 mod selection;
+mod source_control;
 mod suggest;
 
 pub use config::{ApiKind, ApiRow, Config, ConfigError, LevelSetting};
@@ -33,6 +34,7 @@ pub use names::ModuleName;
 pub use open::{ConfigSource, OpenOptions, StandardInput};
 pub use root::locate;
 pub use selection::{SelectOptions, Selection, Selector, UnknownCheck};
+pub use source_control::SourceControl;
 
 /// Files above this size, in bytes, are not read.
 pub const LARGEST_FILE: u64 = 64 << 20;
@@ -56,6 +58,16 @@ pub struct Document {
     pub path: String,
     /// Decoded text without the byte order mark; line endings as in the file.
     pub text: Arc<str>,
+    /// What a reader that takes the file for UTF-8 reads, with the byte order mark, where that is not `text`.
+    pub as_utf8: Option<Arc<str>>,
+}
+
+impl Document {
+    /// A document whose file holds nothing but `text`, as UTF-8.
+    #[must_use]
+    pub fn new(path: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
+        Self { path: path.into(), text: text.into(), as_utf8: None }
+    }
 }
 
 /// The documents that findings point into.
@@ -233,10 +245,13 @@ impl Project {
     #[must_use]
     pub fn document(&self, id: FileId) -> Option<Document> {
         let file = self.file(id);
-        let text = match self.overlay.get(&file.path) {
-            Some(text) => Arc::clone(text),
-            None => decode(discover::bytes(&file.path).ok()?).unwrap_or_else(|problem| problem.text).into(),
-        };
-        Some(Document { path: file.relative.clone(), text })
+        if let Some(text) = self.overlay.get(&file.path) {
+            return Some(Document::new(file.relative.clone(), Arc::clone(text)));
+        }
+        let bytes = discover::bytes(&file.path).ok()?;
+        let as_utf8 = String::from_utf8_lossy(&bytes).into_owned();
+        let text = decode(bytes).unwrap_or_else(|problem| problem.text);
+        let as_utf8 = (as_utf8 != text).then(|| as_utf8.into());
+        Some(Document { path: file.relative.clone(), text: text.into(), as_utf8 })
     }
 }
