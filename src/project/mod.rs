@@ -22,6 +22,7 @@ mod notebook;
 mod open;
 mod root;
 mod selection;
+mod source_control;
 mod suggest;
 
 pub use config::{ApiKind, ApiRow, Config, ConfigError, LevelSetting};
@@ -33,7 +34,9 @@ pub use imports::{FolderId, Imports, Target};
 pub use names::ModuleName;
 pub use notebook::{CellNumber, Notebook};
 pub use open::{ConfigSource, OpenOptions, StandardInput};
+pub use root::locate;
 pub use selection::{SelectOptions, Selection, Selector, UnknownCheck};
+pub use source_control::SourceControl;
 
 /// Files above this size, in bytes, are not read.
 pub const LARGEST_FILE: u64 = 64 << 20;
@@ -59,6 +62,16 @@ pub struct Document {
     pub text: Arc<str>,
     /// Where the text stands in the file, if that is a notebook which can be read.
     pub notebook: Option<Arc<Notebook>>,
+    /// What a reader that takes the file for UTF-8 reads, with the byte order mark, where that is not `text`.
+    pub as_utf8: Option<Arc<str>>,
+}
+
+impl Document {
+    /// A document whose file holds nothing but `text`, as UTF-8.
+    #[must_use]
+    pub fn new(path: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
+        Self { path: path.into(), text: text.into(), notebook: None, as_utf8: None }
+    }
 }
 
 /// The documents that findings point into.
@@ -99,7 +112,7 @@ pub struct SourceFile {
 pub struct Project {
     root: PathBuf,
     config: Config,
-    files: Vec<SourceFile>,
+    files: Arc<[SourceFile]>,
     problems: Vec<FileProblem>,
     /// Texts that stand in for those of files.
     overlay: BTreeMap<PathBuf, Arc<str>>,
@@ -152,8 +165,13 @@ impl Project {
     /// The file at `path`, absolute or relative to the current directory.
     #[must_use]
     pub fn find(&self, path: &Path) -> Option<&SourceFile> {
-        let path = root::locate(path).ok()?;
-        let relative = discover::relative(&self.root, &path)?;
+        self.find_located(&root::locate(path).ok()?)
+    }
+
+    /// The file at a path that [`locate`] has given.
+    #[must_use]
+    pub fn find_located(&self, path: &Path) -> Option<&SourceFile> {
+        let relative = discover::relative(&self.root, path)?;
         let index = self.files.binary_search_by(|file| file.relative.as_bytes().cmp(relative.as_bytes()));
         Some(&self.files[index.ok()?])
     }
@@ -230,25 +248,40 @@ impl Project {
         project
     }
 
+    /// The same project where findings are reported in these files alone.
+    #[must_use]
+    pub fn reporting(&self, files: &[FileId]) -> Self {
+        let all = self.files.iter().cloned();
+        let files = all.map(|file| SourceFile { reported: files.contains(&file.id), ..file }).collect();
+        Self { files, ..self.clone() }
+    }
+
     /// The text of a file, read again, for reports. Bytes that can't be decoded appear as U+FFFD, so that the offset
     /// of the problem of [`Project::read`] has a place in it. `None` when the file can't be read at all.
     #[must_use]
     pub fn document(&self, id: FileId) -> Option<Document> {
         let file = self.file(id);
         let path = file.relative.clone();
-        let text = self.overlay.get(&file.path);
+        let overlay = self.overlay.get(&file.path);
         if file.kind == FileKind::Notebook {
-            let (text, notebook) = match (decode::notebook(&self.stored(file).ok()?), text) {
+            let bytes = self.stored(file).ok()?;
+            let (text, notebook) = match (decode::notebook(&bytes), overlay) {
                 (Ok(notebook), None) => (Arc::clone(notebook.text()), Some(notebook)),
                 (Ok(notebook), Some(text)) => (Arc::clone(text), notebook.with_text(text).ok()),
                 (Err(problem), _) => (problem.text.into(), None),
             };
-            return Some(Document { path, text, notebook: notebook.map(Arc::new) });
+            let mark = bytes.starts_with(decode::BYTE_ORDER_MARK);
+            let file = notebook.as_ref().map_or(&text, Notebook::file);
+            let as_utf8 = mark.then(|| format!("\u{feff}{file}").into());
+            return Some(Document { path, text, notebook: notebook.map(Arc::new), as_utf8 });
         }
-        let text = match text {
-            Some(text) => Arc::clone(text),
-            None => decode(self.stored(file).ok()?).unwrap_or_else(|problem| problem.text).into(),
-        };
-        Some(Document { path, text, notebook: None })
+        if let Some(text) = overlay {
+            return Some(Document::new(path, Arc::clone(text)));
+        }
+        let bytes = self.stored(file).ok()?;
+        let as_utf8 = String::from_utf8_lossy(&bytes).into_owned();
+        let text = decode(bytes).unwrap_or_else(|problem| problem.text);
+        let as_utf8 = (as_utf8 != text).then(|| as_utf8.into());
+        Some(Document { as_utf8, ..Document::new(path, text) })
     }
 }

@@ -110,7 +110,7 @@ impl Project {
         let (notebooks, overlay) = overlay.into_iter().partition(|(path, _)| {
             files.iter().any(|file: &SourceFile| file.path == *path && file.kind == FileKind::Notebook)
         });
-        Ok(Self { root, config, files, problems, overlay, notebooks, given })
+        Ok(Self { root, config, files: files.into(), problems, overlay, notebooks, given })
     }
 }
 

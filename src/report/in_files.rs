@@ -23,9 +23,7 @@ pub(super) fn in_files(report: &Report, sources: &Sources<'_>) -> Option<(Report
     }
     let document = |document: &Document| match &document.notebook {
         None => document.clone(),
-        Some(notebook) => {
-            Document { path: document.path.clone(), text: Arc::clone(notebook.file()), notebook: None }
-        }
+        Some(notebook) => Document { text: Arc::clone(notebook.file()), notebook: None, ..document.clone() },
     };
     Some((report, documents.iter().map(|(&file, own)| (file, document(own))).collect()))
 }
