@@ -41,6 +41,7 @@ mod started;
 mod step;
 pub mod steps;
 pub mod tape;
+mod unused;
 mod verbose;
 mod writes;
 mod writing_callbacks;
@@ -49,7 +50,7 @@ use crate::checks::Context;
 use crate::finding::{Finding, Rule};
 
 pub use job::Job;
-pub use names::Import;
+pub use names::{Api, Import, Name, Names};
 pub use step::{Outcome, Step};
 
 /// A rule of distribution: its identity, and the steps that it still misses in a program.

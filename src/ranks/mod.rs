@@ -14,16 +14,21 @@
 //! A project in which no program uses Horovod has no model: nothing of this room costs it anything.
 
 mod blocks;
+pub mod broadcast_without_effect;
+pub mod gradients_not_averaged;
 mod lengths;
+pub mod misused_horovod_api;
 mod model;
+pub mod rank_not_called;
 mod seeds;
 mod values;
+pub mod wrong_horovod_module;
 
 pub use blocks::{Blocks, Contents};
 pub use model::Model;
 pub use values::{Cause, Difference, Values};
 
-use crate::checks::Context;
+use crate::checks::{Check, Context};
 use crate::finding::{Finding, Rule};
 
 /// A check of the group `ranks`: its identity, and the question that it asks.
@@ -58,9 +63,20 @@ pub(crate) use ranks_check;
 /// All checks of the group, in the order of their codes.
 pub static RANKS: &[&RanksCheck] = &[];
 
+/// The checks of the group that look at single calls and names of Horovod, wherever it is started; no model is needed.
+pub static MISUSES: &[&Check] = &[
+    &broadcast_without_effect::CHECK,
+    &rank_not_called::CHECK,
+    &wrong_horovod_module::CHECK,
+    &misused_horovod_api::CHECK,
+];
+
 /// What the checks of the group find in the programs that use Horovod.
 #[must_use]
 pub fn findings(context: Context<'_>) -> Vec<Finding> {
-    let Some(model) = Model::new(context.facts, context.texts) else { return Vec::new() };
-    RANKS.iter().flat_map(|check| (check.run)(&model)).collect()
+    let mut found: Vec<Finding> = MISUSES.iter().flat_map(|check| (check.run)(context)).collect();
+    if let Some(model) = Model::new(context.facts, context.texts) {
+        found.extend(RANKS.iter().flat_map(|check| (check.run)(&model)));
+    }
+    found
 }
