@@ -4,12 +4,12 @@
 //! with variables that are named and not taken from a `zip` that the step has used up.
 
 use super::distribution_rule;
+use super::forms;
 use super::job::Job;
 use super::names::fresh;
 use super::site::{Memory, Site, site};
 use super::spoken::Spoken;
 use super::step::Step;
-use super::unused;
 use crate::api::{Effect, Kind};
 use crate::finding::{Edit, Finding};
 use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, TrainingLoop, loop_around};
@@ -33,7 +33,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
         return found;
     }
     for applied in all_applied(job) {
-        if is_broadcast(job, applied.own) || unused::is_of_one_rank(job, applied.own) {
+        if is_broadcast(job, applied.own) || forms::is_of_one_rank(job, applied.own) {
             continue;
         }
         let Applied { own, file, call, variables } = applied;

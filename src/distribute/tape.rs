@@ -5,9 +5,9 @@
 //! the examples of different ranks.
 
 use super::distribution_rule;
+use super::forms;
 use super::job::Job;
 use super::step::Step;
-use super::unused;
 use crate::api::{Effect, Kind};
 use crate::finding::{Edit, Finding};
 use crate::program::{Facts, Object, ObjectId, TrainingLoop};
@@ -22,8 +22,8 @@ distribution_rule!("HVD205", "tape-not-distributed", steps);
 
 fn steps(job: &Job<'_>) -> Vec<Step> {
     job.tape_loops()
-        .filter(|own| !averages(job, own) && !unused::is_of_one_rank(job, own))
-        .filter_map(|own| match own.tape.and_then(|tape| unused::form(job, tape)) {
+        .filter(|own| !averages(job, own) && !forms::is_of_one_rank(job, own))
+        .filter_map(|own| match own.tape.and_then(|tape| forms::form(job, tape)) {
             Some(form) => Some(form.step(job, own)),
             None => step(job, own),
         })
@@ -39,9 +39,10 @@ pub(super) fn averages(job: &Job<'_>, own: &TrainingLoop) -> bool {
         let tapes = receiver.map_or_else(Vec::new, |receiver| facts.of_kind(file, receiver, Kind::Tape));
         !tapes.is_empty()
             && tapes.iter().all(|&tape| {
-                facts.creation(tape).is_some_and(|made| {
+                let is_distributed = facts.creation(tape).is_some_and(|made| {
                     facts.called_symbols(made.file, made.call).any(|symbol| symbol.has(Effect::Distributes))
-                })
+                });
+                is_distributed || forms::takes_place(facts, &tapes, tape)
             })
     });
     is_distributed
@@ -70,7 +71,7 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     let header = module.statement(own.statement);
     let mut finding = Step::missing(
         &RULE.rule,
-        unused::place(job, own),
+        forms::place(job, own),
         "the gradients of this tape are not averaged over the ranks",
     )
     .here("each rank would train by itself")
