@@ -4,12 +4,12 @@
 use super::job::Job;
 use super::ranked::is_for_one_rank;
 use super::step::Step;
-use crate::api::Effect;
+use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Level, Location};
-use crate::program::{Facts, ObjectId, Place, TrainingLoop};
+use crate::program::{Facts, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::ranks::gradients_not_averaged;
-use crate::semantic::{CallId, CallKind, Role, Value};
+use crate::semantic::{CallId, CallKind, Role, Value, ValueId};
 
 /// A call that makes a distributed form which nobody uses.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,14 @@ pub(super) fn takes_place(facts: &Facts<'_>, objects: &[ObjectId], of: ObjectId)
                 .first()
                 .is_some_and(|argument| facts.solution.values(file, argument.value).contains(&of))
     })
+}
+
+/// Whether a tape of a distributed program may have been made by a library that nobody knows, which may distribute it.
+pub(super) fn may_be_of_others(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let is_other = |(id, object): (ObjectId, Object)| {
+        matches!(object, Object::Created(..)) && job.facts.kind(id) != Some(Kind::Tape)
+    };
+    job.program.already_distributed && job.facts.objects(file, value).any(is_other)
 }
 
 /// Whether a call makes a distributed form of an object.

@@ -8,7 +8,7 @@ use super::distribution_rule;
 use super::forms;
 use super::job::Job;
 use super::step::Step;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Edit, Finding};
 use crate::program::{Facts, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
@@ -37,6 +37,9 @@ pub(super) fn averages(job: &Job<'_>, own: &TrainingLoop) -> bool {
     let is_distributed = own.gradients.iter().all(|&(file, call)| {
         let receiver = facts.receiver(file, facts.module(file).call(call));
         let tapes = receiver.map_or_else(Vec::new, |receiver| facts.of_kind(file, receiver, Kind::Tape));
+        if receiver.is_some_and(|receiver| forms::may_be_of_others(job, file, receiver)) {
+            return true;
+        }
         !tapes.is_empty()
             && tapes.iter().all(|&tape| {
                 let is_distributed = facts.creation(tape).is_some_and(|made| {
@@ -46,7 +49,18 @@ pub(super) fn averages(job: &Job<'_>, own: &TrainingLoop) -> bool {
             })
     });
     is_distributed
+        || own.steps.is_empty() && averages_later(job)
         || own.steps.iter().chain(&own.by_hand).any(|&(file, call)| is_reduced(job, own, file, call))
+}
+
+/// Whether a distributed program averages by hand: what a loop without a step of its own gathers in variables may be
+/// averaged when it is applied.
+fn averages_later(job: &Job<'_>) -> bool {
+    job.program.already_distributed
+        && job.calls().any(|(file, call)| {
+            let applies = |symbol: &Symbol| symbol.has(Effect::Averages) && !symbol.has(Effect::UpdatesState);
+            job.facts.called_symbols(file, call).any(applies)
+        })
 }
 
 /// Whether a collective average stands on the way from the gradients to a step.
