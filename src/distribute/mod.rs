@@ -17,6 +17,7 @@ mod callback;
 pub mod callbacks;
 pub mod checkpoint;
 pub mod device;
+mod file_waits;
 mod forms;
 pub mod initialisation;
 mod job;
