@@ -133,8 +133,13 @@ pub static RULES: &[&Rule] = &[
     &distribute::device::RULE.rule,
     &ranks::out_of_step::CHECK.rule,
     &ranks::replicas_diverge::CHECK.rule,
+    &ranks::gradients_not_averaged::RULE,
+    &ranks::broadcast_without_effect::CHECK.rule,
     &ranks::write_on_every_rank::CHECK.rule,
     &ranks::name_missing::CHECK.rule,
+    &ranks::rank_not_called::CHECK.rule,
+    &ranks::wrong_horovod_module::CHECK.rule,
+    &ranks::misused_horovod_api::CHECK.rule,
     &tool::INVALID_SYNTAX,
     &tool::UNUSED_SUPPRESSION,
 ];

@@ -7,7 +7,7 @@
 use super::edits::Edits;
 use crate::checks::tool;
 use crate::examine::Examined;
-use crate::finding::Finding;
+use crate::finding::{Confidence, Finding, Group};
 use crate::project::{Documents, FileId};
 
 /// What the findings after a change say about it.
@@ -71,6 +71,8 @@ pub fn verdict<'f>(before: State<'f>, after: State<'f>, edits: &Edits, fixed: &[
             None if finding.rule.code == tool::UNUSED_SUPPRESSION.code => {}
             // What the next stage asks for may show only now.
             None if stage.is_some_and(|stage| finding.rule.group.stage() > stage) => {}
+            // What the model of the ranks can't decide is no fault that it proves.
+            None if finding.rule.group == Group::Ranks && finding.confidence == Confidence::Possible => {}
             None => return Verdict::New(finding),
         }
     }

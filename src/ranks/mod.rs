@@ -14,19 +14,24 @@
 //! A project in which no program uses Horovod has no model: nothing of this room costs it anything.
 
 mod blocks;
+pub mod broadcast_without_effect;
 mod callbacks;
 mod change;
 mod comms;
+pub mod gradients_not_averaged;
 mod guards;
 mod layer_names;
 mod lengths;
+pub mod misused_horovod_api;
 mod model;
 pub mod name_missing;
 pub mod out_of_step;
+pub mod rank_not_called;
 pub mod replicas_diverge;
 mod seeds;
 mod values;
 pub mod write_on_every_rank;
+pub mod wrong_horovod_module;
 
 pub use blocks::{Blocks, Contents};
 pub use comms::Comms;
@@ -34,8 +39,9 @@ pub use guards::{Atom, Guard, Key, Literal, Number};
 pub use model::Model;
 pub use values::{Cause, Difference, Values};
 
-use crate::checks::Context;
-use crate::finding::{Finding, Rule};
+use crate::checks::{Check, Context};
+use crate::distribute;
+use crate::finding::{Finding, Group, Rule};
 
 /// A check of the group `ranks`: its identity, and the question that it asks.
 #[derive(Debug)]
@@ -68,9 +74,50 @@ pub(crate) use ranks_check;
 pub static RANKS: &[&RanksCheck] =
     &[&out_of_step::CHECK, &replicas_diverge::CHECK, &write_on_every_rank::CHECK, &name_missing::CHECK];
 
+/// The checks of the group that look at single calls and names of Horovod, wherever it is started; no model is needed.
+pub static MISUSES: &[&Check] = &[
+    &broadcast_without_effect::CHECK,
+    &rank_not_called::CHECK,
+    &wrong_horovod_module::CHECK,
+    &misused_horovod_api::CHECK,
+];
+
+/// Takes out what a rule of distribution says of a fault that a check of the ranks says too: the ranks know more of a
+/// program that communicates already. The rule's fix goes to the finding that stays.
+pub fn say_once(findings: &mut Vec<Finding>) {
+    if !findings.iter().any(|finding| finding.rule.group == Group::Ranks) {
+        return;
+    }
+    let (mut own, others): (Vec<Finding>, Vec<Finding>) =
+        std::mem::take(findings).into_iter().partition(|finding| finding.rule.group == Group::Ranks);
+    for other in others {
+        match own.iter_mut().find(|own| is_same_fault(own, &other)) {
+            Some(own) => own.fix = own.fix.take().or(other.fix),
+            None => findings.push(other),
+        }
+    }
+    findings.append(&mut own);
+}
+
+fn is_same_fault(own: &Finding, other: &Finding) -> bool {
+    let (here, there) = (own.primary.location, other.primary.location);
+    let is_rule = |rules: [&Rule; 2]| rules.iter().any(|rule| rule.code == other.rule.code);
+    if own.rule.code == write_on_every_rank::CHECK.rule.code {
+        return here == there
+            && is_rule([&distribute::output::RULE.rule, &distribute::checkpoint::RULE.rule]);
+    }
+    // The rule points at the first step, the check at the loop around it.
+    own.rule.code == replicas_diverge::CHECK.rule.code
+        && here.file == there.file
+        && is_rule([&distribute::broadcast::RULE.rule, &distribute::callbacks::RULE.rule])
+}
+
 /// What the checks of the group find in the programs that use Horovod.
 #[must_use]
 pub fn findings(context: Context<'_>) -> Vec<Finding> {
-    let Some(model) = Model::new(context.facts, context.texts) else { return Vec::new() };
-    RANKS.iter().flat_map(|check| (check.run)(&model)).collect()
+    let mut found: Vec<Finding> = MISUSES.iter().flat_map(|check| (check.run)(context)).collect();
+    if let Some(model) = Model::new(context.facts, context.texts) {
+        found.extend(RANKS.iter().flat_map(|check| (check.run)(&model)));
+    }
+    found
 }
