@@ -106,10 +106,14 @@ fn is_same_fault(own: &Finding, other: &Finding) -> bool {
         return here == there
             && is_rule([&distribute::output::RULE.rule, &distribute::checkpoint::RULE.rule]);
     }
+    if is_rule([&distribute::callbacks::RULE.rule; 2]) {
+        let codes = [out_of_step::CHECK.rule.code, replicas_diverge::CHECK.rule.code];
+        return here == there && codes.contains(&own.rule.code);
+    }
     // The rule points at the first step, the check at the loop around it.
     own.rule.code == replicas_diverge::CHECK.rule.code
         && here.file == there.file
-        && is_rule([&distribute::broadcast::RULE.rule, &distribute::callbacks::RULE.rule])
+        && is_rule([&distribute::broadcast::RULE.rule; 2])
 }
 
 /// What the checks of the group find in the programs that use Horovod.

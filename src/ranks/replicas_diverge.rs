@@ -59,6 +59,8 @@ struct Replicas<'m, 'c> {
     trained: FxHashSet<ObjectId>,
     /// The models and optimizers of the loops that a call belongs to.
     steps: FxHashMap<(FileId, CallId), Vec<usize>>,
+    /// What the `train_step` of a model trains that `fit` runs.
+    parts: Vec<usize>,
     culprits: Vec<(Location, Manner)>,
 }
 
@@ -70,6 +72,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
             numbers: FxHashMap::default(),
             trained: FxHashSet::default(),
             steps: FxHashMap::default(),
+            parts: Vec::new(),
             culprits: Vec::new(),
         };
         for training in model.programs.iter().flat_map(|program| loops(program)) {
@@ -81,6 +84,10 @@ impl<'m, 'c> Replicas<'m, 'c> {
                 own.steps.entry(step).or_default().extend(&numbers);
             }
             own.steps.entry((training.caller.file, training.call)).or_default().extend(&numbers);
+        }
+        for training in model.programs.iter().flat_map(|program| &program.steps_of_fit) {
+            let objects = training.models.iter().chain(&training.optimizers);
+            own.parts.extend(objects.filter_map(|object| own.numbers.get(object).copied()));
         }
         for made in &model.facts.creations {
             if made.kind == Kind::Variable && !made.derived && model.files.contains(&made.file) {
@@ -256,7 +263,9 @@ impl<'m, 'c> Replicas<'m, 'c> {
             let broadcasts = self.is_broadcast_by_callback(file, id);
             let culprit = self.culprit(self.model.at_call(file, id), Manner::Changed);
             if broadcasts {
-                found.push(steps.iter().map(|&object| (object, Change::EQUAL)).collect());
+                // A `train_step` of the model's own trains parts of it.
+                let parts = self.parts.iter().chain(&steps);
+                found.push(parts.map(|&object| (object, Change::EQUAL)).collect());
             }
             found.push(steps.iter().map(|&object| (object, Change::touching(culprit))).collect());
         }

@@ -237,11 +237,15 @@ impl Flood<'_, '_> {
         let file = caller.file;
         let module = facts.module(file);
         let mut found = Vec::new();
+        let own = module.scope(caller.scope).flow.blocks[branch.index()].branch;
+        // What the elements are does not decide on the turns of a loop; how many there are does.
+        if own.is_some_and(|own| own.kind == BranchKind::For) {
+            return found;
+        }
         let mut merged = |value: ValueId, is_wanted: &dyn Fn(&Value) -> bool| {
             let dependents = facts.influence().dependents((file, value));
             found.extend(dependents.filter(|&(of, value)| is_wanted(&facts.module(of).value(value).value)));
         };
-        let own = module.scope(caller.scope).flow.blocks[branch.index()].branch;
         let mut returns = false;
         for block in self.blocks.region(caller, branch) {
             let contents = self.blocks.of(caller, block);
