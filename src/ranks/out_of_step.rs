@@ -214,8 +214,9 @@ fn unequal(model: &Model<'_>, caller: Caller, id: CallId) -> Option<Finding> {
         let (own, range, message) = if symbol.has(Effect::Trains) && model.fit_communicates(file, id) {
             let shared = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);
             let counts = shared.map(|(name, _)| name).chain(["epochs", "initial_epoch", "batch_size"]);
+            let by_rank = |place: Place| differs(place).filter(|own| own.cause == Cause::Rank);
             let counted =
-                counts.filter_map(argument).find_map(|own| Some((differs((file, own.value))?, own.range)));
+                counts.filter_map(argument).find_map(|own| Some((by_rank((file, own.value))?, own.range)));
             let is_told = argument("steps_per_epoch").is_some();
             let given = ["x", "generator"].into_iter().filter_map(argument);
             let uneven = given

@@ -1,21 +1,20 @@
 //! After the broadcast all ranks hold the same model, and they keep it the same.
 
+mod calls;
+
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::change::{Change, Changes, Culprit, State, join, part, then};
+use super::change::{Changes, Culprit, State, join, part, then};
 use super::model::Model;
 use super::values::{Cause, Difference};
 use super::{callbacks, out_of_step, ranks_check};
-use crate::api::{Effect, Kind, Symbol};
+use crate::api::Kind;
 use crate::finding::{Finding, Label, Level, Location};
-use crate::program::{Caller, ObjectId, Place, Program, TrainingLoop, way};
+use crate::program::{Caller, ObjectId, Program, TrainingLoop, way};
 use crate::project::FileId;
-use crate::semantic::{
-    BlockId, Branch, BranchKind, CallId, CallKind, Flow, Module, Passing, StatementId, StatementKind, Store,
-    StoreKey, Value,
-};
+use crate::semantic::{BlockId, Branch, BranchKind, CallId, Flow, Module, StatementId, StatementKind};
 
 ranks_check!("HVD302", "replicas-diverge", Error, check);
 
@@ -237,222 +236,6 @@ impl<'m, 'c> Replicas<'m, 'c> {
             }
         }
         changes
-    }
-
-    fn of_call(&mut self, file: FileId, id: CallId, scopes: &FxHashMap<Caller, Changes>) -> Vec<Changes> {
-        let facts = self.model.facts;
-        let call = facts.module(file).call(id);
-        if call.kind == CallKind::Decorator {
-            return Vec::new();
-        }
-        let mut found = Vec::new();
-        let bodies = facts.callees(file, id).iter().filter(|edge| !self.model.only_wraps(edge));
-        let bodies = bodies.filter_map(|edge| crate::program::code(facts.solution.object(edge.callee)));
-        let mut bodies = bodies.filter_map(|function| scopes.get(&facts.code_of(function)));
-        if let Some(first) = bodies.next() {
-            found.push(bodies.fold(first.clone(), |joined, body| join(&joined, body)));
-        }
-        let symbols: Vec<&Symbol> = facts.called_symbols(file, id).collect();
-        for symbol in &symbols {
-            found.extend(self.of_symbol(file, id, symbol));
-        }
-        if symbols.is_empty() {
-            found.extend(self.of_unknown(file, id));
-        }
-        if let Some(steps) = self.steps.get(&(file, id)).cloned() {
-            let broadcasts = self.is_broadcast_by_callback(file, id);
-            let culprit = self.culprit(self.model.at_call(file, id), Manner::Changed);
-            if broadcasts {
-                // A `train_step` of the model's own trains parts of it.
-                let parts = self.parts.iter().chain(&steps);
-                found.push(parts.map(|&object| (object, Change::EQUAL)).collect());
-            }
-            found.push(steps.iter().map(|&object| (object, Change::touching(culprit))).collect());
-        }
-        // Made here; a wrapped optimizer begins anew.
-        let made: Vec<usize> = facts
-            .solution
-            .values(file, call.result)
-            .iter()
-            .filter(|&&object| facts.made_at(object) == Some((file, id)))
-            .filter_map(|object| self.numbers.get(object).copied())
-            .collect();
-        for object in made {
-            let change = self.beginning(file, id, object, &symbols);
-            found.push(std::iter::once((object, change)).collect());
-        }
-        found
-    }
-
-    /// How an object begins.
-    fn beginning(&mut self, file: FileId, id: CallId, object: usize, symbols: &[&Symbol]) -> Change {
-        let facts = self.model.facts;
-        let call = facts.module(file).call(id);
-        let at = self.model.at_call(file, id);
-        let by_rank = call.arguments.iter().find_map(|argument| {
-            self.model.difference((file, argument.value)).filter(|own| own.cause == Cause::Rank)
-        });
-        match facts.kind(self.objects[object]) {
-            Some(Kind::Model | Kind::Layer) => {
-                let is_loaded = symbols.iter().any(|symbol| {
-                    symbol.has(Effect::LoadsModel)
-                        || symbol.has(Effect::LoadsWeights)
-                        || symbol.has(Effect::ReadsFile)
-                });
-                if is_loaded || self.model.seeds.cover_weights(facts, file) {
-                    Change::EQUAL
-                } else {
-                    Change::differing(self.culprit(at, Manner::Begins))
-                }
-            }
-            Some(Kind::Variable) => {
-                let initial =
-                    call.arguments.first().and_then(|first| self.model.difference((file, first.value)));
-                match initial.filter(|own| own.cause != Cause::Files) {
-                    Some(_) => Change::differing(self.culprit(at, Manner::Begins)),
-                    None => Change::EQUAL,
-                }
-            }
-            _ => match by_rank {
-                Some(own) => Change::differing(self.culprit(at, Manner::Assigned(own))),
-                None => Change::EQUAL,
-            },
-        }
-    }
-
-    /// What a call of the library does to variables.
-    fn of_symbol(&mut self, file: FileId, id: CallId, symbol: &Symbol) -> Option<Changes> {
-        let facts = self.model.facts;
-        let call = facts.module(file).call(id);
-        let given = || call.arguments.iter().map(|argument| (file, argument.value)).collect::<Vec<Place>>();
-        let all_equal =
-            |objects: Vec<usize>| objects.into_iter().map(|object| (object, Change::EQUAL)).collect();
-        if symbol.has(Effect::Broadcasts) && symbol.has(Effect::UpdatesState) {
-            let mut from = given();
-            if symbol.parameters().len() < 2 {
-                return Some(all_equal((0..self.objects.len()).collect()));
-            }
-            from.extend(facts.receiver(file, call).map(|receiver| (file, receiver)));
-            return Some(all_equal(self.behind(&from)));
-        }
-        // A state of elastic training, a hook: it broadcasts what it is given when training starts.
-        if symbol.is_class() && facts.library.member_effects(symbol).contains(Effect::Broadcasts) {
-            return Some(all_equal(self.behind(&given())));
-        }
-        let receiver = facts.receiver(file, call)?;
-        let changed = facts
-            .solution
-            .values(file, receiver)
-            .iter()
-            .filter_map(|object| self.numbers.get(object).copied());
-        let mut changed: Vec<usize> = changed.collect();
-        let at = self.model.at_call(file, id);
-        let worst =
-            given().into_iter().filter_map(|place| self.model.difference(place)).max_by_key(|own| own.cause);
-        let worst = worst.filter(|own| own.cause != Cause::Files);
-        if symbol.has(Effect::LoadsWeights)
-            || symbol.parameter("weights").is_some() && symbol.has(Effect::UpdatesState)
-        {
-            if changed.is_empty() {
-                // `checkpoint.restore(path)`
-                changed = self.behind(&[(file, receiver)]);
-            }
-            return Some(self.assigned(&changed, worst, at, true));
-        }
-        if !symbol.has(Effect::UpdatesState)
-            || symbol.has(Effect::Trains)
-            || symbol.has(Effect::AppliesGradients)
-        {
-            return None;
-        }
-        let is_variable = |own: &ObjectId| facts.kind(*own) == Some(Kind::Variable);
-        if facts.solution.values(file, receiver).iter().any(is_variable) && !changed.is_empty() {
-            let replaces = symbol.parameter("value").is_some() && changed.len() == 1;
-            return Some(self.assigned(&changed, worst, at, replaces));
-        }
-        None
-    }
-
-    /// `optimizer.learning_rate.assign(rate)`: a method of variables, of something that an optimizer has.
-    fn of_unknown(&mut self, file: FileId, id: CallId) -> Option<Changes> {
-        let facts = self.model.facts;
-        let module = facts.module(file);
-        let call = module.call(id);
-        let Value::Attribute { base: receiver, name, .. } = module.value(call.callee).value else {
-            return None;
-        };
-        let Value::Attribute { base, .. } = module.value(receiver).value else { return None };
-        let method = facts.library.lookup(&format!("tensorflow.Variable.{}", module.names.text(name)))?;
-        let given = call.arguments.iter().filter_map(|own| self.model.difference((file, own.value)));
-        let worst = given.max_by_key(|own| own.cause).filter(|own| own.cause != Cause::Files)?;
-        let owners = facts.of_kind(file, base, Kind::Optimizer);
-        let owners: Vec<usize> = owners.iter().filter_map(|own| self.numbers.get(own).copied()).collect();
-        let at = self.model.at_call(file, id);
-        (method.has(Effect::UpdatesState) && !owners.is_empty())
-            .then(|| self.assigned(&owners, Some(worst), at, false))
-    }
-
-    /// `optimizer.learning_rate = rate`
-    fn of_store(&mut self, file: FileId, store: &Store) -> Option<Changes> {
-        let facts = self.model.facts;
-        let StoreKey::Attribute(_) = store.key else { return None };
-        let own = self.model.difference((file, store.value)).filter(|own| own.cause != Cause::Files)?;
-        let owners = facts.of_kind(file, store.base, Kind::Optimizer);
-        let owners: Vec<usize> =
-            owners.iter().filter_map(|object| self.numbers.get(object).copied()).collect();
-        let at = facts.location(file, facts.module(file).statement(store.statement).range);
-        (!owners.is_empty()).then(|| self.assigned(&owners, Some(own), at, false))
-    }
-
-    fn assigned(
-        &mut self,
-        objects: &[usize],
-        worst: Option<Difference>,
-        at: Location,
-        replaces: bool,
-    ) -> Changes {
-        let change = match worst {
-            Some(own) => Change::differing(self.culprit(at, Manner::Assigned(own))),
-            None => {
-                let culprit = self.culprit(at, Manner::Changed);
-                if replaces { Change::assigning(culprit) } else { Change::touching(culprit) }
-            }
-        };
-        objects.iter().map(|&object| (object, change)).collect()
-    }
-
-    /// The replicas that values are computed from.
-    fn behind(&self, places: &[Place]) -> Vec<usize> {
-        let facts = self.model.facts;
-        let of = |(file, value): Place| {
-            facts.solution.values(file, value).iter().filter_map(|own| self.numbers.get(own).copied())
-        };
-        let behind = facts.influence().backwards(places, |place| of(place).next().is_some());
-        let mut found: Vec<usize> = behind.into_iter().flat_map(of).collect();
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-
-    fn is_broadcast_by_callback(&self, file: FileId, id: CallId) -> bool {
-        let facts = self.model.facts;
-        let call = facts.module(file).call(id);
-        let given =
-            facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, "callbacks"));
-        let spread =
-            call.arguments.iter().filter(|own| matches!(own.passing, Passing::Spread | Passing::Merge));
-        let given: Vec<Place> =
-            given.into_iter().chain(spread).map(|argument| (file, argument.value)).collect();
-        let behind = facts.influence().backwards(&given, |_| false);
-        behind.into_iter().any(|(file, value)| {
-            facts.is_unknown(file, value) && given.contains(&(file, value))
-                || facts.objects(file, value).any(|(object, own)| {
-                    facts.kind(object) == Some(Kind::Callback)
-                        && facts.symbol(own).is_some_and(|symbol| {
-                            facts.library.hook_effects(symbol).contains(Effect::Broadcasts)
-                        })
-                })
-        })
     }
 
     /// What a program does, with what the import of its modules does.

@@ -18,7 +18,7 @@ use crate::api::{Effect, Kind};
 use crate::program::{Caller, Facts, Object, ObjectId, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, BranchKind, BuiltinType, CallId, Operator, StatementKind, StoreKey, Value, ValueId,
+    BlockId, BranchKind, BuiltinType, CallId, Element, Operator, StatementKind, StoreKey, Value, ValueId,
 };
 
 /// Why a value may be something else on another rank; a later one is surer.
@@ -68,8 +68,14 @@ impl Values {
         let with = |effects: &[Effect]| -> Vec<Place> {
             places.iter().copied().filter(|&place| facts.gives(place, effects)).collect()
         };
-        let mut flood =
-            Flood { facts, blocks, values: Self::default(), weaker: Vec::new(), counted: Vec::new() };
+        let mut flood = Flood {
+            facts,
+            blocks,
+            values: Self::default(),
+            weaker: Vec::new(),
+            counted: Vec::new(),
+            unpacked: Vec::new(),
+        };
         flood.run(with(&RANK), Cause::Rank);
         let seeds = Seeds::new(facts, &flood.values, programs);
         let different = with(&DIFFERENT)
@@ -171,6 +177,8 @@ struct Flood<'f, 'a> {
     values: Values,
     /// What a library makes of the rank's number: differs, but nobody knows how.
     weaker: Vec<(Place, Difference)>,
+    /// Elements of what functions return, which did not differ when the rest of it did.
+    unpacked: Vec<(Place, Difference)>,
     /// Numbers of elements that differ.
     counted: Vec<(Place, Difference)>,
 }
@@ -187,14 +195,16 @@ impl Flood<'_, '_> {
             self.values.differing.insert(place, own);
             queue.push_back(place);
         }
-        while let Some(place) = queue.pop_front() {
+        while let Some(place) = queue.pop_front().or_else(|| self.next_unpacked()) {
             let own = self.values.differing[&place];
             let next: Vec<Place> = self.facts.influence().dependents(place).collect();
             for next in next {
                 if self.is_guessed(place, next) {
                     continue;
                 }
-                if own.cause == Cause::Rank && self.is_of_library(next) {
+                if !self.unpacks_differing(next) {
+                    self.unpacked.push((next, own));
+                } else if own.cause == Cause::Rank && self.is_of_library(next) {
                     self.weaker.push((next, Difference { cause: Cause::Data, ..own }));
                 } else {
                     self.insert(next, own, &mut queue);
@@ -208,12 +218,59 @@ impl Flood<'_, '_> {
         }
     }
 
+    /// An element of what a function returns that turned out to differ itself.
+    fn next_unpacked(&mut self) -> Option<Place> {
+        let index = self.unpacked.iter().position(|&(place, _)| self.unpacks_differing(place))?;
+        let (place, own) = self.unpacked.swap_remove(index);
+        self.values.differing.entry(place).or_insert(own);
+        Some(place)
+    }
+
     fn insert(&mut self, place: Place, own: Difference, queue: &mut VecDeque<Place>) {
         if self.values.differing.contains_key(&place) || agrees(self.facts, place) {
             return;
         }
         self.values.differing.insert(place, own);
         queue.push_back(place);
+    }
+
+    /// Whether a value differs if what it is unpacked from does: `train, steps = load()` takes one element of what is
+    /// returned, and the others are no reason for it to differ.
+    fn unpacks_differing(&self, (file, value): Place) -> bool {
+        let facts = self.facts;
+        let Value::Unpack { base, index: Some(index), .. } = facts.module(file).value(value).value else {
+            return true;
+        };
+        let displays: Vec<Place> = match facts.module(file).value(base).value {
+            Value::Display(..) => vec![(file, base)],
+            Value::Call(call) => {
+                if !facts
+                    .callees(file, call)
+                    .iter()
+                    .all(|edge| matches!(facts.solution.object(edge.callee), Object::Function(_)))
+                {
+                    return true;
+                }
+                let functions = facts.called_functions(file, call);
+                let returned = functions.flat_map(|own| {
+                    let returns = &facts.module(own.file).function(own.function).returns;
+                    returns.iter().map(move |&value| (own.file, value))
+                });
+                returned.collect()
+            }
+            _ => return true,
+        };
+        displays.is_empty()
+            || displays.into_iter().any(|(file, display)| {
+                let Value::Display(_, elements) = &facts.module(file).value(display).value else {
+                    return true;
+                };
+                let element = elements.iter().find_map(|element| match *element {
+                    Element::At(at, value) if at == index => Some((file, value)),
+                    _ => None,
+                });
+                element.is_none_or(|element| self.values.differing.contains_key(&element))
+            })
     }
 
     /// Whether a value is an attribute of something unknown that code of another file stores to an attribute of this

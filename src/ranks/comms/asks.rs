@@ -1,0 +1,85 @@
+//! What the model asks of single calls and conditions to tell whether they communicate.
+
+use super::super::guards::{Atom, Key, Literal};
+use super::super::model::Model;
+use super::super::values::is_distributed_object;
+use crate::api::{Effect, Kind, Symbol};
+use crate::program::{CallEdge, LoopKind, Object, ObjectId, Place, Via};
+use crate::project::FileId;
+use crate::semantic::{Call, CallId, CallKind, Role, ValueId};
+
+impl Model<'_> {
+    /// Whether a call only hands a function on to be called later: a decorator, `tf.function(step)`.
+    #[must_use]
+    pub fn only_wraps(&self, edge: &CallEdge) -> bool {
+        let (file, Some(call)) = (edge.caller.file, edge.call) else { return false };
+        edge.via == Via::Library
+            && (self.facts.module(file).call(call).kind == CallKind::Decorator
+                || self
+                    .facts
+                    .called_symbols(file, call)
+                    .any(|symbol| symbol.has(Effect::Traces) || symbol.has(Effect::KeepsLength)))
+    }
+
+    /// Whether a condition says something of the rank's number alone.
+    #[must_use]
+    pub fn is_on_rank(&self, condition: Place) -> bool {
+        let is_number = |own: &Literal| matches!(own.atom, Atom::Is(..));
+        let yes = self.literals(condition, true);
+        !yes.is_all() && yes.0.iter().all(is_number) && {
+            let no = self.literals(condition, false);
+            !no.is_all() && no.0.iter().all(is_number)
+        }
+    }
+
+    /// Whether nothing reads what a call returns.
+    pub(super) fn is_unused(&self, file: FileId, call: &Call) -> bool {
+        match call.role {
+            Role::Statement => true,
+            Role::Assigned => {
+                self.facts.influence().dependents((file, call.result)).next().is_none()
+                    && !self.facts.module(file).uses.iter().any(|reading| reading.value == call.result)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether `fit`, or another call that trains a model, averages over the ranks.
+    #[must_use]
+    pub fn fit_communicates(&self, file: FileId, call: CallId) -> bool {
+        let facts = self.facts;
+        let receiver = facts.receiver(file, facts.module(file).call(call));
+        let Some(receiver) = receiver else { return false };
+        if facts.objects(file, receiver).any(|(_, object)| matches!(object, Object::Super(..))) {
+            return false;
+        }
+        let mut loops = self.programs.iter().flat_map(|program| &program.loops);
+        let optimizers: Vec<ObjectId> = loops
+            .find(|own| own.kind == LoopKind::KerasFit && (own.caller.file, own.call) == (file, call))
+            .map(|own| own.optimizers.clone())
+            .unwrap_or_default();
+        if optimizers.is_empty() {
+            // A model whose optimizer can't be seen: the program's only kind.
+            return facts.is_unknown(file, receiver) && self.distributes_optimizers();
+        }
+        optimizers.into_iter().any(|optimizer| is_distributed_object(facts, optimizer))
+    }
+
+    fn distributes_optimizers(&self) -> bool {
+        self.facts
+            .creations
+            .iter()
+            .any(|made| made.kind == Kind::Optimizer && is_distributed_object(self.facts, made.object))
+    }
+
+    /// A value as its literal or the library's name for it; empty if it is neither.
+    pub(super) fn spelled(&self, file: FileId, value: ValueId) -> String {
+        let symbols = self.facts.objects(file, value).filter_map(|(_, object)| self.facts.symbol(object));
+        let mut names: Vec<&str> = symbols.map(Symbol::name).collect();
+        names.sort_unstable();
+        match self.key((file, value)) {
+            Key::Constant(text) => format!(" {text}"),
+            _ => names.concat(),
+        }
+    }
+}

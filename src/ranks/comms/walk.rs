@@ -1,0 +1,274 @@
+//! The way through one scope: its blocks from the end to the beginning, each with what it adds.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::guards::Key;
+use super::super::model::Model;
+use super::super::values::is_distributed;
+use super::{Comms, Ending, Event, Node, NodeId, Way, Ways};
+use crate::api::{Effect, Symbol};
+use crate::finding::Location;
+use crate::program::{CallEdge, Caller, Object, Via};
+use crate::project::FileId;
+use crate::semantic::{
+    Block, BlockId, BranchKind, Call, CallId, CallKind, Constant, Flow, StatementKind, Value,
+};
+
+/// The summaries of one scope in the making.
+pub(super) struct Walk<'w, 'c> {
+    pub(super) model: &'w Model<'c>,
+    pub(super) comms: &'w mut Comms,
+    pub(super) caller: Caller,
+    pub(super) blocks: &'w [Block],
+    /// The edges that close a loop, with their loop.
+    pub(super) back: FxHashMap<(BlockId, BlockId), usize>,
+    pub(super) loops: Vec<Loop>,
+    ways: Ways,
+}
+
+/// A loop of the control flow.
+#[derive(Debug)]
+pub(super) struct Loop {
+    pub(super) header: BlockId,
+    pub(super) blocks: FxHashSet<BlockId>,
+    /// Where control goes behind it.
+    pub(super) exit: Option<BlockId>,
+    pub(super) communicates: bool,
+    pub(super) depth: u32,
+}
+
+impl<'w, 'c> Walk<'w, 'c> {
+    pub(super) fn new(model: &'w Model<'c>, comms: &'w mut Comms, caller: Caller) -> Self {
+        let flow: &'w Flow = &model.facts.module(caller.file).scope(caller.scope).flow;
+        let ways = Ways { blocks: vec![None; flow.blocks.len()], arms: FxHashMap::default() };
+        let mut walk = Self {
+            model,
+            comms,
+            caller,
+            blocks: &flow.blocks,
+            back: FxHashMap::default(),
+            loops: Vec::new(),
+            ways,
+        };
+        walk.find_loops();
+        walk
+    }
+
+    /// The way from each block to the end of the scope.
+    pub(super) fn ways(mut self) -> Ways {
+        let mut stack = vec![(Flow::ENTRY, 0)];
+        let mut open = vec![false; self.blocks.len()];
+        while let Some((block, index)) = stack.pop() {
+            open[block.index()] = true;
+            let next = self.next(block);
+            if let Some(&successor) = next.get(index) {
+                stack.push((block, index + 1));
+                if self.ways.blocks[successor.index()].is_none() && !open[successor.index()] {
+                    stack.push((successor, 0));
+                }
+            } else {
+                let way = self.way(block);
+                self.ways.blocks[block.index()] = Some(way);
+            }
+        }
+        self.ways
+    }
+
+    /// What has to be known before a block.
+    fn next(&self, block: BlockId) -> Vec<BlockId> {
+        let successors = self.blocks[block.index()].successors.iter();
+        successors
+            .filter_map(|&next| match self.back.get(&(block, next)) {
+                Some(&of) if self.loops[of].communicates => None,
+                Some(&of) => self.loops[of].exit,
+                None => Some(next),
+            })
+            .collect()
+    }
+
+    fn after(&mut self, block: BlockId, next: BlockId) -> Way {
+        let target = match self.back.get(&(block, next)) {
+            Some(&of) if self.loops[of].communicates => {
+                let depth = self.loops[of].depth;
+                return self.comms.end(Ending::Repeats(depth));
+            }
+            Some(&of) => self.loops[of].exit,
+            None => Some(next),
+        };
+        match target.and_then(|target| self.ways.blocks[target.index()]) {
+            Some(way) => way,
+            None => self.comms.end(Ending::Returns),
+        }
+    }
+
+    fn way(&mut self, id: BlockId) -> Way {
+        let block = &self.blocks[id.index()];
+        let mut way = match block.successors[..] {
+            [] => {
+                let fails = self.model.blocks.of(self.caller, id).leaves.iter().any(|&leave| {
+                    self.model.facts.module(self.caller.file).statement(leave).kind == StatementKind::Raise
+                });
+                self.comms.end(if fails { Ending::Fails } else { Ending::Returns })
+            }
+            [next] => self.after(id, next),
+            _ => self.choice(id),
+        };
+        for &call in self.model.blocks.of(self.caller, id).calls.iter().rev() {
+            way = self.with_call(call, way);
+        }
+        way
+    }
+
+    fn choice(&mut self, id: BlockId) -> Way {
+        let block = &self.blocks[id.index()];
+        let arms: Vec<Way> = block.successors.iter().map(|&next| self.after(id, next)).collect();
+        self.ways.arms.insert(id, arms.clone());
+        let Some(branch) = block.branch else { return arms[0] };
+        let file = self.caller.file;
+        // What handles an exception is no part of the way that a program is meant to take.
+        if branch.kind == BranchKind::Try || self.model.facts.is_main_guard(file, &branch) {
+            return arms[0];
+        }
+        let own = branch.condition.map(|condition| (file, condition));
+        let mut kept: Vec<Way> = arms.clone();
+        if !own.is_some_and(|own| self.model.is_on_rank(own)) {
+            let fails = self.comms.end(Ending::Fails).node;
+            kept.retain(|arm| arm.node != fails);
+        }
+        let Some(&first) = kept.first() else { return arms[0] };
+        if kept.iter().all(|arm| arm.node == first.node) {
+            return first;
+        }
+        let key = own.map_or(Key::Constant("".into()), |own| self.model.key(own));
+        let node = self.comms.intern(Node::Choice(key, kept.iter().map(|arm| arm.node).collect()));
+        Way { node, trail: kept.iter().find_map(|arm| arm.trail) }
+    }
+
+    pub(super) fn with_call(&mut self, id: CallId, mut rest: Way) -> Way {
+        let file = self.caller.file;
+        let call = self.model.facts.module(file).call(id);
+        if call.kind == CallKind::Decorator {
+            return rest;
+        }
+        let at = self.model.at_call(file, id);
+        let mut bodies: Vec<NodeId> = Vec::new();
+        let mut own: Vec<Event> = Vec::new();
+        for edge in self.model.facts.callees(file, id) {
+            match self.model.facts.solution.object(edge.callee) {
+                Object::Function(function) => {
+                    let code = self.model.facts.code_of(function);
+                    let body = self.comms.of_scope(code);
+                    if let Some(body) = body.filter(|_| !self.model.only_wraps(edge)) {
+                        bodies.push(self.stepped(code, body));
+                    }
+                }
+                object @ Object::External(_) => {
+                    if let Some(symbol) = self.model.facts.symbol(object) {
+                        if symbol.has(Effect::Exits) && symbol.calls().is_empty() {
+                            rest = self.comms.end(ending(self.model, file, call));
+                        }
+                        own.extend(self.event(edge, symbol, id, call));
+                    }
+                }
+                _ => {}
+            }
+        }
+        bodies.sort_unstable();
+        bodies.dedup();
+        bodies.retain(|&body| *self.comms.node(body) != Node::End(Ending::Returns));
+        for event in own.into_iter().take(1) {
+            let event = self.comms.event(event);
+            rest = self.comms.then(event, at, rest);
+        }
+        match bodies[..] {
+            [] => rest,
+            [body] => self.with_body(body, at, rest),
+            _ => {
+                let key = self.model.key((file, call.result));
+                let either = self.comms.intern(Node::Choice(key, bodies.into()));
+                if !self.comms.communicates(either) {
+                    return rest;
+                }
+                let event = self.comms.event(Event::Call(either));
+                self.comms.then(event, at, rest)
+            }
+        }
+    }
+
+    /// The body of a traced function is one step when code calls it that is not traced itself.
+    fn stepped(&mut self, code: Caller, body: NodeId) -> NodeId {
+        if !self.model.traced.contains(&code) || self.model.traced.contains(&self.caller) {
+            return body;
+        }
+        match self.comms.line(body) {
+            Some((mut events, ending)) if events.len() > 1 => {
+                events.sort_unstable();
+                let step = self.comms.event(Event::Step(events.into()));
+                let end = self.comms.intern(Node::End(ending));
+                self.comms.intern(Node::Then(step, end))
+            }
+            _ => body,
+        }
+    }
+
+    fn with_body(&mut self, body: NodeId, at: Location, rest: Way) -> Way {
+        if let Some((events, ending)) = self.comms.line(body) {
+            let end = match ending {
+                Ending::Returns | Ending::Repeats(_) => rest,
+                other => self.comms.end(other),
+            };
+            return events.into_iter().rev().fold(end, |rest, event| self.comms.then(event, at, rest));
+        }
+        if !self.comms.communicates(body) {
+            return rest;
+        }
+        let event = self.comms.event(Event::Call(body));
+        self.comms.then(event, at, rest)
+    }
+
+    /// What all ranks have to take part in when a library's symbol is called.
+    fn event(&self, edge: &CallEdge, symbol: &Symbol, id: CallId, call: &Call) -> Option<Event> {
+        let file = self.caller.file;
+        let plain = |kind: &str| Some(Event::Collective { kind: kind.into(), purpose: None });
+        if edge.via == Via::Library {
+            return symbol.has(Effect::Collective).then(|| plain("fit")).flatten();
+        }
+        if symbol.has(Effect::Initializes) {
+            return None;
+        }
+        if symbol.has(Effect::Collective) {
+            let is_pruned = self.model.traced.contains(&self.caller)
+                && !symbol.has(Effect::UpdatesState)
+                && self.model.is_unused(file, call);
+            return (!is_pruned).then(|| self.collective(symbol, call));
+        }
+        if symbol.has(Effect::Trains) {
+            return self.model.fit_communicates(file, id).then(|| plain("fit")).flatten();
+        }
+        let takes = symbol.has(Effect::Minimizes) || symbol.has(Effect::TakesGradients);
+        if takes && is_distributed(self.model.facts, file, id) { plain("gradient") } else { None }
+    }
+
+    fn collective(&self, symbol: &Symbol, call: &Call) -> Event {
+        let file = self.caller.file;
+        let argument = |name: &str| self.model.facts.argument(file, call, symbol, name);
+        let mut kind = symbol.name().to_owned();
+        for name in ["op", "average", "root_rank"] {
+            if let Some(argument) = argument(name) {
+                kind.push_str(&self.model.spelled(file, argument.value));
+            }
+        }
+        let purpose = argument("name").or_else(|| argument("variables"));
+        let purpose = purpose.map(|own| self.model.key((file, own.value)));
+        Event::Collective { kind: kind.into(), purpose }
+    }
+}
+
+/// How a program ends that calls `sys.exit`: well, or with an error.
+fn ending(model: &Model<'_>, file: FileId, call: &Call) -> Ending {
+    let status = call.arguments.first().map(|status| &model.facts.module(file).value(status.value).value);
+    match status {
+        None | Some(Value::Constant(Constant::Int(0) | Constant::None)) => Ending::Exits,
+        _ => Ending::Fails,
+    }
+}
