@@ -25,8 +25,8 @@ fn nothing(_: &Job<'_>) -> Vec<Step> {
     Vec::new()
 }
 
-/// The start of Horovod in the owner of the loop, and the imports that other steps need.
-pub(super) fn steps(job: &Job<'_>, needed: &BTreeMap<FileId, Vec<Import>>) -> Vec<Step> {
+/// The start of Horovod in the owner of the loop, and the imports that other steps need in these files.
+pub(super) fn steps(job: &Job<'_>, files: &[FileId], needed: &BTreeMap<FileId, Vec<Import>>) -> Vec<Step> {
     let rule: &DistributionRule = INITIALISATION;
     let owner = job.owner();
     let starts = !job.program.already_distributed;
@@ -38,8 +38,9 @@ pub(super) fn steps(job: &Job<'_>, needed: &BTreeMap<FileId, Vec<Import>>) -> Ve
         return vec![Step::blocked(finding, "What a session of TensorFlow 1 trains is not distributed.")];
     }
     let mut edits = Vec::new();
-    let mut files: Vec<FileId> = needed.keys().copied().collect();
-    if starts && !files.contains(&owner) {
+    let mut files: Vec<FileId> =
+        files.iter().copied().filter(|&file| !job.is_started_by_another(file)).collect();
+    if (starts || needed.contains_key(&owner)) && !files.contains(&owner) {
         files.push(owner);
     }
     for file in files {

@@ -12,6 +12,7 @@
 //!           names             missing   refusals
 //! ```
 
+mod awaited;
 pub mod broadcast;
 mod callback;
 pub mod callbacks;
@@ -47,7 +48,7 @@ mod writing_callbacks;
 use crate::checks::Context;
 use crate::finding::{Finding, Rule};
 
-pub use job::Job;
+pub use job::{Common, Job};
 pub use names::Import;
 pub use step::{Outcome, Step};
 

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::job::Job;
 use super::step::Step;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Finding, Location, Rule};
 use crate::program::{Caller, Literal, Object, Place, TrainingLoop, code};
 use crate::project::FileId;
@@ -120,16 +120,16 @@ fn ends_by_own_data(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 }
 
 /// Whether it depends on this rank's own results that a block runs: then not all ranks may come to it.
-pub(super) fn is_conditional(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
-    let own = own_results(job);
+pub(super) fn is_conditional(job: &Job<'_>, caller: Caller, block: BlockId, own: &FxHashSet<Place>) -> bool {
     let conditions = job.facts.conditions(caller, block).into_iter();
     conditions
         .filter_map(|condition| condition.branch.condition)
-        .any(|value| depends(job, (caller.file, value), &own))
+        .any(|value| depends(job, (caller.file, value), own))
 }
 
-/// The values that differ between ranks because their examples do: losses, and what training and evaluating return.
-fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
+/// The values that differ between ranks because their examples do: losses, and what training and evaluating return;
+/// what is drawn, and what a clock says.
+pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
     let facts = job.facts;
     let mut own = FxHashSet::default();
     for training_loop in job.tape_loops() {
@@ -144,16 +144,27 @@ fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
     }
     for (file, id) in job.calls() {
         let call = facts.module(file).call(id);
-        let trains = facts
-            .called_symbols(file, id)
-            .any(|symbol| symbol.has(Effect::Trains) || symbol.has(Effect::Evaluates));
+        let trains = facts.called_symbols(file, id).any(|symbol| {
+            symbol.has(Effect::Trains) || symbol.has(Effect::Evaluates) || differs(job, symbol)
+        });
         let is_metric =
             facts.receiver(file, call).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Metric));
-        if trains || is_metric {
+        if trains || is_metric || counts_memory(job, file, id) {
             own.insert((file, call.result));
         }
     }
     own
+}
+
+/// Whether a symbol draws something, or reads a clock.
+fn differs(job: &Job<'_>, symbol: &Symbol) -> bool {
+    let library = job.facts.library;
+    let is_clock = symbol.has(Effect::Varies)
+        && !symbol.has(Effect::ReadsFile)
+        && library
+            .lookup("builtins.float")
+            .is_some_and(|float| library.returned_class(symbol) == Some(float));
+    symbol.has(Effect::DrawsRandom) || is_clock
 }
 
 /// The conditions on the way to a loop's steps that depend on such values.
@@ -188,10 +199,43 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, own: &FxHashSet<Place>
 /// Whether a value depends on results of this rank's own that are not averaged.
 fn depends(job: &Job<'_>, place: Place, own: &FxHashSet<Place>) -> bool {
     let facts = job.facts;
-    let is_averaged = |(file, value): (FileId, ValueId)| match facts.module(file).value(value).value {
-        Value::Call(call) => facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages)),
+    let is_common = |(file, value): (FileId, ValueId)| match facts.module(file).value(value).value {
+        Value::Call(call) => {
+            facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages))
+                || counts_data(job, file, call)
+        }
+        Value::Attribute { name, .. } => facts.module(file).names.text(name) == SHAPE,
         _ => false,
     };
-    let behind = facts.influence().backwards(&[place], is_averaged);
+    let behind = facts.influence().backwards(&[place], is_common);
     behind.iter().any(|place| own.contains(place))
+}
+
+/// The attribute of arrays and tensors that tells how many elements they have.
+const SHAPE: &str = "shape";
+
+/// Whether a call is `len(data)`: how many examples there are does not depend on what they are.
+fn counts_data(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    is_length(job, file, call) && !counts_memory(job, file, call) && {
+        let mut arguments = job.facts.module(file).call(call).arguments.iter();
+        arguments.all(|argument| {
+            let mut objects = job.facts.objects(file, argument.value);
+            !objects.any(|(_, object)| matches!(object, Object::Container(..)))
+        })
+    }
+}
+
+/// Whether a call is `len(memory)` of a queue, such as those that keep what an agent has met.
+fn counts_memory(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let queue = facts.library.lookup("collections.deque");
+    is_length(job, file, call)
+        && facts.module(file).call(call).arguments.iter().any(|argument| {
+            facts.objects(file, argument.value).any(|(_, object)| facts.symbol(object) == queue)
+        })
+}
+
+fn is_length(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let length = job.facts.library.lookup("builtins.len");
+    job.facts.called_symbols(file, call).any(|symbol| Some(symbol) == length)
 }

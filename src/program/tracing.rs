@@ -6,7 +6,8 @@ use super::facts::Facts;
 use super::solver::Caller;
 use super::travel::code;
 use crate::api::Effect;
-use crate::semantic::CallId;
+use crate::project::FileId;
+use crate::semantic::{CallId, Value};
 
 impl Facts<'_> {
     /// The scopes whose code is traced: functions given to `tf.function`, as an argument or by decoration, and all
@@ -17,7 +18,12 @@ impl Facts<'_> {
         for file in self.files() {
             let calls = &self.module(file).calls;
             for (index, call) in calls.iter().enumerate() {
-                if !self.called_symbols(file, CallId::new(index)).any(|symbol| symbol.has(Effect::Traces)) {
+                // `@tf.function(reduce_retracing=True)` is a call of what a call gives.
+                let makes_it = match self.module(file).value(call.callee).value {
+                    Value::Call(made) => self.calls_to_trace(file, made),
+                    _ => false,
+                };
+                if !makes_it && !self.calls_to_trace(file, CallId::new(index)) {
                     continue;
                 }
                 let given = call.arguments.iter().flat_map(|argument| self.objects(file, argument.value));
@@ -38,5 +44,9 @@ impl Facts<'_> {
             }
         }
         traced
+    }
+
+    fn calls_to_trace(&self, file: FileId, call: CallId) -> bool {
+        self.called_symbols(file, call).any(|symbol| symbol.has(Effect::Traces))
     }
 }
