@@ -6,6 +6,7 @@
 use super::distribution_rule;
 use super::job::Job;
 use super::names::fresh;
+use super::session;
 use super::site::{Memory, Site, site};
 use super::spoken::Spoken;
 use super::step::Step;
@@ -44,6 +45,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
             Err(reason) => found.push(Step::blocked(missing(job, file, call), reason)),
         }
     }
+    found.extend(session::broadcasts(job, &RULE.rule));
     let mut taken = Vec::new();
     found.extend(sites.iter().filter_map(|site| step(job, site, &mut taken)));
     found
@@ -95,6 +97,8 @@ fn all_applied<'l>(job: &Job<'l>) -> Vec<Applied<'l>> {
                     found.push(Applied { own, file, call, variables });
                 }
             }
+            // A part of the graph that a session runs.
+            LoopKind::Minimize if session::sessions(job).next().is_some() => {}
             LoopKind::Minimize => {
                 let (file, call) = (own.caller.file, own.call);
                 let data = job.facts.module(file).call(call);

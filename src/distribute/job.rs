@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::{Api, Import, Names};
+use super::session::is_session;
 use crate::finding::Location;
 use crate::program::{Caller, Facts, LoopKind, Program, TrainingLoop};
 use crate::project::FileId;
@@ -61,7 +62,8 @@ impl<'c> Job<'c> {
         traced: &'c FxHashSet<Caller>,
         common: &'c Common,
     ) -> Option<Self> {
-        let owner = program.loops.first()?.caller.file;
+        let loops = &program.loops;
+        let owner = loops.iter().find(|own| is_session(own)).or(loops.first())?.caller.file;
         let mut job = Self { facts, texts, program, traced, api: Api::Tape, owner, common };
         let by_fit = |own: &TrainingLoop| own.kind == LoopKind::KerasFit && job.is_fit(own);
         if program.steps_of_fit.is_empty() && program.loops.iter().all(by_fit) {

@@ -35,6 +35,7 @@ mod rate_changes;
 mod rates;
 mod remade;
 pub mod schedule;
+mod session;
 mod site;
 mod spoken;
 mod started;

@@ -4,6 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use super::job::Job;
+use super::session;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Finding, Location, Rule};
@@ -175,6 +176,9 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, own: &FxHashSet<Place>
     let mut work: Vec<(FileId, CallId)> = training_loop.steps.clone();
     work.extend(&training_loop.by_hand);
     work.push((training_loop.caller.file, training_loop.call));
+    if session::is_session(training_loop) {
+        work.extend(job.calls().filter(|&(file, call)| session::runs(job, file, call)));
+    }
     while let Some((file, id)) = work.pop() {
         let call = facts.module(file).call(id);
         let caller = Caller { file, scope: call.scope };
@@ -236,6 +240,8 @@ fn counts_memory(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 }
 
 fn is_length(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    let length = job.facts.library.lookup("builtins.len");
-    job.facts.called_symbols(file, call).any(|symbol| Some(symbol) == length)
+    let facts = job.facts;
+    let length = facts.library.lookup("builtins.len");
+    let mut callees = facts.objects(file, facts.module(file).call(call).callee);
+    callees.any(|(_, object)| facts.symbol(object).is_some_and(|symbol| Some(symbol) == length))
 }

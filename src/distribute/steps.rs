@@ -10,6 +10,7 @@ use super::distribution_rule;
 use super::job::Job;
 use super::keras::{Given, given};
 use super::ranked::{is_for_one_rank, reads_rank, reads_size};
+use super::session;
 use super::started::runs_started;
 use super::step::Step;
 use crate::api::{Effect, Kind, Scaling, Symbol};
@@ -29,6 +30,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
         fed.extend(data(job, own).map(|argument| (own.caller.file, argument.value)));
     }
     found.extend(taken(job, &fed));
+    found.extend(session::stops(job, &RULE.rule));
     found
 }
 
