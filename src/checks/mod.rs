@@ -130,6 +130,7 @@ pub static RULES: &[&Rule] = &[
     &distribute::checkpoint::RULE.rule,
     &distribute::steps::RULE.rule,
     &distribute::device::RULE.rule,
+    &distribute::data::RULE.rule,
     &tool::INVALID_SYNTAX,
     &tool::UNUSED_SUPPRESSION,
 ];

@@ -17,6 +17,7 @@ pub mod broadcast;
 mod callback;
 pub mod callbacks;
 pub mod checkpoint;
+pub mod data;
 pub mod device;
 pub mod initialisation;
 mod job;
@@ -96,6 +97,7 @@ pub static DISTRIBUTION: &[&DistributionRule] = &[
     &checkpoint::RULE,
     &steps::RULE,
     &device::RULE,
+    &data::RULE,
 ];
 
 /// The rule that starts Horovod, and imports it where other steps need it.

@@ -150,7 +150,7 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
         });
         let is_metric =
             facts.receiver(file, call).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Metric));
-        if trains || is_metric || counts_memory(job, file, id) {
+        if trains || is_metric || counts_memory(job, file, id) || session::runs(job, file, id) {
             own.insert((file, call.result));
         }
     }

@@ -9,7 +9,7 @@ use super::job::{Common, Job};
 use super::names::Import;
 use super::step::{Outcome, Step};
 use super::{DISTRIBUTION, INITIALISATION};
-use crate::finding::{Confidence, Edit, Finding, Fix, Level, Location};
+use crate::finding::{Applicability, Confidence, Edit, Finding, Fix, Level, Location};
 use crate::program::{Facts, Pattern, Program};
 use crate::project::FileId;
 use crate::rewrite::Texts;
@@ -196,7 +196,9 @@ fn finding(facts: &Facts<'_>, step: Step, refusal: Option<&Refusal>, unit: FileI
                 }
             } else {
                 sort(&mut edits);
-                finding.fix = Some(Fix { applicability, message, edits, unit: Some(unit) });
+                // One that changes what the program means is a choice of its own.
+                let unit = (applicability == Applicability::Safe).then_some(unit);
+                finding.fix = Some(Fix { applicability, message, edits, unit });
             }
         }
         Outcome::ByHand => {}

@@ -25,13 +25,18 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let fits: Vec<&TrainingLoop> =
         job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit && job.is_fit(own)).collect();
     let mut found: Vec<Step> = fits.iter().filter_map(|own| of_fit(job, own)).collect();
-    let mut fed = iterated(job);
-    for own in fits {
-        fed.extend(data(job, own).map(|argument| (own.caller.file, argument.value)));
-    }
-    found.extend(taken(job, &fed));
+    found.extend(taken(job, &fed(job)));
     found.extend(session::stops(job, &RULE.rule));
     found
+}
+
+/// What the loops of a program train on.
+pub(super) fn fed(job: &Job<'_>) -> Vec<Place> {
+    let mut fed = iterated(job);
+    for own in job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit && job.is_fit(own)) {
+        fed.extend(data(job, own).map(|argument| (own.caller.file, argument.value)));
+    }
+    fed
 }
 
 fn finding(job: &Job<'_>, file: FileId, call: CallId, count: &Argument) -> Finding {
