@@ -35,6 +35,7 @@ pub use top_of_module::Top;
 use crate::distribute;
 use crate::finding::{Finding, Level, Rule};
 use crate::program::Facts;
+use crate::ranks;
 use crate::rewrite::Texts;
 
 /// What a check is given.
@@ -131,6 +132,11 @@ pub static RULES: &[&Rule] = &[
     &distribute::steps::RULE.rule,
     &distribute::device::RULE.rule,
     &distribute::data::RULE.rule,
+    &ranks::gradients_not_averaged::RULE,
+    &ranks::broadcast_without_effect::CHECK.rule,
+    &ranks::rank_not_called::CHECK.rule,
+    &ranks::wrong_horovod_module::CHECK.rule,
+    &ranks::misused_horovod_api::CHECK.rule,
     &tool::INVALID_SYNTAX,
     &tool::UNUSED_SUPPRESSION,
 ];

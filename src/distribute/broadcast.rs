@@ -10,9 +10,10 @@ use super::session;
 use super::site::{Memory, Site, site};
 use super::spoken::Spoken;
 use super::step::Step;
+use super::unused;
 use crate::api::{Effect, Kind};
 use crate::finding::{Edit, Finding};
-use crate::program::{Caller, LoopKind, ObjectId, TrainingLoop};
+use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, TrainingLoop, loop_around};
 use crate::project::FileId;
 use crate::semantic::{CallId, Module, StatementId, StatementKind, Value};
 
@@ -29,8 +30,11 @@ struct Applied<'l> {
 fn steps(job: &Job<'_>) -> Vec<Step> {
     let mut sites: Vec<Site> = Vec::new();
     let mut found = Vec::new();
+    if job.program.already_distributed && begins_equal(job) {
+        return found;
+    }
     for applied in all_applied(job) {
-        if is_broadcast(job, applied.own) {
+        if is_broadcast(job, applied.own) || unused::is_of_one_rank(job, applied.own) {
             continue;
         }
         let Applied { own, file, call, variables } = applied;
@@ -51,20 +55,38 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     found
 }
 
+/// Whether all ranks draw the same initial values, from one constant seed.
+fn begins_equal(job: &Job<'_>) -> bool {
+    let facts = job.facts;
+    let seeds = ["tensorflow.random.set_seed", "tensorflow.keras.utils.set_random_seed"];
+    let known = seeds.map(|name| facts.library.lookup(name));
+    job.calls().any(|(file, call)| {
+        let is_constant = facts.module(file).call(call).arguments.first().is_some_and(|seed| {
+            let mut objects = facts.objects(file, seed.value);
+            objects.any(|(_, object)| matches!(object, Object::Literal(Literal::Int(_))))
+        });
+        is_constant && facts.called_symbols(file, call).any(|symbol| known.contains(&Some(symbol)))
+    })
+}
+
 fn missing(job: &Job<'_>, file: FileId, call: CallId) -> Finding {
     finding(job, file, job.facts.module(file).call(call).statement)
 }
 
 fn finding(job: &Job<'_>, file: FileId, statement: StatementId) -> Finding {
-    let scope = job.facts.module(file).statement(statement).scope;
-    Step::missing(
+    let own = job.facts.module(file).statement(statement);
+    let caller = Caller { file, scope: own.scope };
+    let around = loop_around(job.facts, file, statement, own.block, caller);
+    let trains = around.filter(|_| job.program.already_distributed).unwrap_or(statement);
+    let finding = Step::missing(
         &RULE.rule,
-        job.at_header(file, statement),
+        job.at_header(file, trains),
         "the ranks begin with different variables, and nothing makes them equal after the first step",
     )
-    .here("first step")
+    .here(if trains == statement { "first step" } else { "trains" })
     .help("broadcast the variables of rank 0 once, behind the first step")
-    .in_scope(job.facts.scope_name(Caller { file, scope }))
+    .in_scope(job.facts.scope_name(caller));
+    if trains == statement { finding } else { finding.label(job.at_header(file, statement), "first step") }
 }
 
 /// The steps of all loops that are not `fit`.
@@ -289,9 +311,10 @@ pub(super) fn is_broadcast(job: &Job<'_>, own: &TrainingLoop) -> bool {
     let calls: Vec<(FileId, CallId)> = job
         .calls()
         .filter(|&(file, call)| {
-            facts
-                .called_symbols(file, call)
-                .any(|symbol| symbol.has(Effect::Broadcasts) && symbol.has(Effect::UpdatesState))
+            facts.called_symbols(file, call).any(|symbol| {
+                symbol.has(Effect::Broadcasts)
+                    && (symbol.has(Effect::UpdatesState) || is_kept(job, file, call))
+            })
         })
         .collect();
     if calls.is_empty() {
@@ -312,6 +335,24 @@ pub(super) fn is_broadcast(job: &Job<'_>, own: &TrainingLoop) -> bool {
         })
     };
     own.models.iter().all(|&model| broadcast(model))
+}
+
+/// Whether what a broadcast gives back is given to variables or models: `variable.assign(hvd.broadcast(variable, 0))`.
+fn is_kept(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let given = facts.influence().forwards(&[(file, facts.module(file).call(call).result)], |_| false);
+    job.calls().any(|(file, call)| {
+        let data = facts.module(file).call(call);
+        let is_update = data.arguments.iter().any(|argument| given.contains(&(file, argument.value)));
+        // Variables of a model are no objects that the value flow knows.
+        is_update
+            && (facts.callees(file, call).is_empty()
+                || facts
+                    .callees(file, call)
+                    .iter()
+                    .any(|edge| facts.solution.object(edge.callee) == Object::Unknown)
+                || facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::UpdatesState)))
+    })
 }
 
 /// Whether the program uses Horovod's elastic state, which broadcasts what it is given.

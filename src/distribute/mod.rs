@@ -19,6 +19,7 @@ pub mod callbacks;
 pub mod checkpoint;
 pub mod data;
 pub mod device;
+mod file_waits;
 pub mod initialisation;
 mod job;
 mod keras;
@@ -43,6 +44,7 @@ mod started;
 mod step;
 pub mod steps;
 pub mod tape;
+mod unused;
 mod verbose;
 mod writes;
 mod writing_callbacks;
@@ -51,7 +53,7 @@ use crate::checks::Context;
 use crate::finding::{Finding, Rule};
 
 pub use job::{Common, Job};
-pub use names::Import;
+pub use names::{Api, Import, Name, Names};
 pub use step::{Outcome, Step};
 
 /// A rule of distribution: its identity, and the steps that it still misses in a program.

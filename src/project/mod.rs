@@ -21,6 +21,7 @@ mod names;
 mod open;
 mod root;
 mod selection;
+mod source_control;
 mod suggest;
 
 pub use config::{ApiKind, ApiRow, Config, ConfigError, LevelSetting};
@@ -31,7 +32,9 @@ pub use globs::{GlobProblem, PathGlobs};
 pub use imports::{FolderId, Imports, Target};
 pub use names::ModuleName;
 pub use open::{ConfigSource, OpenOptions, StandardInput};
+pub use root::locate;
 pub use selection::{SelectOptions, Selection, Selector, UnknownCheck};
+pub use source_control::SourceControl;
 
 /// Files above this size, in bytes, are not read.
 pub const LARGEST_FILE: u64 = 64 << 20;
@@ -55,6 +58,16 @@ pub struct Document {
     pub path: String,
     /// Decoded text without the byte order mark; line endings as in the file.
     pub text: Arc<str>,
+    /// What a reader that takes the file for UTF-8 reads, with the byte order mark, where that is not `text`.
+    pub as_utf8: Option<Arc<str>>,
+}
+
+impl Document {
+    /// A document whose file holds nothing but `text`, as UTF-8.
+    #[must_use]
+    pub fn new(path: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
+        Self { path: path.into(), text: text.into(), as_utf8: None }
+    }
 }
 
 /// The documents that findings point into.
@@ -93,7 +106,7 @@ pub struct SourceFile {
 pub struct Project {
     root: PathBuf,
     config: Config,
-    files: Vec<SourceFile>,
+    files: Arc<[SourceFile]>,
     problems: Vec<FileProblem>,
     overlay: BTreeMap<PathBuf, Arc<str>>,
     /// The paths that are reported, without those that a forced exclude leaves out.
@@ -143,8 +156,13 @@ impl Project {
     /// The file at `path`, absolute or relative to the current directory.
     #[must_use]
     pub fn find(&self, path: &Path) -> Option<&SourceFile> {
-        let path = root::locate(path).ok()?;
-        let relative = discover::relative(&self.root, &path)?;
+        self.find_located(&root::locate(path).ok()?)
+    }
+
+    /// The file at a path that [`locate`] has given.
+    #[must_use]
+    pub fn find_located(&self, path: &Path) -> Option<&SourceFile> {
+        let relative = discover::relative(&self.root, path)?;
         let index = self.files.binary_search_by(|file| file.relative.as_bytes().cmp(relative.as_bytes()));
         Some(&self.files[index.ok()?])
     }
@@ -214,15 +232,26 @@ impl Project {
         project
     }
 
+    /// The same project where findings are reported in these files alone.
+    #[must_use]
+    pub fn reporting(&self, files: &[FileId]) -> Self {
+        let all = self.files.iter().cloned();
+        let files = all.map(|file| SourceFile { reported: files.contains(&file.id), ..file }).collect();
+        Self { files, ..self.clone() }
+    }
+
     /// The text of a file, read again, for reports. Bytes that can't be decoded appear as U+FFFD, so that the offset
     /// of the problem of [`Project::read`] has a place in it. `None` when the file can't be read at all.
     #[must_use]
     pub fn document(&self, id: FileId) -> Option<Document> {
         let file = self.file(id);
-        let text = match self.overlay.get(&file.path) {
-            Some(text) => Arc::clone(text),
-            None => decode(discover::bytes(&file.path).ok()?).unwrap_or_else(|problem| problem.text).into(),
-        };
-        Some(Document { path: file.relative.clone(), text })
+        if let Some(text) = self.overlay.get(&file.path) {
+            return Some(Document::new(file.relative.clone(), Arc::clone(text)));
+        }
+        let bytes = discover::bytes(&file.path).ok()?;
+        let as_utf8 = String::from_utf8_lossy(&bytes).into_owned();
+        let text = decode(bytes).unwrap_or_else(|problem| problem.text);
+        let as_utf8 = (as_utf8 != text).then(|| as_utf8.into());
+        Some(Document { path: file.relative.clone(), text: text.into(), as_utf8 })
     }
 }

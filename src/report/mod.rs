@@ -7,12 +7,18 @@ mod concise;
 pub mod explain;
 mod fingerprint;
 mod full;
+mod github;
+mod gitlab;
 pub mod graph;
 mod json;
+mod junit;
 mod markdown;
+mod offers;
 mod paint;
 mod patch;
+mod platform;
 pub mod programs;
+mod rdjson;
 mod sanitize;
 mod sarif;
 mod sources;
@@ -21,14 +27,17 @@ mod statistics;
 pub(crate) mod testing;
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::finding::{Applicability, Finding, Level};
-use crate::project::Documents;
+use crate::project::{Documents, FileId};
 
+pub use crate::project::SourceControl;
 pub use fingerprint::fingerprints;
+pub use offers::{Offer, Offers};
 pub(crate) use paint::Ink;
-pub use sources::{Position, Sources, Span};
+pub use sources::{Columns, Position, Sources, Span};
 pub use statistics::write as write_statistics;
 
 /// A finding with the identity that it keeps when the code around it moves.
@@ -51,6 +60,19 @@ pub struct Report {
     pub files: usize,
     /// What was fixed, where fixing was asked for.
     pub fixed: Option<Fixed>,
+    /// Units of fixes with a member that is not reported: none of their fixes is right.
+    pub incomplete: BTreeSet<FileId>,
+}
+
+/// What becomes of a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is said.
+    Reported,
+    /// A comment suppresses it, for this reason.
+    Suppressed(String),
+    /// It is not selected, not in the given paths, or not sure enough.
+    Hidden,
 }
 
 /// What was fixed before the rest was reported.
@@ -63,9 +85,29 @@ pub struct Fixed {
 }
 
 impl Report {
-    /// Sorts and fingerprints what was found. Suppressed findings take part, so that suppressing one of two equal
-    /// findings leaves the other its identity; for the same reason a baseline is applied *after* this, with
-    /// `report.findings.retain(...)`.
+    /// Sorts and fingerprints what was found. Give it everything: findings that are not reported take part, so that
+    /// the others keep their identity whatever is selected.
+    #[must_use]
+    pub fn of(mut all: Vec<(Finding, Standing)>, files: usize, documents: &Documents) -> Self {
+        all.sort_by(|(a, _), (b, _)| canonical_order(a, b, documents));
+        let fingerprints = fingerprints(all.iter().map(|(finding, _)| finding), documents);
+
+        let mut report = Self { files, ..Self::default() };
+        for ((finding, standing), fingerprint) in all.into_iter().zip(fingerprints) {
+            if standing != Standing::Reported {
+                report.incomplete.extend(finding.fix.as_ref().and_then(|fix| fix.unit));
+            }
+            let reported = Reported { finding, fingerprint };
+            match standing {
+                Standing::Reported => report.findings.push(reported),
+                Standing::Suppressed(reason) => report.suppressed.push((reported, reason)),
+                Standing::Hidden => {}
+            }
+        }
+        report
+    }
+
+    /// A report of findings that are all reported or suppressed.
     #[must_use]
     pub fn new(
         findings: Vec<Finding>,
@@ -73,21 +115,9 @@ impl Report {
         files: usize,
         documents: &Documents,
     ) -> Self {
-        let mut all: Vec<(Finding, Option<String>)> =
-            findings.into_iter().map(|finding| (finding, None)).collect();
-        all.extend(suppressed.into_iter().map(|(finding, reason)| (finding, Some(reason))));
-        all.sort_by(|(a, _), (b, _)| canonical_order(a, b, documents));
-        let fingerprints = fingerprints(all.iter().map(|(finding, _)| finding), documents);
-
-        let mut report = Self { files, ..Self::default() };
-        for ((finding, reason), fingerprint) in all.into_iter().zip(fingerprints) {
-            let reported = Reported { finding, fingerprint };
-            match reason {
-                None => report.findings.push(reported),
-                Some(reason) => report.suppressed.push((reported, reason)),
-            }
-        }
-        report
+        let open = findings.into_iter().map(|finding| (finding, Standing::Reported));
+        let closed = suppressed.into_iter().map(|(finding, reason)| (finding, Standing::Suppressed(reason)));
+        Self::of(open.chain(closed).collect(), files, documents)
     }
 
     /// How many findings are of this level.
@@ -140,17 +170,14 @@ pub enum Format {
     Json,
     /// SARIF 2.1.0, for code scanning.
     Sarif,
-}
-
-/// The revision of the source under version control, for formats that record it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceControl {
-    /// Absolute, without credentials.
-    pub repository_uri: String,
-    /// The commit.
-    pub revision: Option<String>,
-    /// The branch.
-    pub branch: Option<String>,
+    /// Annotations of GitHub workflows.
+    Github,
+    /// GitLab's Code Quality report.
+    Gitlab,
+    /// JUnit's XML.
+    Junit,
+    /// Reviewdog's JSON.
+    Rdjson,
 }
 
 /// How a report is written; what is written is in the [`Report`].
@@ -164,6 +191,21 @@ pub struct Options {
     pub exit_code: Option<u8>,
     /// Where the source comes from, where it is known.
     pub source_control: Option<SourceControl>,
+    /// The project's folder in its repository, with a `/` at its end; empty where that is the same. What platforms
+    /// read has paths from the repository's root.
+    pub folder: String,
+    /// What formats offer to apply.
+    pub offers: Offers,
+    /// What distinguishes this SARIF run from others of the same commit.
+    pub sarif_category: Option<String>,
+}
+
+impl Format {
+    /// Whether readers of the format apply fixes at a click, so that it has [`Options::offers`].
+    #[must_use]
+    pub fn has_offers(self) -> bool {
+        matches!(self, Self::Sarif | Self::Rdjson)
+    }
 }
 
 /// Writes `report` in `format`.
@@ -183,6 +225,10 @@ pub fn write(
         Format::Concise => concise::write(report, sources, options, out),
         Format::Json => json::write(report, sources, out),
         Format::Sarif => sarif::write(report, sources, options, out),
+        Format::Github => github::write(report, sources, options, out),
+        Format::Gitlab => gitlab::write(report, sources, options, out),
+        Format::Junit => junit::write(report, sources, options, out),
+        Format::Rdjson => rdjson::write(report, sources, options, out),
     }
 }
 

@@ -1,5 +1,6 @@
 //! People's positions: from bytes of a document to lines and columns.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -26,6 +27,27 @@ pub struct Span {
     pub start: Position,
     /// Where it ends.
     pub end: Position,
+}
+
+/// What a column counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// Unicode code points, as people's formats and JSON do.
+    CodePoints,
+    /// UTF-16 code units, as SARIF's readers do.
+    Utf16,
+    /// Bytes of UTF-8, as reviewdog does.
+    Bytes,
+}
+
+impl Columns {
+    fn count(self, text: &str) -> usize {
+        match self {
+            Self::CodePoints => text.chars().count(),
+            Self::Utf16 => text.encode_utf16().count(),
+            Self::Bytes => text.len(),
+        }
+    }
 }
 
 /// The documents with their line tables, each of which is made when it is first needed. Every file that its
@@ -102,6 +124,58 @@ impl<'a> Sources<'a> {
         }
     }
 
+    /// The text that lines and columns of machines' formats are counted in: that of the file as it is on the disk,
+    /// without its byte order mark. [`Self::physical`], [`Self::physical_bytes`] and [`Self::physical_content`] are
+    /// all that these formats know of where a place really is.
+    #[must_use]
+    pub fn physical(&self, file: FileId) -> &'a str {
+        self.text(file)
+    }
+
+    /// Where a location is in [`Self::physical`].
+    #[must_use]
+    pub fn physical_bytes(&self, location: Location) -> Range<usize> {
+        self.bytes(location)
+    }
+
+    /// What has to be written into [`Self::physical`] so that the file then has `content` there.
+    #[must_use]
+    pub fn physical_content<'c>(&self, _file: FileId, content: &'c str) -> Cow<'c, str> {
+        Cow::Borrowed(content)
+    }
+
+    /// What a reader that takes every file for UTF-8 reads, with the byte order mark.
+    #[must_use]
+    pub fn as_utf8(&self, file: FileId) -> &'a str {
+        let document = self.document(file);
+        document.as_utf8.as_deref().unwrap_or(&document.text)
+    }
+
+    /// The lines and columns of bytes of [`Self::physical`].
+    #[must_use]
+    pub fn physical_span(&self, file: FileId, bytes: Range<usize>, columns: Columns) -> Span {
+        let text = self.physical(file);
+        let starts = self.lines(file).line_starts();
+        let position = |byte: usize| {
+            let line = starts.partition_point(|start| start.to_usize() <= byte);
+            let start = starts[line - 1].to_usize();
+            Position { line, column: columns.count(&text[start..byte]) + 1 }
+        };
+        Span { start: position(bytes.start), end: position(bytes.end) }
+    }
+
+    /// The lines and columns of a location as machines are told them.
+    #[must_use]
+    pub fn machine_span(&self, location: Location, columns: Columns) -> Span {
+        self.physical_span(location.file, self.physical_bytes(location), columns)
+    }
+
+    /// The bytes of a line (1-based) of [`Self::physical`] without its end; `None` behind the last line.
+    #[must_use]
+    pub fn physical_line(&self, file: FileId, line: usize) -> Option<Range<usize>> {
+        self.line(file, line)
+    }
+
     /// The bytes of a line (1-based) without its end; `None` behind the last line.
     #[must_use]
     pub fn line(&self, file: FileId, line: usize) -> Option<Range<usize>> {
@@ -130,6 +204,20 @@ mod tests {
         assert_eq!(start("x = '🙂'; y = 1", "y"), (1, 10));
         assert_eq!(start("名前 = 訓練(损失)", "损"), (1, 9));
         assert_eq!(start("e\u{301} = 1", "="), (1, 4), "a combining mark is a code point of its own");
+    }
+
+    #[test]
+    fn machines_count_what_their_readers_count() {
+        let documents = documents(&[("a.py", "x\ne = '🙂é'; y = 1\n")]);
+        let sources = Sources::new(&documents);
+        let place = at(&documents, "a.py", "y = 1");
+        let columns = |columns| {
+            let span = sources.machine_span(place, columns);
+            (span.start.line, span.start.column, span.end.column)
+        };
+        assert_eq!(columns(Columns::CodePoints), (2, 11, 16));
+        assert_eq!(columns(Columns::Utf16), (2, 12, 17));
+        assert_eq!(columns(Columns::Bytes), (2, 15, 20));
     }
 
     #[test]
