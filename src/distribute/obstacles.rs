@@ -20,6 +20,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     let mut found = strategies(job, rule);
     found.extend(compiled_by_xla(job, rule));
+    found.extend(needs_keras_3(job, rule));
     found.extend(random_lengths(job, rule));
     found.extend(ends_by_own_data(job, rule));
     found.extend(file_waits::steps(job, rule));
@@ -68,6 +69,30 @@ fn compiled_by_xla(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         }
     }
     found
+}
+
+/// What Keras has from version 3 on.
+const KERAS_3: [&str; 3] = ["keras.ops", "keras.random", "keras.distribution"];
+
+/// A program written for Keras 3, which Horovod does not know.
+fn needs_keras_3(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
+    let facts = job.facts;
+    let is_new = |object| {
+        let Object::External(id) = object else { return false };
+        let path = facts.solution.externals.get(id).path.strip_prefix("tensorflow.");
+        let path = path.unwrap_or(&facts.solution.externals.get(id).path);
+        KERAS_3.iter().any(|module| {
+            path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    };
+    let (file, call) = job.calls().find(|&(file, call)| {
+        let callee = facts.module(file).call(call).callee;
+        facts.objects(file, callee).any(|(_, object)| is_new(object))
+    })?;
+    let finding = obstacle(rule, job.at_call(file, call), "the program is written for Keras 3")
+        .help("use TensorFlow 2.15 or earlier and what Keras 2 has")
+        .in_scope(job.scope_of(file, call));
+    Some(Step::blocked(finding, "Horovod works with Keras 2 only."))
 }
 
 /// Datasets whose number of elements is drawn: `dataset.filter(lambda x: random() < 0.5)`.
@@ -203,7 +228,7 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, own: &FxHashSet<Place>
 }
 
 /// Whether a value depends on results of this rank's own that are not averaged.
-fn depends(job: &Job<'_>, place: Place, own: &FxHashSet<Place>) -> bool {
+pub(super) fn depends(job: &Job<'_>, place: Place, own: &FxHashSet<Place>) -> bool {
     let facts = job.facts;
     let is_common = |(file, value): (FileId, ValueId)| match facts.module(file).value(value).value {
         Value::Call(call) => {

@@ -120,6 +120,9 @@ impl Method {
     /// The method `==` calls.
     pub const EQ: Self = Self::of_comparison(CmpOp::Eq).expect("`==` has a method");
 
+    /// The method `/` calls.
+    pub const TRUEDIV: Self = Self::of(ast::Operator::Div);
+
     /// A binary operator's method.
     #[must_use]
     pub const fn of(operator: ast::Operator) -> Self {
