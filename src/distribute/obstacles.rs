@@ -227,13 +227,15 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, own: &FxHashSet<Place>
     found
 }
 
-/// Whether a value depends on results of this rank's own that are not averaged.
+/// Whether a value depends on results of this rank's own that are not averaged. The number that `enumerate` gives
+/// does not depend on what it counts.
 pub(super) fn depends(job: &Job<'_>, place: Place, own: &FxHashSet<Place>) -> bool {
     let facts = job.facts;
     let is_common = |(file, value): (FileId, ValueId)| match facts.module(file).value(value).value {
         Value::Call(call) => {
             facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages))
                 || counts_data(job, file, call)
+                || COUNTS.iter().any(|name| is_call_of(job, file, call, name))
         }
         Value::Attribute { name, .. } => facts.module(file).names.text(name) == SHAPE,
         _ => false,
@@ -242,12 +244,16 @@ pub(super) fn depends(job: &Job<'_>, place: Place, own: &FxHashSet<Place>) -> bo
     behind.iter().any(|place| own.contains(place))
 }
 
+/// What counts data, whatever the data are.
+const COUNTS: [&str; 4] =
+    ["builtins.enumerate", "tensorflow.shape", "tensorflow.size", "tensorflow.data.experimental.cardinality"];
+
 /// The attribute of arrays and tensors that tells how many elements they have.
 const SHAPE: &str = "shape";
 
 /// Whether a call is `len(data)`: how many examples there are does not depend on what they are.
 fn counts_data(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    is_length(job, file, call) && !counts_memory(job, file, call) && {
+    is_call_of(job, file, call, "builtins.len") && !counts_memory(job, file, call) && {
         let mut arguments = job.facts.module(file).call(call).arguments.iter();
         arguments.all(|argument| {
             let mut objects = job.facts.objects(file, argument.value);
@@ -260,15 +266,16 @@ fn counts_data(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 fn counts_memory(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let facts = job.facts;
     let queue = facts.library.lookup("collections.deque");
-    is_length(job, file, call)
+    is_call_of(job, file, call, "builtins.len")
         && facts.module(file).call(call).arguments.iter().any(|argument| {
             facts.objects(file, argument.value).any(|(_, object)| facts.symbol(object) == queue)
         })
 }
 
-fn is_length(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+/// Whether a call is one of a function of Python's.
+fn is_call_of(job: &Job<'_>, file: FileId, call: CallId, name: &str) -> bool {
     let facts = job.facts;
-    let length = facts.library.lookup("builtins.len");
+    let function = facts.library.lookup(name);
     let mut callees = facts.objects(file, facts.module(file).call(call).callee);
-    callees.any(|(_, object)| facts.symbol(object).is_some_and(|symbol| Some(symbol) == length))
+    callees.any(|(_, object)| facts.symbol(object).is_some_and(|symbol| Some(symbol) == function))
 }
