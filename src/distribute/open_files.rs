@@ -25,6 +25,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
                 .library
                 .returned_class(symbol)
                 .is_some_and(|class| job.facts.library.kind_of_class(class) == Kind::SummaryWriter)
+                // A `FileWriter` of TensorFlow 1 has no counterpart that writes nothing; its files have unique names.
+                && !symbol.is_class()
                 && !symbol.has(Effect::Shards)
                 && symbol.parameter(DIRECTORY).is_some()
         }) {
