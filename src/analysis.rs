@@ -3,6 +3,7 @@
 use crate::api::{Library, RowError};
 use crate::checks::{CHECKS, Check, Context, tool};
 use crate::distribute;
+use crate::graph;
 use crate::finding::{Confidence, Finding, Level, Location};
 use crate::program::{Facts, Hierarchy, Modules};
 use crate::project::{ApiKind, ApiRow, Project};
@@ -54,6 +55,7 @@ pub fn findings_of(checks: &[&Check], project: &Project, facts: &Facts<'_>, stri
     let context = Context { facts, texts: &texts, strict };
     let mut findings: Vec<Finding> = checks.iter().flat_map(|check| (check.run)(context)).collect();
     findings.extend(distribute::findings(context, &findings));
+    findings.extend(graph::findings(facts, &texts));
     findings.extend(syntax_errors(facts));
     findings
 }

@@ -53,6 +53,8 @@ pub enum Group {
     TrainingLoop,
     /// What a program needs to train with Horovod (`HVD2xx`).
     Distribution,
+    /// Traced code that does not do what its text says (`HVD4xx`).
+    Graph,
     /// The tool's own findings (`HVD9xx`).
     Tool,
 }
@@ -65,6 +67,7 @@ impl Group {
             Self::Restriction => "restriction",
             Self::TrainingLoop => "training-loop",
             Self::Distribution => "distribution",
+            Self::Graph => "graph",
             Self::Tool => "tool",
         }
     }
@@ -84,7 +87,7 @@ impl Group {
     #[must_use]
     pub fn stage(self) -> Stage {
         match self {
-            Self::Restriction | Self::TrainingLoop | Self::Tool => Stage::Form,
+            Self::Restriction | Self::TrainingLoop | Self::Graph | Self::Tool => Stage::Form,
             Self::Distribution => Stage::Distribution,
         }
     }

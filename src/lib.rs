@@ -42,6 +42,7 @@
 //! | [`api`] | what symbols of TensorFlow, Keras, Horovod and Python *are*: tables, a row a symbol |
 //! | [`finding`] | what a check has to say |
 //! | [`distribute`] | what a program still needs to train with Horovod: a file for each rule |
+//! | [`graph`] | where traced code does not do what its Python text says |
 //! | [`rewrite`] | the verbs that change a source: what fixes are made of |
 //! | [`suppression`] | comments that suppress findings |
 //! | [`report`] | a file for each format |
@@ -73,6 +74,7 @@ pub mod distribute;
 pub mod examine;
 pub mod finding;
 pub mod fix;
+pub mod graph;
 pub mod normalise;
 pub mod program;
 pub mod project;

@@ -33,6 +33,7 @@ mod training_function_as_value;
 pub use top_of_module::Top;
 
 use crate::distribute;
+use crate::graph;
 use crate::finding::{Finding, Level, Rule};
 use crate::program::Facts;
 use crate::rewrite::Texts;
@@ -130,6 +131,17 @@ pub static RULES: &[&Rule] = &[
     &distribute::checkpoint::RULE.rule,
     &distribute::steps::RULE.rule,
     &distribute::device::RULE.rule,
+    &graph::side_effect_while_tracing::CHECK.rule,
+    &graph::trace_time_constant::CHECK.rule,
+    &graph::leaked_tensor::CHECK.rule,
+    &graph::variable_created_in_traced_function::CHECK.rule,
+    &graph::branch_leaves_name_undefined::CHECK.rule,
+    &graph::branches_disagree::CHECK.rule,
+    &graph::function_left_unconverted::CHECK.rule,
+    &graph::exit_from_traced_loop::CHECK.rule,
+    &graph::eager_call_on_tensor::CHECK.rule,
+    &graph::exception_not_caught::CHECK.rule,
+    &graph::retraced_every_call::CHECK.rule,
     &tool::INVALID_SYNTAX,
     &tool::UNUSED_SUPPRESSION,
 ];

@@ -35,4 +35,5 @@ pub use object::{
 pub use programs::{Pattern, Program, way};
 pub use repetition::{Repeated, Repetition, loop_around};
 pub use solver::{CallEdge, Caller, Solution, Via, View, solve};
+pub use tracing::{Conversion, Reason, Traced, Tracing};
 pub use travel::{Travel, code};

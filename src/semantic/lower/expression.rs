@@ -141,8 +141,9 @@ impl Lowering<'_> {
     ) {
         for element in elements {
             if let Some(interpolation) = element.as_interpolation() {
-                self.operand(&interpolation.expression);
+                let value = self.operand(&interpolation.expression);
                 if let Some(format) = &interpolation.format_spec {
+                    self.module.formatted.push((value, interpolation.range));
                     self.interpolations(format.elements.iter());
                 }
             }
