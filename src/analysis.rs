@@ -3,8 +3,8 @@
 use crate::api::{Library, RowError};
 use crate::checks::{CHECKS, Check, Context, tool};
 use crate::distribute;
-use crate::graph;
 use crate::finding::{Confidence, Finding, Level, Location};
+use crate::graph;
 use crate::program::{Facts, Hierarchy, Modules};
 use crate::project::{ApiKind, ApiRow, Project};
 use crate::rewrite::Texts;

@@ -87,7 +87,7 @@ pub enum Effect {
     ReadsValue,
     /// Asks its argument for its type or shape, which a tensor has while it is traced.
     ReadsType,
-    /// AutoGraph replaces it: of a tensor it makes a tensor.
+    /// `AutoGraph` replaces it: of a tensor it makes a tensor.
     Converts,
     /// May fail for the values of its arguments, when the graph runs.
     FailsLate,
@@ -95,11 +95,13 @@ pub enum Effect {
     RunsOnce,
     /// Returns something larger than its arguments: `tf.concat`.
     Grows,
+    /// Keeps `AutoGraph` from rewriting the function that it is given.
+    KeepsPython,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 45] = [
+    pub const ALL: [(Self, &'static str); 46] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -145,6 +147,7 @@ impl Effect {
         (Self::FailsLate, "fails-late"),
         (Self::RunsOnce, "runs-once"),
         (Self::Grows, "grows"),
+        (Self::KeepsPython, "keeps-python"),
     ];
 }
 
@@ -199,6 +202,7 @@ impl EffectSet {
             Effect::RunsOnce,
             Effect::RunsEagerly,
             Effect::Grows,
+            Effect::KeepsPython,
         ];
         of_tracing.into_iter().fold(self, Self::without)
     }

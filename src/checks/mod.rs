@@ -33,8 +33,8 @@ mod training_function_as_value;
 pub use top_of_module::Top;
 
 use crate::distribute;
-use crate::graph;
 use crate::finding::{Finding, Level, Rule};
+use crate::graph;
 use crate::program::Facts;
 use crate::rewrite::Texts;
 

@@ -5,7 +5,7 @@ use crate::program::Caller;
 use crate::semantic::{BranchKind, Module, Reaching, StatementId, StatementKind};
 use crate::syntax::{TextRange, TextSize};
 
-/// One test with its two ways: AutoGraph sees `elif` as an `if` in the `else` of the test before.
+/// One test with its two ways: `AutoGraph` sees `elif` as an `if` in the `else` of the test before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level {
     /// The statement.
@@ -32,11 +32,15 @@ impl Graph<'_> {
             let id = staged.branch.statement;
             let statement = module.statement(id);
             let first = module.clauses.partition_point(|clause| clause.statement < id);
-            let clauses: Vec<_> = module.clauses[first..].iter().take_while(|clause| clause.statement == id).collect();
+            let clauses: Vec<_> =
+                module.clauses[first..].iter().take_while(|clause| clause.statement == id).collect();
             let at = clauses.iter().position(|clause| clause.test == Some(staged.branch.range));
             let next = at.map_or(0, |at| at + 1);
             let (header, start) = match at {
-                Some(at) => (TextRange::new(clauses[at].range.start(), staged.branch.range.end()), staged.branch.range.end()),
+                Some(at) => (
+                    TextRange::new(clauses[at].range.start(), staged.branch.range.end()),
+                    staged.branch.range.end(),
+                ),
                 None => (statement.header, statement.header.end()),
             };
             let end = clauses.get(next).map_or(statement.range.end(), |clause| clause.range.start());
@@ -44,7 +48,9 @@ impl Graph<'_> {
                 statement: id,
                 header,
                 then: TextRange::new(start, end.max(start)),
-                otherwise: clauses.get(next).map(|clause| TextRange::new(clause.range.start(), statement.range.end())),
+                otherwise: clauses
+                    .get(next)
+                    .map(|clause| TextRange::new(clause.range.start(), statement.range.end())),
                 end: statement.range.end(),
             });
         }
@@ -88,7 +94,12 @@ pub(super) struct Assigned {
 }
 
 /// The variables that the arms of a test assign and that are live behind the `if`, each once.
-pub(super) fn live_behind(module: &Module, reaching: &Reaching<'_>, caller: Caller, level: &Level) -> Vec<Assigned> {
+pub(super) fn live_behind(
+    module: &Module,
+    reaching: &Reaching<'_>,
+    caller: Caller,
+    level: &Level,
+) -> Vec<Assigned> {
     let whole = TextRange::new(level.then.start(), level.end);
     let mut found: Vec<Assigned> = Vec::new();
     for (index, definition) in module.definitions.iter().enumerate() {
@@ -100,7 +111,8 @@ pub(super) fn live_behind(module: &Module, reaching: &Reaching<'_>, caller: Call
             continue;
         }
         let uses = reaching.uses(index);
-        let read = uses.iter().map(|&reading| module.uses[reading].range).find(|range| range.start() >= level.end);
+        let read =
+            uses.iter().map(|&reading| module.uses[reading].range).find(|range| range.start() >= level.end);
         if let Some(read) = read {
             found.push(Assigned { variable: definition.variable, definition: index, read });
         }

@@ -60,19 +60,25 @@ fn undefined_names(
                 .finding(&CHECK, caller, at, message)
                 .label(graph.facts.location(caller.file, definition), "assigned in one branch")
                 .label(graph.facts.location(caller.file, assigned.read), "read here")
-                .help(format!("give `{name}` a value of the same type in front of the `if` or in both branches")),
+                .help(format!(
+                    "give `{name}` a value of the same type in front of the `if` or in both branches"
+                )),
         );
     }
     None
 }
 
-/// The line that AutoGraph names: the `if`, or the staged loop around it if the name is only read behind the loop.
-fn reported_at(graph: &Graph<'_>, module: &Module, caller: Caller, level: &Level, read: TextRange) -> TextRange {
+/// The line that `AutoGraph` names: the `if`, or the staged loop around it if the name is only read behind the loop.
+fn reported_at(
+    graph: &Graph<'_>,
+    module: &Module,
+    caller: Caller,
+    level: &Level,
+    read: TextRange,
+) -> TextRange {
     let around = graph.staging.around(module, caller.file, level.statement);
     let left = around
-        .filter(|&(id, kind)| {
-            kind != BranchKind::If && module.statement(id).range.end() <= read.start()
-        })
+        .filter(|&(id, kind)| kind != BranchKind::If && module.statement(id).range.end() <= read.start())
         .last();
     left.map_or(level.header, |(id, _)| module.statement(id).header)
 }
@@ -100,9 +106,8 @@ fn undefined_items(graph: &Graph<'_>, module: &Module, caller: Caller, level: &L
         });
         let made = module.value(store.base);
         let same = |other: &&crate::semantic::Store| other.base == store.base && key_of(other) == Some(key);
-        let stored = |arm: TextRange| {
-            module.stores.iter().filter(same).any(|other| arm.contains_range(other.range))
-        };
+        let stored =
+            |arm: TextRange| module.stores.iter().filter(same).any(|other| arm.contains_range(other.range));
         let before = module.stores.iter().filter(same).any(|other| other.range.end() <= level.header.start());
         if has_key
             || before

@@ -6,9 +6,7 @@ use super::{Graph, graph_check};
 use crate::api::Effect;
 use crate::finding::Finding;
 use crate::program::Caller;
-use crate::semantic::{
-    BranchKind, Constant, Module, Reaching, StatementId, StatementKind, Suite, Value, ValueId,
-};
+use crate::semantic::{BranchKind, Module, Reaching, StatementId, StatementKind, Suite, Value, ValueId};
 use crate::syntax::TextRange;
 
 graph_check!("HVD406", "branches-disagree", Error, run);
@@ -45,7 +43,8 @@ fn difference(graph: &Graph<'_>, caller: Caller, a: ValueId, b: ValueId) -> Opti
         return Some(format!("{one} in one branch and {other} in the other"));
     }
     let module = graph.module(file);
-    if let (Value::Display(_, one), Value::Display(_, other)) = (&module.value(a).value, &module.value(b).value)
+    if let (Value::Display(_, one), Value::Display(_, other)) =
+        (&module.value(a).value, &module.value(b).value)
         && one.len() != other.len()
     {
         return Some("a container of another length in each branch".to_owned());
@@ -63,12 +62,12 @@ fn names(
 ) -> Option<Finding> {
     for assigned in live_behind(module, reaching, caller, level) {
         let within = |arm: TextRange| {
-            let definitions = module.definitions.iter().filter(|definition| {
+            let mut definitions = module.definitions.iter().rev().filter(|definition| {
                 definition.variable == assigned.variable
                     && definition.scope == caller.scope
                     && arm.contains_range(definition.range)
             });
-            definitions.last().map(|definition| definition.value)
+            definitions.next().map(|definition| definition.value)
         };
         let before = || {
             let found = reaching.overwritten(assigned.definition);
@@ -120,19 +119,16 @@ fn returns(graph: &Graph<'_>, module: &Module, caller: Caller, level: &Level) ->
     }
     let values: Vec<ValueId> = own.returns.clone();
     let inside = values.iter().copied().filter(|&value| level.then.contains_range(returned(value).range));
-    let whole = TextRange::new(level.then.start(), level.end);
     let others: Vec<ValueId> =
         values.iter().copied().filter(|&value| !level.then.contains_range(returned(value).range)).collect();
-    let constant_none = |value: ValueId| returned(value).value == Value::Constant(Constant::None);
-    // Constants are shared by all places of a module; the natures tell enough of them.
+    // Constants are shared by all places of a module, so that they seem to be elsewhere.
     let mut inside: Vec<ValueId> = inside.collect();
     if inside.is_empty() && values.len() == 2 {
         inside.push(values[0]);
     }
-    let _ = (whole, constant_none);
-    let pair = inside.iter().find_map(|&a| {
-        others.iter().filter(|&&b| a != b).find_map(|&b| difference(graph, caller, a, b))
-    });
+    let pair = inside
+        .iter()
+        .find_map(|&a| others.iter().filter(|&&b| a != b).find_map(|&b| difference(graph, caller, a, b)));
     pair.map(|what| {
         let help = "return values of one type on all ways";
         graph.finding(&CHECK, caller, location, format!("what is returned is {what}")).help(help)
@@ -168,7 +164,8 @@ fn leaves_function(module: &Module, id: StatementId) -> bool {
     };
     let ends = |last: Option<StatementId>| last.is_some_and(|last| leaves_function(module, last));
     match statement.kind {
-        StatementKind::Return | StatementKind::Raise => true,
+        // Nothing comes behind an endless loop; what a `match` does is not asked.
+        StatementKind::Return | StatementKind::Raise | StatementKind::While | StatementKind::Match => true,
         StatementKind::With => ends(last_of(&|_, _| true)),
         StatementKind::If => {
             let clauses = module.clauses.iter().filter(|clause| clause.statement == id);
@@ -183,8 +180,6 @@ fn leaves_function(module: &Module, id: StatementId) -> bool {
                     && (last_of(&|suite, _| suite == Suite::Handler).is_none()
                         || ends(last_of(&|suite, _| suite == Suite::Handler)))
         }
-        // Nothing comes behind an endless loop; of other statements nobody asks.
-        StatementKind::While | StatementKind::Match => true,
         _ => false,
     }
 }
@@ -288,12 +283,7 @@ fn loops(graph: &Graph<'_>, module: &Module, caller: Caller) -> Vec<Finding> {
 }
 
 /// What a variable is in a loop before a definition: what comes from in front and from the turn before.
-fn loop_value(
-    module: &Module,
-    reaching: &Reaching<'_>,
-    definition: usize,
-    around: TextRange,
-) -> Value {
+fn loop_value(module: &Module, reaching: &Reaching<'_>, definition: usize, around: TextRange) -> Value {
     let before = reaching.overwritten(definition);
     let values: Vec<ValueId> = before.iter().map(|&index| module.definitions[index].value).collect();
     let outside = before.iter().any(|&index| module.definitions[index].range.end() <= around.start());
@@ -321,7 +311,8 @@ fn new_dtype<'a>(graph: &Graph<'a>, caller: Caller, value: ValueId, initial: Val
         if depends_on(module, *left, initial) || depends_on(module, *right, initial) {
             let other_dtype = graph.dtype(caller.file, *other)?;
             let from = graph.dtype(caller.file, initial)?;
-            let is_plain_int = graph.nature(caller.file, *other).is_plain() && other_dtype == super::dtype::INT;
+            let is_plain_int =
+                graph.nature(caller.file, *other).is_plain() && other_dtype == super::dtype::INT;
             return Some(if is_plain_int { from } else { other_dtype });
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Graph;
 use crate::api::{Kind, Role};
-use crate::program::{Facts, FunctionRef, Object};
+use crate::program::{Ancestor, Facts, FunctionRef, Object};
 use crate::project::FileId;
 use crate::semantic::{BuiltinType, Constant, Operator, Passing, Value, ValueId};
 
@@ -110,7 +110,8 @@ impl<'a> Graph<'a> {
             }
             let call = self.module(edge.caller.file).call(edge.call?);
             let position = index.checked_sub(skipped)? as usize;
-            let positional = call.arguments.iter().take_while(|argument| argument.passing == Passing::Positional);
+            let positional =
+                call.arguments.iter().take_while(|argument| argument.passing == Passing::Positional);
             let argument = positional.clone().nth(position)?;
             let own = self.dtype_within(edge.caller.file, argument.value, depth)?;
             if found.is_some_and(|found| found != own) {
@@ -126,7 +127,12 @@ impl<'a> Graph<'a> {
         let objects = self.facts.solution.values(file, value);
         !objects.is_empty()
             && objects.iter().all(|&id| match self.facts.solution.object(id) {
-                Object::Function(_) | Object::Class(_) | Object::Instance(..) | Object::Builtin(_) => true,
+                Object::Function(_) | Object::Class(_) | Object::Builtin(_) => true,
+                // A library's base class may make tensors of its instances, as `tf.experimental.ExtensionType` does.
+                Object::Instance(class, _) => {
+                    let mut order = self.facts.hierarchy.order(class).iter();
+                    order.all(|ancestor| matches!(ancestor, Ancestor::Project(_) | Ancestor::Builtin(_)))
+                }
                 object @ Object::External(_) => {
                     self.facts.symbol(object).is_some_and(|symbol| *symbol.role() == Role::Function)
                 }

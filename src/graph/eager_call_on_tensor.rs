@@ -38,10 +38,15 @@ fn calls(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
         }
         if let Some(receiver) = graph.facts.receiver(file, call)
             && reads_value(graph, file, call, receiver)
+            && !is_chosen(graph, caller, call)
         {
             let what = graph.named(file, receiver, "this");
             let message = format!("{what} is a tensor of the graph, which has no value yet");
-            report(call.range, message, "use the tensor itself, or ask for the value outside of the traced function");
+            report(
+                call.range,
+                message,
+                "use the tensor itself, or ask for the value outside of the traced function",
+            );
             continue;
         }
         let is_tensor = |value: ValueId| graph.nature(file, value).is_tensor();
@@ -71,11 +76,23 @@ fn reads_value(graph: &Graph<'_>, file: FileId, call: &Call, receiver: ValueId) 
         && (nature.is_of_tensors() || nature.is_unknown())
 }
 
+/// Whether Python decides by a call whether code runs: it may ask whether there is a graph.
+fn is_chosen(graph: &Graph<'_>, caller: Caller, call: &Call) -> bool {
+    let module = graph.module(caller.file);
+    graph.facts.conditions(caller, call.block).iter().any(|condition| {
+        let Some(mut value) = condition.branch.condition else { return true };
+        if let Value::Operator { operator: Operator::Not, left, .. } = module.value(value).value {
+            value = left;
+        }
+        matches!(module.value(value).value, Value::Call(_)) && !graph.nature(caller.file, value).is_tensor()
+    })
+}
+
 fn called<'g>(graph: &'g Graph<'_>, file: FileId, call: CallId) -> impl Iterator<Item = &'g Symbol> {
     graph.facts.called_symbols(file, call).chain(graph.facts.called_builtins(file, call))
 }
 
-/// Whether a function needs values: one of Python's own, of NumPy, of `math`, or `tf.constant`.
+/// Whether a function needs values: one of Python's own, of `NumPy`, of `math`, or `tf.constant`.
 fn needs_value(graph: &Graph<'_>, symbol: &Symbol) -> bool {
     (symbol.has(Effect::ReadsValue) || graph.facts.is_of_numbers(symbol)) && !symbol.has(Effect::ReadsType)
 }
@@ -83,10 +100,14 @@ fn needs_value(graph: &Graph<'_>, symbol: &Symbol) -> bool {
 /// `"{:.2f}".format(x)`
 fn is_formatted(graph: &Graph<'_>, file: FileId, id: CallId, call: &Call) -> bool {
     let Some(receiver) = graph.facts.receiver(file, call) else { return false };
-    graph.text(file, receiver).is_some_and(|text| text.contains("{:") || text.contains(":.") && text.contains('{'))
-        && graph.facts.callees(file, id).iter().any(|edge| {
-            matches!(graph.facts.solution.object(edge.callee), Object::BuiltinMethod(..))
-        })
+    graph
+        .text(file, receiver)
+        .is_some_and(|text| text.contains("{:") || text.contains(":.") && text.contains('{'))
+        && graph
+            .facts
+            .callees(file, id)
+            .iter()
+            .any(|edge| matches!(graph.facts.solution.object(edge.callee), Object::BuiltinMethod(..)))
 }
 
 fn values(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
@@ -102,8 +123,7 @@ fn values(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
                 report(value.range, message, "use `tf.reduce_any(x == values)`");
             }
             Value::Operator { operator: Operator::Binary(method), left, right }
-                if *method == Method::MOD
-                    && graph.text(file, *left).is_some_and(has_numeric_conversion) =>
+                if *method == Method::MOD && graph.text(file, *left).is_some_and(has_numeric_conversion) =>
             {
                 let is_given = match &module.value(*right).value {
                     Value::Display(Container::Tuple, elements) => elements
@@ -124,7 +144,9 @@ fn values(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
             Value::Display(container, elements) => {
                 let is_key = |element: &Element| match *element {
                     Element::Key(key, _) => is_tensor(key),
-                    Element::At(_, value) | Element::Any(value) => *container == Container::Set && is_tensor(value),
+                    Element::At(_, value) | Element::Any(value) => {
+                        *container == Container::Set && is_tensor(value)
+                    }
                     _ => false,
                 };
                 if elements.iter().any(is_key) {
@@ -181,9 +203,7 @@ fn statements(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
     }
     for store in module.stores.iter().filter(|store| store.scope == caller.scope) {
         let nature = graph.nature(file, store.base);
-        if matches!(store.key, StoreKey::Item(_) | StoreKey::Slice)
-            && nature == super::Nature::TENSOR
-        {
+        if matches!(store.key, StoreKey::Item(_) | StoreKey::Slice) && nature == super::Nature::TENSOR {
             let what = graph.named(file, store.base, "this");
             let message = format!("{what} is a tensor, whose elements can't be assigned");
             report(store.range, message, "use `tf.tensor_scatter_nd_update`");
@@ -196,7 +216,11 @@ fn statements(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
             staged.branch.condition.is_some_and(|iterable| graph.nature(file, iterable).is_tensor());
         if is_comprehension && is_over_tensor {
             let statement = module.statement(staged.branch.statement);
-            let at = if statement.kind == StatementKind::Function { statement.header } else { staged.branch.range };
+            let at = if statement.kind == StatementKind::Function {
+                statement.header
+            } else {
+                staged.branch.range
+            };
             let message = "a comprehension iterates in Python, which needs the value of a tensor".to_owned();
             report(at, message, "use `tf.map_fn` or `tf.unstack`, or a `for` statement");
         }

@@ -51,7 +51,9 @@ fn attempt(graph: &Graph<'_>, caller: Caller, id: StatementId) -> Option<Finding
         graph.facts.called_symbols(file, CallId::new(index)).any(|symbol| {
             let package = symbol.name().split('.').next().unwrap_or_default();
             symbol.has(Effect::FailsLate)
-                || catches_operations && graph.facts.library.is_training_library(package) && !symbol.is_class()
+                || catches_operations
+                    && graph.facts.library.is_training_library(package)
+                    && !symbol.is_class()
         })
     };
     let (_, call) = module.calls.iter().enumerate().find(|(index, call)| {

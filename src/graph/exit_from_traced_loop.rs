@@ -39,10 +39,13 @@ fn exit(graph: &Graph<'_>, caller: Caller, id: StatementId) -> Option<Finding> {
             StatementKind::If if staged.is_some() => decided = Some(around),
             StatementKind::For | StatementKind::While => {
                 let (at, message): (TextRange, &str) = match (is_return, staged, decided) {
-                    (true, Some(_), _) => (own.header, "a `return` can't leave this loop, which is an operation"),
-                    (true, None, Some(decided)) => {
-                        (header_of(graph, caller, decided, statement.range), "a tensor decides whether this Python loop is left by `return`")
+                    (true, Some(_), _) => {
+                        (own.header, "a `return` can't leave this loop, which is an operation")
                     }
+                    (true, None, Some(decided)) => (
+                        header_of(graph, caller, decided, statement.range),
+                        "a tensor decides whether this Python loop is left by `return`",
+                    ),
                     (false, None, Some(_)) => {
                         (own.header, "a tensor decides whether this Python loop is left by `break`")
                     }
@@ -76,15 +79,20 @@ fn header_of(graph: &Graph<'_>, caller: Caller, id: StatementId, place: TextRang
 fn recursion(graph: &Graph<'_>, caller: Caller) -> Option<Finding> {
     let module = graph.module(caller.file);
     let own = graph.facts.function_of(caller)?;
-    let decides = graph.staging.statements().find(|staged| {
-        staged.caller == caller && staged.branch.kind == BranchKind::If
-    })?;
+    let decides = graph
+        .staging
+        .statements()
+        .find(|staged| staged.caller == caller && staged.branch.kind == BranchKind::If)?;
     for (edge, function) in graph.facts.reached_functions(caller) {
         let Some(call) = edge.call.filter(|_| function == own) else { continue };
         let call = module.call(call);
         let conditions = graph.facts.conditions(caller, call.block);
         let is_staged = |range: TextRange| {
-            graph.staging.branches.iter().any(|staged| staged.caller == caller && staged.branch.range == range)
+            graph
+                .staging
+                .branches
+                .iter()
+                .any(|staged| staged.caller == caller && staged.branch.range == range)
         };
         if conditions.iter().any(|condition| !is_staged(condition.branch.range)) {
             continue;

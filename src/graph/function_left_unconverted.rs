@@ -1,4 +1,4 @@
-//! A function that AutoGraph leaves as it is although tensors decide in it.
+//! A function that `AutoGraph` leaves as it is although tensors decide in it.
 
 use super::{Graph, graph_check};
 use crate::finding::Finding;
@@ -17,12 +17,12 @@ fn run(graph: &Graph<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Whether AutoGraph gives a function up.
+/// Whether `AutoGraph` gives a function up.
 pub(super) fn is_left(graph: &Graph<'_>, caller: Caller) -> bool {
     obstacle(graph, caller).is_some()
 }
 
-/// What AutoGraph can't rewrite, with words for it.
+/// What `AutoGraph` can't rewrite, with words for it.
 fn obstacle(graph: &Graph<'_>, caller: Caller) -> Option<(TextRange, &'static str)> {
     let module = graph.module(caller.file);
     let function = graph.facts.function_of(caller)?;
@@ -60,7 +60,7 @@ fn is_private(name: &str) -> bool {
     name.starts_with("__") && !name.ends_with("__")
 }
 
-/// Another lambda with the same parameters on the same line: AutoGraph can't tell which is meant.
+/// Another lambda with the same parameters on the same line: `AutoGraph` can't tell which is meant.
 fn twin(
     graph: &Graph<'_>,
     caller: Caller,
@@ -95,13 +95,13 @@ fn unconverted(graph: &Graph<'_>, caller: Caller) -> Option<Finding> {
         );
     }
     let (at, what) = obstacle(graph, caller)?;
-    let is_returned_generator = graph
-        .facts
-        .function_of(caller)
-        .is_some_and(|function| module.function(function.function).generator)
-        && matches!(traced.reason, Reason::Given(file, call) if graph.facts.is_wrapper(file, call));
+    let is_returned_generator =
+        graph.facts.function_of(caller).is_some_and(|function| module.function(function.function).generator)
+            && matches!(traced.reason, Reason::Given(file, call) if graph.facts.is_wrapper(file, call));
     if let Some(staged) = decided {
-        let message = format!("AutoGraph can't rewrite {what}: the function is left as it is, and a tensor decides in it");
+        let message = format!(
+            "AutoGraph can't rewrite {what}: the function is left as it is, and a tensor decides in it"
+        );
         let finding = graph
             .finding(&CHECK, caller, at, message)
             .label(graph.facts.location(caller.file, staged.branch.range), "decided by a tensor")
@@ -133,6 +133,7 @@ fn lost_receiver(graph: &Graph<'_>, caller: Caller) -> Option<Finding> {
         let call = home.call(edge.call?);
         let base = graph.facts.receiver(edge.caller.file, call)?;
         let is_made_here = matches!(home.value(base).value, Value::Call(_))
+            && call.callee_range.contains_range(home.value(base).range)
             && graph.facts.objects(edge.caller.file, base).all(|(_, object)| {
                 matches!(object, Object::Instance(_, Some(node))
                     if graph.facts.solution.origin(node) == Some((edge.caller.file, base)))

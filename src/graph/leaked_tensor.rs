@@ -67,7 +67,11 @@ fn gathered_in_loops(graph: &Graph<'_>, caller: Caller) -> Vec<Finding> {
     found
 }
 
-fn is_list_made_before(module: &Module, list: crate::semantic::ValueId, before: crate::syntax::TextSize) -> bool {
+fn is_list_made_before(
+    module: &Module,
+    list: crate::semantic::ValueId,
+    before: crate::syntax::TextSize,
+) -> bool {
     let made = module.value(list);
     matches!(made.value, Value::Display(..)) && made.range.start() < before
 }

@@ -1,6 +1,6 @@
 //! Traced code: where a graph does not do what the Python text says.
 //!
-//! TensorFlow runs the Python statements of a traced function once, while it makes a graph; AutoGraph turns branches
+//! TensorFlow runs the Python statements of a traced function once, while it makes a graph; `AutoGraph` turns branches
 //! and loops that a tensor decides into operations. Here is what that makes of a program: which values are tensors
 //! ([`nature`]), which branches and loops are staged ([`staging`]), and a check for each way in which the graph
 //! differs from the text. What is traced at all is answered by [`crate::program::Tracing`].
@@ -153,7 +153,7 @@ impl<'a> Graph<'a> {
         self.tracing.scopes().iter().copied()
     }
 
-    /// The traced scopes whose control flow AutoGraph rewrites.
+    /// The traced scopes whose control flow `AutoGraph` rewrites.
     fn converted(&self) -> impl Iterator<Item = Caller> + '_ {
         self.scopes().filter(|&caller| self.is_converted(caller))
     }

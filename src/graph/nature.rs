@@ -27,7 +27,7 @@ impl Nature {
     pub const PLAIN: Self = Self(8);
     /// `None`.
     pub const NONE: Self = Self(16);
-    /// A NumPy array.
+    /// A `NumPy` array.
     pub const ARRAY: Self = Self(32);
     /// Another Python object: a list, a shape, a model.
     pub const OBJECT: Self = Self(64);
@@ -220,7 +220,9 @@ impl Reader<'_, '_> {
                 Object::Literal(_) => Nature::PLAIN,
                 Object::Type(builtin) => match builtin {
                     BuiltinType::None => Nature::NONE,
-                    BuiltinType::Bool | BuiltinType::Int | BuiltinType::Float | BuiltinType::Str => Nature::PLAIN,
+                    BuiltinType::Bool | BuiltinType::Int | BuiltinType::Float | BuiltinType::Str => {
+                        Nature::PLAIN
+                    }
                     _ => Nature::OBJECT,
                 },
                 object @ Object::Created(..) => match self.facts.kind(id) {
@@ -321,7 +323,8 @@ impl Reader<'_, '_> {
         }
         let call = self.facts.module(file).call(id);
         let own_code = edges.iter().any(|edge| {
-            Facts::is_call_back(edge) && matches!(self.facts.solution.object(edge.callee), Object::Function(_))
+            Facts::is_call_back(edge)
+                && matches!(self.facts.solution.object(edge.callee), Object::Function(_))
         });
         let mut nature = Nature::default();
         for edge in edges {
@@ -380,7 +383,9 @@ impl Reader<'_, '_> {
         if self.facts.is_of_numbers(symbol) {
             return Nature::ARRAY.with(Nature::PLAIN);
         }
-        let kind = |class: &str| self.facts.library.lookup(class).map(|class| self.facts.library.kind_of_class(class));
+        let kind = |class: &str| {
+            self.facts.library.lookup(class).map(|class| self.facts.library.kind_of_class(class))
+        };
         match symbol.returns() {
             Returns::Instance(class) => match kind(class) {
                 Some(Kind::Tensor) => Nature::TENSOR,
@@ -409,7 +414,9 @@ impl Reader<'_, '_> {
             }
         }
         let objects = self.objects(file, call.result);
-        if objects.is_unknown() && call.arguments.iter().all(|argument| self.of(file, argument.value).is_plain()) {
+        if objects.is_unknown()
+            && call.arguments.iter().all(|argument| self.of(file, argument.value).is_plain())
+        {
             return Nature::PLAIN;
         }
         objects
@@ -474,8 +481,7 @@ impl Reader<'_, '_> {
                 argument.is_some_and(|argument| !self.of(file, argument.value).is_none())
             })
         };
-        has(call)
-            || matches!(module.value(module.call(call).callee).value, Value::Call(made) if has(made))
+        has(call) || matches!(module.value(module.call(call).callee).value, Value::Call(made) if has(made))
     }
 
     /// The first parameters of what Keras calls are batches.
@@ -484,7 +490,8 @@ impl Reader<'_, '_> {
         let is_method = own.class.is_some();
         let parameter = &own.parameters[index as usize];
         let first = u32::from(is_method);
-        if index == first || !is_method && index < 2 || is_method && index == 2 && parameter.default.is_none() {
+        if index == first || !is_method && index < 2 || is_method && index == 2 && parameter.default.is_none()
+        {
             Nature::NEST
         } else {
             Nature::UNKNOWN
@@ -499,7 +506,8 @@ impl Reader<'_, '_> {
         let call = module.call(id);
         if Facts::is_call_back(edge) {
             let symbols = || self.facts.called_symbols(file, id);
-            if self.facts.is_decorator(file, id) || symbols().any(|symbol| matches!(symbol.returns(), Returns::Wrapped(_)))
+            if self.facts.is_decorator(file, id)
+                || symbols().any(|symbol| matches!(symbol.returns(), Returns::Wrapped(_)))
             {
                 // It is only wrapped here.
                 return Nature::default();
@@ -515,7 +523,8 @@ impl Reader<'_, '_> {
             let of_keras = symbols().any(|symbol| runs.iter().any(|&effect| symbol.has(effect)));
             return if of_keras { Nature::default() } else { Nature::UNKNOWN };
         }
-        let nature = self.argument(file, function, call, index, u32::from(self.binds_self(file, call, function)));
+        let nature =
+            self.argument(file, function, call, index, u32::from(self.binds_self(file, call, function)));
         let is_outside = self.tracing.get(Caller { file, scope: call.scope }).is_none();
         if is_tracer && is_outside && nature == Nature::ARRAY { Nature::TENSOR } else { nature }
     }
@@ -525,9 +534,10 @@ impl Reader<'_, '_> {
         let own = self.facts.module(function.file).function(function.function);
         own.class.is_some()
             && own.statement.is_some()
-            && self.facts.objects(file, call.callee).all(|(_, object)| {
-                !matches!(object, Object::Function(own) if own == function)
-            })
+            && self
+                .facts
+                .objects(file, call.callee)
+                .all(|(_, object)| !matches!(object, Object::Function(own) if own == function))
     }
 
     fn argument(&self, file: FileId, function: FunctionRef, call: &Call, index: u32, skipped: u32) -> Nature {
@@ -555,7 +565,7 @@ impl Reader<'_, '_> {
 }
 
 impl Facts<'_> {
-    /// Whether a symbol is of a library whose functions compute with values, as NumPy does.
+    /// Whether a symbol is of a library whose functions compute with values, as `NumPy` does.
     #[must_use]
     pub fn is_of_numbers(&self, symbol: &Symbol) -> bool {
         let package = symbol.name().split('.').next().unwrap_or_default();

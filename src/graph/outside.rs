@@ -5,8 +5,8 @@ use crate::api::{Effect, EffectSet};
 use crate::program::{Caller, Object, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, DefinitionKind, Operator, Passing, ScopeId, StatementId, StatementKind, StoreKey, Value, ValueId,
-    Variable,
+    BlockId, DefinitionKind, Operator, Passing, ScopeId, StatementId, StatementKind, StoreKey, Value,
+    ValueId, Variable,
 };
 use crate::syntax::TextRange;
 
@@ -86,9 +86,7 @@ impl Graph<'_> {
             {
                 continue;
             }
-            let depends = |value: ValueId| {
-                matches!(module.value(value).value, Value::Cell(variable) if variable == definition.variable)
-            };
+            let depends = |value: ValueId| matches!(module.value(value).value, Value::Cell(variable) if variable == definition.variable);
             found.push(Change {
                 caller: Caller { file, scope: definition.scope },
                 subject: Subject::Variable(definition.variable),
@@ -170,8 +168,27 @@ impl Graph<'_> {
     /// Whether every object that a value may be was made before the trace, by code that is not traced, and is one
     /// whose parts are plain Python: a container, an instance of the project's classes, a module.
     pub(super) fn is_outside(&self, file: FileId, value: ValueId) -> bool {
-        let objects = self.facts.solution.values(file, value);
-        !objects.is_empty() && objects.iter().all(|&object| self.is_made_outside(object))
+        // What traces a function may call it with anything; what the program passes is what counts.
+        let is_parameter = matches!(self.module(file).value(value).value, Value::Parameter(..));
+        let mut objects = self.facts.solution.values(file, value).iter().copied();
+        let is_known = |&object: &ObjectId| !is_parameter || object != ObjectId::UNKNOWN;
+        let mut known = objects.clone().filter(is_known).peekable();
+        match known.peek() {
+            Some(_) => known.all(|object| self.is_made_outside(object)),
+            None => objects.next().is_some() && self.is_receiver(file, value),
+        }
+    }
+
+    /// Whether a value is the receiver of a method that is traced by itself.
+    fn is_receiver(&self, file: FileId, value: ValueId) -> bool {
+        let Value::Parameter(function, 0) = self.module(file).value(value).value else { return false };
+        let own = self.module(file).function(function);
+        let is_first = |caller| {
+            self.tracing
+                .get(caller)
+                .is_some_and(|traced| !matches!(traced.reason, crate::program::Reason::Called(_)))
+        };
+        own.class.is_some() && is_first(Caller { file, scope: own.scope })
     }
 
     fn is_made_outside(&self, object: ObjectId) -> bool {
@@ -197,7 +214,7 @@ impl Graph<'_> {
             }),
             Subject::Attribute(base, name) => {
                 let name = self.module(file).names.text(name);
-                let objects = self.facts.solution.values(file, base);
+                let objects = self.known_objects(file, base);
                 self.facts.files().any(|file| {
                     let module = self.module(file);
                     module.names.get(name).is_some_and(|name| {
@@ -210,20 +227,26 @@ impl Graph<'_> {
                 })
             }
             Subject::Item(base) | Subject::Container(base) => {
-                let objects = self.facts.solution.values(file, base);
+                let objects = self.known_objects(file, base);
                 self.facts.files().any(|file| {
                     let module = self.module(file);
                     module.uses.iter().any(|reading| {
                         !self.is_traced(Caller { file, scope: module.code_scope(reading.scope) })
-                            && self.facts.solution.values(file, reading.value).iter().any(|own| objects.contains(own))
-                    }) || module.values.iter().any(|value| {
-                        matches!(value.value, Value::Attribute { .. })
-                            && !self.is_traced(Caller { file, scope: module.code_scope(value.scope) })
-                            && false
+                            && self
+                                .facts
+                                .solution
+                                .values(file, reading.value)
+                                .iter()
+                                .any(|own| objects.contains(own))
                     })
                 })
             }
         }
+    }
+
+    fn known_objects(&self, file: FileId, value: ValueId) -> Vec<ObjectId> {
+        let objects = self.facts.solution.values(file, value).iter().copied();
+        objects.filter(|&object| object != ObjectId::UNKNOWN).collect()
     }
 
     /// What is changed, in words.
@@ -236,7 +259,9 @@ impl Graph<'_> {
                 let name = module.names.text(name);
                 named(base).map_or_else(|| format!("attribute `{name}`"), |base| format!("`{base}.{name}`"))
             }
-            Subject::Item(base) => named(base).map_or("a container".into(), |base| format!("an item of `{base}`")),
+            Subject::Item(base) => {
+                named(base).map_or("a container".into(), |base| format!("an item of `{base}`"))
+            }
             Subject::Container(base) => named(base).map_or("a container".into(), |base| format!("`{base}`")),
         }
     }

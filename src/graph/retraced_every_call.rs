@@ -7,9 +7,7 @@ use crate::api::{Effect, Returns};
 use crate::finding::Finding;
 use crate::program::{Caller, Facts, Reason, Tracing};
 use crate::project::FileId;
-use crate::semantic::{
-    Call, CallId, Constant, Element, Module, StatementId, StatementKind, Value, ValueId,
-};
+use crate::semantic::{Call, CallId, Constant, Element, Module, StatementId, StatementKind, Value, ValueId};
 use crate::syntax::TextRange;
 
 graph_check!("HVD411", "retraced-every-call", Warning, run);
@@ -82,9 +80,8 @@ pub(super) fn retraced(facts: &Facts<'_>, tracing: &Tracing) -> FxHashSet<Caller
             first.insert(caller);
         }
     }
-    let of_first = |&caller: &Caller| {
-        tracing.tracer(caller).is_some_and(|(tracer, _, _)| first.contains(&tracer))
-    };
+    let of_first =
+        |&caller: &Caller| tracing.tracer(caller).is_some_and(|(tracer, _, _)| first.contains(&tracer));
     tracing.scopes().iter().copied().filter(of_first).collect()
 }
 
@@ -151,7 +148,9 @@ fn has_signature(facts: &Facts<'_>, file: FileId, tracer: CallId) -> bool {
     let module = facts.module(file);
     let has = |id: CallId| {
         let call: &Call = module.call(id);
-        facts.called_symbols(file, id).any(|symbol| facts.argument(file, call, symbol, "input_signature").is_some())
+        facts
+            .called_symbols(file, id)
+            .any(|symbol| facts.argument(file, call, symbol, "input_signature").is_some())
     };
     has(tracer) || matches!(module.value(module.call(tracer).callee).value, Value::Call(made) if has(made))
 }
@@ -198,7 +197,9 @@ fn is_counter(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
     let module = facts.module(file);
     let counts = |iterable: ValueId, numbers_first: bool| match module.value(iterable).value {
         Value::Call(call) => facts.called_builtins(file, call).any(|symbol| {
-            symbol.has(Effect::Converts) && (symbol.has(Effect::ReadsValue) == numbers_first) && symbol.is_class()
+            symbol.has(Effect::Converts)
+                && (symbol.has(Effect::ReadsValue) == numbers_first)
+                && symbol.is_class()
                 && (!numbers_first || symbol.parameter("start").is_some())
         }),
         _ => false,
@@ -210,8 +211,10 @@ fn is_counter(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
             _ => false,
         },
         Value::Operator { operator: crate::semantic::Operator::Binary(_), left, right } => {
-            let number = |value: ValueId| matches!(module.value(value).value, Value::Constant(Constant::Int(_)));
-            is_counter(facts, file, *left) && number(*right) || number(*left) && is_counter(facts, file, *right)
+            let number =
+                |value: ValueId| matches!(module.value(value).value, Value::Constant(Constant::Int(_)));
+            is_counter(facts, file, *left) && number(*right)
+                || number(*left) && is_counter(facts, file, *right)
         }
         Value::Phi(values) => {
             let steps = |own: ValueId| match module.value(own).value {
@@ -224,7 +227,9 @@ fn is_counter(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
             };
             values.len() == 2
                 && values.iter().any(|&own| steps(own))
-                && values.iter().any(|&own| matches!(module.value(own).value, Value::Constant(Constant::Int(_))))
+                && values
+                    .iter()
+                    .any(|&own| matches!(module.value(own).value, Value::Constant(Constant::Int(_))))
         }
         _ => false,
     }
@@ -236,12 +241,14 @@ fn has_changing_shape(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
     let Value::Call(id) = module.value(value).value else { return false };
     let call = module.call(id);
     facts.called_symbols(file, id).any(|symbol| {
-        facts.argument(file, call, symbol, "shape").is_some_and(|shape| match &module.value(shape.value).value {
-            Value::Display(_, elements) => elements.iter().any(|element| match *element {
-                Element::At(_, value) => is_counter(facts, file, value),
-                _ => false,
-            }),
-            _ => is_counter(facts, file, shape.value),
+        facts.argument(file, call, symbol, "shape").is_some_and(|shape| {
+            match &module.value(shape.value).value {
+                Value::Display(_, elements) => elements.iter().any(|element| match *element {
+                    Element::At(_, value) => is_counter(facts, file, value),
+                    _ => false,
+                }),
+                _ => is_counter(facts, file, shape.value),
+            }
         })
     })
 }

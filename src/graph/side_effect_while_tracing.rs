@@ -154,7 +154,8 @@ fn finding(
     let mut finding = graph.finding(&CHECK, caller, range, message);
     finding.level = Level::Warning;
     if let Some((around, kind)) = graph.staging.around(module, caller.file, statement).next() {
-        let words = if kind == BranchKind::If { "both branches are traced" } else { "the body is traced once" };
+        let words =
+            if kind == BranchKind::If { "both branches are traced" } else { "the body is traced once" };
         let location = graph.facts.location(caller.file, module.statement(around).header);
         finding.labels.insert(0, crate::finding::Label { location, message: words.to_owned() });
     }

@@ -6,9 +6,7 @@ use super::nature::Natures;
 use crate::api::Effect;
 use crate::program::{Caller, Facts, Place, Tracing};
 use crate::project::FileId;
-use crate::semantic::{
-    Branch, BranchKind, Module, Statement, StatementId, StatementKind, Suite, Value, ValueId,
-};
+use crate::semantic::{Branch, BranchKind, Flow, Module, StatementId, StatementKind, Suite, Value, ValueId};
 
 /// A branch that a tensor decides.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +57,7 @@ impl Staging {
                     (StatementKind::If, BranchKind::If)
                         | (StatementKind::While, BranchKind::While)
                         | (StatementKind::For, BranchKind::For)
-                ) && is_header(module, statement, &branch);
+                ) && is_header(&module.scope(caller.scope).flow, &branch);
                 if is_statement {
                     staging.statements.insert((caller.file, branch.statement), branch.kind);
                 }
@@ -95,15 +93,14 @@ impl Staging {
     }
 }
 
-/// Whether a branch is the statement's own and none of an expression in its header.
-fn is_header(module: &Module, statement: &Statement, branch: &Branch) -> bool {
-    let Some(condition) = branch.condition else { return false };
-    // A comprehension's iterable or condition is shorter than what the header tests.
-    let range = module.value(condition).range;
-    let rest = statement.header.end().to_u32().saturating_sub(branch.range.end().to_u32());
-    statement.kind == StatementKind::If && branch.range.start() >= statement.header.end()
-        || rest <= 2
-        || range.is_empty()
+/// Whether a branch is the statement's own and none of an expression in its header, which is a part of it.
+fn is_header(flow: &Flow, branch: &Branch) -> bool {
+    let around = |other: &Branch| {
+        other.statement == branch.statement
+            && other.range != branch.range
+            && other.range.contains_range(branch.range)
+    };
+    !flow.blocks.iter().any(|block| block.branch.as_ref().is_some_and(around))
 }
 
 fn is_range_of_tensor(facts: &Facts<'_>, natures: &Natures, file: FileId, value: ValueId) -> bool {

@@ -19,7 +19,7 @@ fn run(graph: &Graph<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Calls of clocks and of Python's and NumPy's random numbers, and of iterators over Python's containers.
+/// Calls of clocks and of Python's and `NumPy`'s random numbers, and of iterators over Python's containers.
 fn drawn(graph: &Graph<'_>, caller: Caller) -> Vec<Finding> {
     let module = graph.module(caller.file);
     let mut found = Vec::new();
@@ -31,7 +31,10 @@ fn drawn(graph: &Graph<'_>, caller: Caller) -> Vec<Finding> {
             "clock is read"
         } else if effects.contains(Effect::Converts)
             && effects.contains(Effect::UpdatesState)
-            && call.arguments.first().is_some_and(|argument| is_python_iterator(graph, caller.file, argument.value))
+            && call
+                .arguments
+                .first()
+                .is_some_and(|argument| is_python_iterator(graph, caller.file, argument.value))
         {
             "iterator is advanced"
         } else {

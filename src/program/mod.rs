@@ -12,6 +12,7 @@ mod loops;
 mod modules;
 mod numbering;
 mod object;
+mod outside_graph;
 mod programs;
 mod repetition;
 mod ruled_out;

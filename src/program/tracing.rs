@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::Facts;
-use super::modules::FunctionRef;
-use super::object::{Literal, Object, ObjectId};
+use super::modules::{ClassRef, FunctionRef};
+use super::object::{Object, ObjectId};
 use super::solver::{CallEdge, Caller};
 use super::travel::code;
-use crate::api::{Effect, Kind, Returns};
+use crate::api::{Calls, Effect, Kind, Returns};
 use crate::project::FileId;
-use crate::semantic::{BlockId, Call, CallId, CallKind, Constant, StatementId, Value, ValueId};
+use crate::semantic::{Call, CallId, CallKind, Constant, Element, Value, ValueId};
 
 /// Why code is traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Reason {
     Called(CallEdge),
 }
 
-/// Whether AutoGraph rewrites the Python control flow of traced code.
+/// Whether `AutoGraph` rewrites the Python control flow of traced code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
     /// `if`, `for`, `while` on tensors become operations.
@@ -38,7 +38,7 @@ pub enum Conversion {
 pub struct Traced {
     /// Why it is.
     pub reason: Reason,
-    /// Whether AutoGraph rewrites it.
+    /// Whether `AutoGraph` rewrites it.
     pub conversion: Conversion,
     /// It makes what is missing and does nothing at later calls: `build`, and what is called only where something
     /// is `None`.
@@ -74,13 +74,19 @@ impl Tracing {
                 if edge.call.is_some_and(|call| facts.leaves_graph(caller.file, call)) {
                     continue;
                 }
-                if facts.is_memoized(function) {
+                let skips = [Effect::Memoizes, Effect::RunsEagerly];
+                if skips.iter().any(|&effect| facts.is_decorated(function, effect)) {
                     continue;
                 }
+                let conversion = if facts.is_decorated(function, Effect::KeepsPython) {
+                    Conversion::AsWritten
+                } else {
+                    traced.conversion
+                };
                 let once = traced.once
                     || facts.is_built_once(function)
                     || edge.call.is_some_and(|call| facts.is_in_first_call(caller, call));
-                let next = Traced { reason: Reason::Called(edge), once, ..traced };
+                let next = Traced { reason: Reason::Called(edge), once, conversion };
                 queue.push_back((facts.code_of(function), next));
             }
         }
@@ -183,11 +189,12 @@ impl Facts<'_> {
 
     /// The functions that a call's edges lead to when the library calls back.
     fn reached_functions_of(&self, file: FileId, call: CallId) -> impl Iterator<Item = FunctionRef> + '_ {
-        self.callees(file, call).iter().filter(|edge| Self::is_call_back(edge)).filter_map(|edge| {
-            match self.solution.object(edge.callee) {
-                Object::Function(function) => Some(function),
-                _ => None,
-            }
+        self.callees(file, call).iter().filter(|edge| Self::is_call_back(edge)).filter_map(|edge| match self
+            .solution
+            .object(edge.callee)
+        {
+            Object::Function(function) => Some(function),
+            _ => None,
         })
     }
 
@@ -290,7 +297,9 @@ impl Facts<'_> {
             for symbol in self.called_symbols(file, id) {
                 for name in ["loss", "metrics", "weighted_metrics"] {
                     let argument = self.argument(file, call, symbol, name);
-                    objects.extend(argument.into_iter().flat_map(|argument| self.elements(file, argument.value)));
+                    objects.extend(
+                        argument.into_iter().flat_map(|argument| self.elements(file, argument.value)),
+                    );
                 }
             }
             for object in objects {
@@ -306,7 +315,8 @@ impl Facts<'_> {
                     Object::Instance(class, _) => {
                         let module = self.module(class.file);
                         let methods = module.functions.iter().filter(|own| own.class == Some(class.class));
-                        for method in methods.filter(|method| self.overrides(class, module.names.text(method.name)))
+                        for method in
+                            methods.filter(|method| self.overrides(class, module.names.text(method.name)))
                         {
                             found.push((Caller { file: class.file, scope: method.scope }, traced));
                         }
@@ -320,7 +330,6 @@ impl Facts<'_> {
 
     /// A value's objects, or what a list, tuple or dictionary of them has.
     fn elements(&self, file: FileId, value: ValueId) -> Vec<ObjectId> {
-        use crate::semantic::Element;
         match &self.module(file).value(value).value {
             Value::Display(_, elements) => elements
                 .iter()
@@ -336,27 +345,20 @@ impl Facts<'_> {
     }
 
     /// Whether a loss' or metric's method is one that Keras calls in a step.
-    fn overrides(&self, class: super::modules::ClassRef, method: &str) -> bool {
+    fn overrides(&self, class: ClassRef, method: &str) -> bool {
         let Some(base) = self.library_base(class) else { return false };
         let call = self.library.member(base, "__call__");
         call.is_some_and(|call| {
-            call.calls()
-                .iter()
-                .any(|called| matches!(called, crate::api::Calls::Receiver(name) if name == method))
+            call.calls().iter().any(|called| matches!(called, Calls::Receiver(name) if name == method))
         })
     }
 
     /// Whether a method is a model's, a layer's, a loss' or a metric's: no callback's and no sequence's.
     fn is_of_keras(&self, function: FunctionRef) -> bool {
         let class = self.module(function.file).function(function.function).class;
-        let base = class.and_then(|class| {
-            self.library_base(super::modules::ClassRef { file: function.file, class })
-        });
+        let base = class.and_then(|class| self.library_base(ClassRef { file: function.file, class }));
         base.is_some_and(|base| {
-            matches!(
-                self.library.kind_of_class(base),
-                Kind::Model | Kind::Layer | Kind::Loss | Kind::Metric
-            )
+            matches!(self.library.kind_of_class(base), Kind::Model | Kind::Layer | Kind::Loss | Kind::Metric)
         })
     }
 
@@ -382,107 +384,6 @@ impl Facts<'_> {
                 !matches!(value, Value::Constant(Constant::Bool(false) | Constant::None))
             })
         })
-    }
-
-    /// Whether what a call runs is plain Python although traced code calls it: `tf.py_function(f)`, a block of
-    /// `tf.init_scope()`.
-    #[must_use]
-    pub fn leaves_graph(&self, file: FileId, call: CallId) -> bool {
-        let eager = |call| self.called_symbols(file, call).any(|symbol| symbol.has(Effect::RunsEagerly));
-        eager(call) || self.is_outside_graph(file, self.module(file).call(call).statement)
-    }
-
-    /// Whether a statement stands in a block that runs outside of the graph: `with tf.init_scope():`.
-    #[must_use]
-    pub fn is_outside_graph(&self, file: FileId, statement: StatementId) -> bool {
-        let module = self.module(file);
-        let lifted = |manager: ValueId| match module.value(manager).value {
-            Value::Call(call) => {
-                self.called_symbols(file, call).any(|symbol| symbol.has(Effect::RunsEagerly))
-            }
-            _ => false,
-        };
-        module.ancestor_ids(statement).any(|around| {
-            let own = module.managers.partition_point(|&(_, id)| id < around);
-            module.managers[own..].iter().take_while(|&&(_, id)| id == around).any(|&(manager, _)| lifted(manager))
-        })
-    }
-
-    /// Whether a function is called once for the same arguments: `functools.lru_cache`.
-    fn is_memoized(&self, function: FunctionRef) -> bool {
-        let module = self.module(function.file);
-        module.function(function.function).decorators.iter().any(|&decorator| {
-            let memoizes = |value| {
-                let mut objects = self.objects(function.file, value);
-                objects.any(|(_, object)| {
-                    self.symbol(object).is_some_and(|symbol| symbol.has(Effect::Memoizes))
-                })
-            };
-            match module.value(decorator).value {
-                Value::Call(call) => memoizes(module.call(call).callee),
-                _ => memoizes(decorator),
-            }
-        })
-    }
-
-    /// Whether a library calls a method once, when it first needs what the method makes: `build`.
-    fn is_built_once(&self, function: FunctionRef) -> bool {
-        let module = self.module(function.file);
-        let own = module.function(function.function);
-        let base = own.class.and_then(|class| {
-            self.library_base(super::modules::ClassRef { file: function.file, class })
-        });
-        base.and_then(|base| self.library.member(base, module.names.text(own.name)))
-            .is_some_and(|member| member.has(Effect::RunsOnce))
-    }
-
-    /// Whether a call stands where something is made that is not there yet.
-    #[must_use]
-    pub fn is_in_first_call(&self, caller: Caller, call: CallId) -> bool {
-        self.is_guarded(caller, self.module(caller.file).call(call).block)
-    }
-
-    /// Whether a block runs only as long as something is not there: `if self.v is None`, `if not hasattr(...)`,
-    /// `if not self.built`, `except AttributeError`.
-    #[must_use]
-    pub fn is_guarded(&self, caller: Caller, block: BlockId) -> bool {
-        let conditions = self.conditions(caller, block);
-        conditions.iter().any(|condition| {
-            condition.branch.condition.is_some_and(|value| self.asks_for_presence(caller.file, value, 4))
-        })
-    }
-
-    fn asks_for_presence(&self, file: FileId, value: ValueId, depth: u32) -> bool {
-        let module = self.module(file);
-        match &module.value(value).value {
-            // `x is None` leaves no operands: a truth value alone.
-            Value::Instance(crate::semantic::BuiltinType::Bool) => true,
-            Value::Operator { operator: crate::semantic::Operator::Not, left, .. } if depth > 0 => {
-                matches!(module.value(*left).value, Value::Attribute { .. })
-                    || self.asks_for_presence(file, *left, depth - 1)
-            }
-            Value::Phi(values) if depth > 0 => {
-                values.iter().any(|&value| self.asks_for_presence(file, value, depth - 1))
-            }
-            Value::Call(call) => {
-                self.called_symbols(file, *call).any(|symbol| symbol.has(Effect::ReadsType))
-                    || self.objects(file, module.call(*call).callee).any(|(_, object)| {
-                        self.symbol(object).is_some_and(|symbol| symbol.has(Effect::ReadsType))
-                    })
-            }
-            Value::Operator { operator: crate::semantic::Operator::Compare(_), left, right } => {
-                [*left, *right].into_iter().any(|side| {
-                    let value = &module.value(side).value;
-                    let objects = self.solution.values(file, side);
-                    matches!(value, Value::Constant(Constant::None))
-                        || !objects.is_empty()
-                            && objects.iter().all(|&object| {
-                                self.solution.object(object) == Object::Literal(Literal::None)
-                            })
-                })
-            }
-            _ => false,
-        }
     }
 
     /// Whether a call is a decorator.
