@@ -7,6 +7,7 @@ use crate::finding::{Confidence, Finding, Level, Location};
 use crate::graph;
 use crate::program::{Facts, Hierarchy, Modules};
 use crate::project::{ApiKind, ApiRow, Project};
+use crate::ranks;
 use crate::rewrite::Texts;
 use crate::syntax::TextRange;
 
@@ -25,10 +26,17 @@ pub fn with_facts<R>(project: &Project, work: impl FnOnce(&Facts<'_>) -> R) -> R
 ///
 /// A row of the configuration's `api` can't be read.
 pub fn with_library<R>(project: &Project, work: impl FnOnce(&Library) -> R) -> Result<R, RowError> {
-    if project.config().api.is_empty() {
-        return Ok(work(Library::builtin()));
-    }
-    Ok(work(&Library::with_rows(&rows(&project.config().api))?))
+    Ok(work(own_library(project)?.as_ref().unwrap_or(Library::builtin())))
+}
+
+/// What is known of libraries with the rows of the project's configuration; nothing where it has none.
+///
+/// # Errors
+///
+/// A row of the configuration's `api` can't be read.
+pub fn own_library(project: &Project) -> Result<Option<Library>, RowError> {
+    let rows = &project.config().api;
+    if rows.is_empty() { Ok(None) } else { Library::with_rows(&table(rows)).map(Some) }
 }
 
 /// Links the modules of `project` and gives the facts to `work`.
@@ -48,16 +56,35 @@ pub fn findings(project: &Project, facts: &Facts<'_>, strict: bool) -> Vec<Findi
     findings_of(CHECKS, project, facts, strict)
 }
 
-/// What these checks find, what programs need to be distributed, and what does not parse.
+/// What these checks find, what programs need to be distributed and to stay in step, and what does not parse.
 #[must_use]
 pub fn findings_of(checks: &[&Check], project: &Project, facts: &Facts<'_>, strict: bool) -> Vec<Finding> {
+    findings_unless(checks, project, facts, strict, &|| false).unwrap_or_default()
+}
+
+/// The same, or nothing as soon as nobody wants to know any more.
+#[must_use]
+pub fn findings_unless(
+    checks: &[&Check],
+    project: &Project,
+    facts: &Facts<'_>,
+    strict: bool,
+    is_stopped: &dyn Fn() -> bool,
+) -> Option<Vec<Finding>> {
     let texts = Texts::new(project, facts.modules);
     let context = Context { facts, texts: &texts, strict };
-    let mut findings: Vec<Finding> = checks.iter().flat_map(|check| (check.run)(context)).collect();
+    let mut findings = Vec::new();
+    for check in checks {
+        if is_stopped() {
+            return None;
+        }
+        findings.extend((check.run)(context));
+    }
     findings.extend(distribute::findings(context, &findings));
+    findings.extend(ranks::findings(context));
     findings.extend(graph::findings(facts, &texts));
     findings.extend(syntax_errors(facts));
-    findings
+    Some(findings)
 }
 
 /// The first syntax error of each file, or the place from which it can't be decoded.
@@ -81,7 +108,7 @@ fn syntax_errors(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// The configuration's rows in the form of the library's tables, a line each.
-fn rows(rows: &[ApiRow]) -> String {
+fn table(rows: &[ApiRow]) -> String {
     rows.iter().map(table_row).collect::<Vec<_>>().join(
         "
 ",
@@ -101,7 +128,7 @@ fn table_row(row: &ApiRow) -> String {
     };
     let result = returns.as_ref().map(|class| format!(" -> {class}")).unwrap_or_default();
     match row.kind {
-        ApiKind::Collective => format!("def {name}{parameters}{result} ! collective"),
+        ApiKind::Collective => format!("def {name}{parameters}{result} ! collective agrees"),
         ApiKind::FileWriter => format!("def {name}{parameters}{result} ! writes-file"),
         // A function that makes one.
         _ if returns.is_some() => format!("def {name}{parameters}{result}"),

@@ -11,6 +11,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::finding::{Confidence, Level};
+use crate::report::Format;
 
 /// Find the training loops of TensorFlow programs, and what keeps them from training on many GPUs with Horovod.
 #[derive(Debug, Parser)]
@@ -68,6 +69,8 @@ pub enum Command {
     /// Draw who calls, extends or imports whom
     #[command(subcommand)]
     Graph(GraphCommand),
+    /// Serve an editor: the language server protocol on standard input and output
+    Server,
     /// Look at the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -99,9 +102,13 @@ pub struct CheckArgs {
     #[arg(value_name = "PATHS", default_value = ".")]
     pub paths: Vec<PathBuf>,
 
-    /// Print as full, concise, json or sarif, or write it to FILE; can be repeated [default: full]
+    /// Print as full, concise, json, sarif, github, gitlab, junit or rdjson, or write that to FILE; can be repeated
+    /// [default: full]
     #[arg(long, value_name = "FORMAT[=FILE]", help_heading = "Output")]
     pub output: Vec<Output>,
+    /// The category of a SARIF log, where several logs are uploaded for one commit
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub sarif_category: Option<String>,
     /// Count the findings of each check
     #[arg(long, help_heading = "Output")]
     pub statistics: bool,
@@ -259,7 +266,7 @@ pub struct CompletionsArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// How findings are written.
-    pub format: OutputFormat,
+    pub format: Format,
     /// Standard output where it is missing.
     pub file: Option<PathBuf>,
 }
@@ -273,27 +280,13 @@ impl FromStr for Output {
             Some((format, file)) => (format, Some(file.into())),
             None => (text, None),
         };
-        let names = OutputFormat::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let names = Format::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         let names: Vec<String> = names.map(|value| format!("`{}`", value.get_name())).collect();
-        match OutputFormat::from_str(format, false) {
+        match Format::from_str(format, false) {
             Ok(format) => Ok(Self { format, file }),
             Err(_) => Err(format!("`{format}` is not a format; the formats are {}", names.join(", "))),
         }
     }
-}
-
-/// How findings are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum)]
-pub enum OutputFormat {
-    /// With source and labels, for people.
-    #[default]
-    Full,
-    /// A line for each finding.
-    Concise,
-    /// One JSON document.
-    Json,
-    /// SARIF 2.1.0.
-    Sarif,
 }
 
 /// How loops are listed.

@@ -8,9 +8,9 @@ use crate::api::Library;
 use crate::checks::{Check, RULES, tool};
 use crate::finding::{Confidence, Finding, Rule};
 use crate::fix;
-use crate::program::{Facts, Modules};
+use crate::program::{Facts, Modules, Pattern};
 use crate::project::{Document, Documents, FileId, Project, Selection};
-use crate::report::Report;
+use crate::report::{Report, Standing};
 use crate::suppression::{self, Checks, Suppressions};
 
 /// Whether comments in the source suppress findings.
@@ -39,8 +39,17 @@ pub struct Wishes<'a> {
     pub ignores: Ignores,
 }
 
+/// A program that trains, by its files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trainer {
+    /// The module that is run.
+    pub entry: FileId,
+    /// The files that own code which it may run.
+    pub files: Vec<FileId>,
+}
+
 /// A project with all that is found in it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Examined {
     /// Its files.
     pub project: Project,
@@ -53,6 +62,8 @@ pub struct Examined {
     pub standing: Vec<Finding>,
     /// The texts that findings and fixes point into.
     pub documents: Documents,
+    /// The programs that train.
+    pub trainers: Vec<Trainer>,
 }
 
 impl Examined {
@@ -66,14 +77,26 @@ impl Examined {
     /// Examines a project whose modules are known.
     #[must_use]
     pub fn of(project: Project, modules: Modules, wishes: Wishes<'_>) -> Self {
-        let (found, documents, suppressions) =
+        Self::unless(project, modules, wishes, &|| false).expect("nobody stops it")
+    }
+
+    /// The same, or nothing as soon as nobody wants to know any more.
+    #[must_use]
+    pub fn unless(
+        project: Project,
+        modules: Modules,
+        wishes: Wishes<'_>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Option<Self> {
+        let (found, documents, suppressions, trainers) =
             analysis::with_modules(&modules, &project, wishes.library, |facts| {
-                let mut found = analysis::findings_of(wishes.checks, &project, facts, wishes.strict);
+                let (checks, strict) = (wishes.checks, wishes.strict);
+                let mut found = analysis::findings_unless(checks, &project, facts, strict, is_stopped)?;
                 let documents = documents(&project, facts, &found);
                 fix::settle(&mut found, &documents);
                 let suppressions = suppressions(facts, &documents);
-                (found, documents, suppressions)
-            });
+                Some((found, documents, suppressions, trainers(facts)))
+            })?;
         let everything = Checks { known: RULES, ran: &|_| true };
         let standing = match wishes.ignores {
             Ignores::Obeyed => {
@@ -84,7 +107,7 @@ impl Examined {
         };
         let report =
             Outcome { project: &project, wishes, documents: &documents }.report(found, &suppressions);
-        Self { project, modules, report, standing, documents }
+        Some(Self { project, modules, report, standing, documents, trainers })
     }
 
     /// The same project with these texts in place of what the files hold.
@@ -92,6 +115,11 @@ impl Examined {
     pub fn with_texts(&self, texts: &BTreeMap<FileId, Arc<str>>, wishes: Wishes<'_>) -> Self {
         Self::of(self.project.with_texts(texts), self.modules.with_texts(texts), wishes)
     }
+}
+
+fn trainers(facts: &Facts<'_>) -> Vec<Trainer> {
+    let trains = facts.programs.iter().filter(|program| program.pattern != Pattern::None);
+    trains.map(|program| Trainer { entry: program.entry, files: program.files() }).collect()
 }
 
 /// The texts that findings, fixes and suppressions point into.
@@ -102,11 +130,12 @@ fn documents(project: &Project, facts: &Facts<'_>, findings: &[Finding]) -> Docu
         files.push(finding.primary.location.file);
         files.extend(finding.labels.iter().chain(&finding.flow).map(|label| label.location.file));
         files.extend(finding.fix.iter().flat_map(|fix| &fix.edits).map(|edit| edit.location.file));
+        files.extend(finding.fix.iter().filter_map(|fix| fix.unit));
     }
     files.sort_unstable();
     files.dedup();
     let document = |file| {
-        let gone = || Document { path: project.file(file).relative.clone(), text: "".into() };
+        let gone = || Document::new(project.file(file).relative.clone(), "");
         (file, project.document(file).unwrap_or_else(gone))
     };
     files.into_iter().map(document).collect()
@@ -146,14 +175,10 @@ impl Outcome<'_> {
             finding.rule.code == tool::INVALID_SYNTAX.code
                 || selection.applies(finding.rule, relative(finding))
         };
-        let chosen: Vec<Finding> = found
-            .into_iter()
-            .filter(selected)
-            .map(|mut finding| {
-                finding.level = selection.level(finding.rule, finding.level);
-                finding
-            })
-            .collect();
+        let (mut chosen, others): (Vec<Finding>, Vec<Finding>) = found.into_iter().partition(selected);
+        for finding in &mut chosen {
+            finding.level = selection.level(finding.rule, finding.level);
+        }
         let ran = |rule: &Rule| selection.is_enabled(rule);
         let (kept, suppressed) = match ignores {
             Ignores::Disregarded => (chosen, Vec::new()),
@@ -164,9 +189,14 @@ impl Outcome<'_> {
             }
         };
         let shown = |finding: &Finding| finding.confidence >= confidence && self.is_reported(finding);
-        let kept = kept.into_iter().filter(shown).collect();
-        let suppressed = suppressed.into_iter().filter(|(finding, _)| shown(finding)).collect();
-        Report::new(kept, suppressed, self.project.reported().count(), self.documents)
+        let standing = |finding: &Finding, standing| if shown(finding) { standing } else { Standing::Hidden };
+        let kept = kept.into_iter().map(|finding| (standing(&finding, Standing::Reported), finding));
+        let suppressed = suppressed
+            .into_iter()
+            .map(|(finding, reason)| (standing(&finding, Standing::Suppressed(reason)), finding));
+        let others = others.into_iter().map(|finding| (Standing::Hidden, finding));
+        let all = kept.chain(suppressed).chain(others).map(|(standing, finding)| (finding, standing));
+        Report::of(all.collect(), self.project.reported().count(), self.documents)
     }
 
     /// A finding is reported when one of its places is in the paths that the user gave.

@@ -53,6 +53,8 @@ pub enum Group {
     TrainingLoop,
     /// What a program needs to train with Horovod (`HVD2xx`).
     Distribution,
+    /// What keeps the ranks of a distributed program in step and equal (`HVD3xx`).
+    Ranks,
     /// Traced code that does not do what its text says (`HVD4xx`).
     Graph,
     /// The tool's own findings (`HVD9xx`).
@@ -67,6 +69,7 @@ impl Group {
             Self::Restriction => "restriction",
             Self::TrainingLoop => "training-loop",
             Self::Distribution => "distribution",
+            Self::Ranks => "ranks",
             Self::Graph => "graph",
             Self::Tool => "tool",
         }
@@ -88,7 +91,7 @@ impl Group {
     pub fn stage(self) -> Stage {
         match self {
             Self::Restriction | Self::TrainingLoop | Self::Graph | Self::Tool => Stage::Form,
-            Self::Distribution => Stage::Distribution,
+            Self::Distribution | Self::Ranks => Stage::Distribution,
         }
     }
 }

@@ -42,6 +42,7 @@
 //! | [`api`] | what symbols of TensorFlow, Keras, Horovod and Python *are*: tables, a row a symbol |
 //! | [`finding`] | what a check has to say |
 //! | [`distribute`] | what a program still needs to train with Horovod: a file for each rule |
+//! | [`ranks`] | the model of the ranks: what differs between them, what they send each other, what they write |
 //! | [`graph`] | where traced code does not do what its Python text says |
 //! | [`rewrite`] | the verbs that change a source: what fixes are made of |
 //! | [`suppression`] | comments that suppress findings |
@@ -50,6 +51,7 @@
 //! | [`examine`] | which of the findings are said: selected, not suppressed, in the given paths |
 //! | [`normalise`] | fixes of restrictions: rewriting a violation into the published subset |
 //! | [`fix`] | edits: their order, the proof that they are good, the files that they change |
+//! | [`server`] | the language server: the same in an editor, examined again after each edit |
 //! | [`cli`], [`commands`] | the words of the command line, and what each command does |
 //!
 //! # Where to start reading
@@ -78,8 +80,10 @@ pub mod graph;
 pub mod normalise;
 pub mod program;
 pub mod project;
+pub mod ranks;
 pub mod report;
 pub mod rewrite;
 pub mod semantic;
+pub mod server;
 pub mod suppression;
 pub mod syntax;

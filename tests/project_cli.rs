@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
-use hvdlint::cli::{CheckArgs, Cli, ColorChoice, Command, Output, OutputFormat, resolve_color};
+use hvdlint::cli::{CheckArgs, Cli, ColorChoice, Command, Output, resolve_color};
 use hvdlint::finding::{Confidence, Level};
+use hvdlint::report::Format;
 
 fn check(arguments: &str) -> CheckArgs {
     match Cli::try_parse_from(arguments.split(' ')).expect("a valid command line").command {
@@ -45,13 +46,16 @@ fn an_output_is_a_format_and_maybe_a_file() {
     assert_eq!(
         arguments.output,
         [
-            Output { format: OutputFormat::Full, file: None },
-            Output { format: OutputFormat::Sarif, file: Some("out/a=b.sarif".into()) },
+            Output { format: Format::Full, file: None },
+            Output { format: Format::Sarif, file: Some("out/a=b.sarif".into()) },
         ]
     );
     assert_eq!("json=".parse::<Output>(), Err("no file name after `=`".into()));
     let message = "xml=f".parse::<Output>().expect_err("no such format");
-    assert_eq!(message, "`xml` is not a format; the formats are `full`, `concise`, `json`, `sarif`");
+    assert_eq!(
+        message,
+        "`xml` is not a format; the formats are `full`, `concise`, `json`, `sarif`, `github`, `gitlab`, `junit`, `rdjson`"
+    );
 }
 
 #[test]

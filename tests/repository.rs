@@ -72,6 +72,7 @@ fn names_and_codes_are_unique_and_well_formed() {
             Group::Restriction => "HVD0",
             Group::TrainingLoop => "HVD1",
             Group::Distribution => "HVD2",
+            Group::Ranks => "HVD3",
             Group::Graph => "HVD4",
             Group::Tool => "HVD9",
         };

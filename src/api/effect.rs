@@ -29,6 +29,8 @@ pub enum Effect {
     Broadcasts,
     /// Averages (or otherwise reduces) over the ranks.
     Averages,
+    /// Returns the same on all ranks, whatever each gives.
+    Agrees,
     /// Returns the distributed form of its argument: `hvd.DistributedOptimizer`.
     Distributes,
     /// Starts Horovod.
@@ -53,6 +55,8 @@ pub enum Effect {
     DrawsRandom,
     /// Seeds a generator of random numbers.
     SeedsRandom,
+    /// Seeds all generators that have no seed of their own: Python's, `NumPy`'s and TensorFlow's.
+    SeedsAll,
     /// Changes its receiver, a variable, a metric or a global setting.
     UpdatesState,
     /// Keeps its keyword arguments as attributes of each `argparse.Namespace`: `set_defaults`.
@@ -65,12 +69,18 @@ pub enum Effect {
     PinsDevice,
     /// Stops training, or changes its rate or weights.
     SteersTraining,
+    /// May end training before its last epoch.
+    StopsTraining,
     /// Decides from the metrics of an epoch.
     ReadsMetrics,
     /// Ends the process.
     Exits,
     /// Splits data between workers.
     Shards,
+    /// Returns as many elements as it is given, at the same places or at others.
+    KeepsLength,
+    /// Returns how many elements it is given.
+    Measures,
     /// Starts another thread or process.
     Spawns,
     /// Makes a graph of the function that it is given: its Python code runs once for each graph.
@@ -101,7 +111,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 46] = [
+    pub const ALL: [(Self, &'static str); 51] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -114,6 +124,7 @@ impl Effect {
         (Self::Collective, "collective"),
         (Self::Broadcasts, "broadcasts"),
         (Self::Averages, "averages"),
+        (Self::Agrees, "agrees"),
         (Self::Distributes, "distributes"),
         (Self::Initializes, "initializes"),
         (Self::ReadsRank, "reads-rank"),
@@ -126,15 +137,19 @@ impl Effect {
         (Self::ReadsInput, "reads-input"),
         (Self::DrawsRandom, "draws-random"),
         (Self::SeedsRandom, "seeds-random"),
+        (Self::SeedsAll, "seeds-all"),
         (Self::UpdatesState, "updates-state"),
         (Self::SetsDefaults, "sets-defaults"),
         (Self::ConsumesIterator, "consumes-iterator"),
         (Self::WritesSummary, "writes-summary"),
         (Self::PinsDevice, "pins-device"),
         (Self::SteersTraining, "steers-training"),
+        (Self::StopsTraining, "stops-training"),
         (Self::ReadsMetrics, "reads-metrics"),
         (Self::Exits, "exits"),
         (Self::Shards, "shards"),
+        (Self::KeepsLength, "keeps-length"),
+        (Self::Measures, "measures"),
         (Self::Spawns, "spawns"),
         (Self::Traces, "traces"),
         (Self::RunsEagerly, "runs-eagerly"),

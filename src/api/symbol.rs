@@ -239,6 +239,12 @@ impl Symbol {
         matches!(self.role, Role::Module { .. })
     }
 
+    /// Whether it is a module of which every public member is known.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        matches!(self.role, Role::Module { closed: true, .. })
+    }
+
     /// Whether it is a module that import statements find, with its members.
     #[must_use]
     pub fn is_imported(&self) -> bool {

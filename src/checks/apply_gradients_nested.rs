@@ -113,7 +113,7 @@ fn obscurity(facts: &Facts<'_>, caller: Caller, call: &Call) -> Option<&'static 
     let own = conditions.iter().find(|condition| condition.branch.statement == call.statement);
     match own.map(|condition| condition.branch.kind) {
         Some(BranchKind::For) => return Some("in a comprehension"),
-        Some(BranchKind::ShortCircuit) => return Some("in a short circuit"),
+        Some(BranchKind::And | BranchKind::Or) => return Some("in a short circuit"),
         Some(BranchKind::If) => return Some("in a conditional expression"),
         _ => {}
     }

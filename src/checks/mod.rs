@@ -36,6 +36,7 @@ use crate::distribute;
 use crate::finding::{Finding, Level, Rule};
 use crate::graph;
 use crate::program::Facts;
+use crate::ranks;
 use crate::rewrite::Texts;
 
 /// What a check is given.
@@ -131,6 +132,11 @@ pub static RULES: &[&Rule] = &[
     &distribute::checkpoint::RULE.rule,
     &distribute::steps::RULE.rule,
     &distribute::device::RULE.rule,
+    &ranks::gradients_not_averaged::RULE,
+    &ranks::broadcast_without_effect::CHECK.rule,
+    &ranks::rank_not_called::CHECK.rule,
+    &ranks::wrong_horovod_module::CHECK.rule,
+    &ranks::misused_horovod_api::CHECK.rule,
     &graph::side_effect_while_tracing::CHECK.rule,
     &graph::trace_time_constant::CHECK.rule,
     &graph::leaked_tensor::CHECK.rule,

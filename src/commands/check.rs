@@ -10,10 +10,11 @@ use super::fixes::{self, Input};
 use crate::analysis;
 use crate::api::Library;
 use crate::checks::{CHECKS, RULES};
-use crate::cli::{CheckArgs, GlobalArgs, Output, OutputFormat};
+use crate::cli::{CheckArgs, GlobalArgs, Output};
 use crate::examine::{Examined, Ignores, Wishes};
-use crate::project::{Documents, Project, SelectOptions, Selection, StandardInput, decode};
-use crate::report::{self, Format, Report, Sources};
+use crate::fix;
+use crate::project::{Project, SelectOptions, Selection, StandardInput, decode};
+use crate::report::{self, Format, Offers, Report, Sources};
 
 pub(super) fn run(arguments: &CheckArgs, global: &GlobalArgs) -> anyhow::Result<u8> {
     let mut options = super::options(&arguments.config, global);
@@ -38,6 +39,16 @@ pub(super) fn run(arguments: &CheckArgs, global: &GlobalArgs) -> anyhow::Result<
     analysis::with_library(&project, work)?
 }
 
+/// What is to be done, and for whom.
+#[derive(Clone, Copy)]
+pub(super) struct Job<'a> {
+    pub(super) arguments: &'a CheckArgs,
+    pub(super) global: &'a GlobalArgs,
+    pub(super) wishes: Wishes<'a>,
+    /// Standard input, where it is among the paths.
+    pub(super) input: Option<&'a Input>,
+}
+
 /// Finds, fixes if that is wanted, and reports.
 fn examine(
     arguments: &CheckArgs,
@@ -56,26 +67,18 @@ fn examine(
         confidence: arguments.confidence.unwrap_or(config.confidence),
         ignores: if arguments.no_ignores { Ignores::Disregarded } else { Ignores::Obeyed },
     };
+    let job = Job { arguments, global, wishes, input };
     let examined = Examined::new(project, wishes);
     super::warn(&examined.modules.problems, global)?;
     if arguments.diff {
-        return fixes::show(arguments, global, examined, wishes, input);
+        return fixes::show(job, examined);
     }
     if arguments.fix {
-        return fixes::apply(arguments, global, examined, wishes, input);
+        return fixes::apply(job, examined);
     }
-    let status = status(arguments, &examined.report);
-    write(arguments, global, &examined.report, &examined.documents, status, &mut io::stdout().lock())?;
+    let status = job.status(&examined.report);
+    job.write(&examined, &examined.report, status, &mut io::stdout().lock())?;
     Ok(status)
-}
-
-/// What the findings alone make the process end with.
-pub(super) fn status(arguments: &CheckArgs, report: &Report) -> u8 {
-    let worst = report.findings.iter().map(|reported| reported.finding.level).max();
-    match worst {
-        Some(level) if level >= arguments.fail_on && !arguments.exit_zero => super::FINDINGS,
-        _ => super::CLEAN,
-    }
 }
 
 fn standard_input(arguments: &CheckArgs) -> anyhow::Result<(Vec<u8>, StandardInput)> {
@@ -85,44 +88,70 @@ fn standard_input(arguments: &CheckArgs) -> anyhow::Result<(Vec<u8>, StandardInp
     Ok((bytes, StandardInput { filename: arguments.stdin_filename.clone(), text }))
 }
 
-/// Writes the reports: those without a file to `out`.
-pub(super) fn write(
-    arguments: &CheckArgs,
-    global: &GlobalArgs,
-    report: &Report,
-    documents: &Documents,
-    status: u8,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    let sources = Sources::new(documents);
-    let default = [Output { format: OutputFormat::Full, file: None }];
-    let outputs = if arguments.output.is_empty() { &default[..] } else { &arguments.output };
-    for output in outputs {
-        let format = match output.format {
-            OutputFormat::Full => Format::Full,
-            OutputFormat::Concise => Format::Concise,
-            OutputFormat::Json => Format::Json,
-            OutputFormat::Sarif => Format::Sarif,
-        };
-        let options = report::Options {
-            color: output.file.is_none() && super::color(global),
-            show_suppressed: arguments.show_suppressed,
-            exit_code: Some(status),
-            source_control: None,
-        };
-        if let Some(path) = &output.file {
-            let file = File::create(path).with_context(|| format!("{} can't be written", path.display()))?;
-            let mut out = BufWriter::new(file);
-            report::write(format, report, &sources, &options, &mut out)?;
-            out.flush()?;
-        } else if !(global.quiet && report.findings.is_empty() && format == Format::Full) {
-            let mut out = BufWriter::new(&mut *out);
-            report::write(format, report, &sources, &options, &mut out)?;
-            out.flush()?;
+impl Job<'_> {
+    /// What the findings alone make the process end with.
+    pub(super) fn status(self, report: &Report) -> u8 {
+        let worst = report.findings.iter().map(|reported| reported.finding.level).max();
+        match worst {
+            Some(level) if level >= self.arguments.fail_on && !self.arguments.exit_zero => super::FINDINGS,
+            _ => super::CLEAN,
         }
     }
-    if arguments.statistics {
-        report::write_statistics(report, out)?;
+
+    /// Writes `report` in all formats that are wanted: those without a file to `out`.
+    pub(super) fn write(
+        self,
+        examined: &Examined,
+        report: &Report,
+        status: u8,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let Self { arguments, global, .. } = self;
+        let sources = Sources::new(&examined.documents);
+        let default = [Output { format: Format::Full, file: None }];
+        let outputs = if arguments.output.is_empty() { &default[..] } else { &arguments.output };
+        let mut offers = None;
+        for output in outputs {
+            let mut options = self.options(output, &examined.project, status);
+            if output.format.has_offers() {
+                options.offers = offers.get_or_insert_with(|| self.offers(examined)).clone();
+            }
+            if let Some(path) = &output.file {
+                let file =
+                    File::create(path).with_context(|| format!("{} can't be written", path.display()))?;
+                let mut out = BufWriter::new(file);
+                report::write(output.format, report, &sources, &options, &mut out)?;
+                out.flush()?;
+            } else if !(global.quiet && report.findings.is_empty() && output.format == Format::Full) {
+                let mut out = BufWriter::new(&mut *out);
+                report::write(output.format, report, &sources, &options, &mut out)?;
+                out.flush()?;
+            }
+        }
+        if arguments.statistics {
+            report::write_statistics(report, out)?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn offers(self, examined: &Examined) -> Offers {
+        fix::offers(examined, self.wishes, self.input.map(Input::bytes))
+    }
+
+    fn options(self, output: &Output, project: &Project, status: u8) -> report::Options {
+        let is_sarif = output.format == Format::Sarif;
+        report::Options {
+            color: output.file.is_none() && super::color(self.global),
+            show_suppressed: self.arguments.show_suppressed,
+            exit_code: Some(status),
+            source_control: if is_sarif {
+                project.source_control(|name| std::env::var_os(name))
+            } else {
+                None
+            },
+            folder: project.folder_in_repository(),
+            offers: Offers::default(),
+            sarif_category: self.arguments.sarif_category.clone(),
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::check::{status, write};
+use super::check::Job;
 use crate::cli::{CheckArgs, GlobalArgs, Output};
 use crate::examine::{Examined, Wishes};
 use crate::finding::Applicability;
@@ -24,19 +24,18 @@ impl Input {
         let file = project.find(filename.unwrap_or(Path::new("<stdin>")))?.id;
         Some(Self { file, bytes })
     }
+
+    /// The file and what it holds.
+    pub(super) fn bytes(&self) -> (FileId, Vec<u8>) {
+        (self.file, self.bytes.clone())
+    }
 }
 
 /// Prints what `--fix` would change.
-pub(super) fn show(
-    arguments: &CheckArgs,
-    global: &GlobalArgs,
-    examined: Examined,
-    wishes: Wishes<'_>,
-    input: Option<&Input>,
-) -> anyhow::Result<u8> {
-    let usual = status(arguments, &examined.report);
-    let (report, documents) = (examined.report.clone(), examined.documents.clone());
-    let mended = mend(arguments, examined, wishes, input);
+pub(super) fn show(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
+    let Job { arguments, global, .. } = job;
+    let usual = job.status(&examined.report);
+    let mended = mend(job, examined.clone());
     let color = super::color(global);
     let mut out = BufWriter::new(io::stdout().lock());
     for change in &mended.changes {
@@ -73,28 +72,22 @@ pub(super) fn show(
         arguments.output.iter().filter(|output| output.file.is_some()).cloned().collect();
     if !outputs.is_empty() {
         let arguments = CheckArgs { output: outputs, statistics: false, ..arguments.clone() };
-        write(&arguments, global, &report, &documents, status, &mut io::sink())?;
+        let job = Job { arguments: &arguments, ..job };
+        job.write(&examined, &examined.report, status, &mut io::sink())?;
     }
     Ok(status)
 }
 
 /// Changes the files, or prints the changed standard input, and reports what remains.
-pub(super) fn apply(
-    arguments: &CheckArgs,
-    global: &GlobalArgs,
-    examined: Examined,
-    wishes: Wishes<'_>,
-    input: Option<&Input>,
-) -> anyhow::Result<u8> {
-    let mut mended = mend(arguments, examined, wishes, input);
-    let mut failed = refusals(&mended, global)?;
-    failed |= !replace(&mut mended, wishes, input.map(|input| input.file))?;
+pub(super) fn apply(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
+    let mut mended = mend(job, examined);
+    let mut failed = refusals(&mended, job.global)?;
+    failed |= !replace(&mut mended, job.wishes, job.input.map(|input| input.file))?;
     let mut report = mended.examined.report.clone();
     report.fixed = Some(Fixed { findings: mended.fixed, files: mended.changes.len() });
-    let status = if failed { super::FAILED } else { status(arguments, &report) };
-    let documents = &mended.examined.documents;
-    let Some(input) = input else {
-        write(arguments, global, &report, documents, status, &mut io::stdout().lock())?;
+    let status = if failed { super::FAILED } else { job.status(&report) };
+    let Some(input) = job.input else {
+        job.write(&mended.examined, &report, status, &mut io::stdout().lock())?;
         return Ok(status);
     };
     let change = mended.changes.iter().find(|change| change.file == input.file);
@@ -102,14 +95,14 @@ pub(super) fn apply(
     let mut out = io::stdout().lock();
     out.write_all(source)?;
     out.flush()?;
-    write(arguments, global, &report, documents, status, &mut io::stderr().lock())?;
+    job.write(&mended.examined, &report, status, &mut io::stderr().lock())?;
     Ok(status)
 }
 
-fn mend(arguments: &CheckArgs, examined: Examined, wishes: Wishes<'_>, input: Option<&Input>) -> Mended {
-    let least = if arguments.unsafe_fixes { Applicability::Unsafe } else { Applicability::Safe };
-    let stdin = input.map(|input| (input.file, input.bytes.clone()));
-    fix::mend(examined, wishes, least, stdin)
+fn mend(job: Job<'_>, examined: Examined) -> Mended {
+    let least = if job.arguments.unsafe_fixes { Applicability::Unsafe } else { Applicability::Safe };
+    let stdin = job.input.map(Input::bytes);
+    fix::mend(examined, job.wishes, least, stdin)
 }
 
 /// Tells which fixes are left out, and whether that is a failure.

@@ -4,14 +4,15 @@
 //! with variables that are named and not taken from a `zip` that the step has used up.
 
 use super::distribution_rule;
+use super::forms;
 use super::job::Job;
 use super::names::fresh;
 use super::site::{Memory, Site, site};
 use super::spoken::Spoken;
 use super::step::Step;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Edit, Finding};
-use crate::program::{Caller, LoopKind, ObjectId, TrainingLoop};
+use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, TrainingLoop, loop_around};
 use crate::project::FileId;
 use crate::semantic::{CallId, Module, StatementId, StatementKind, Value};
 
@@ -28,8 +29,11 @@ struct Applied<'l> {
 fn steps(job: &Job<'_>) -> Vec<Step> {
     let mut sites: Vec<Site> = Vec::new();
     let mut found = Vec::new();
+    if job.program.already_distributed && begins_equal(job) {
+        return found;
+    }
     for applied in all_applied(job) {
-        if is_broadcast(job, applied.own) {
+        if is_broadcast(job, applied.own) || forms::is_of_one_rank(job, applied.own) {
             continue;
         }
         let Applied { own, file, call, variables } = applied;
@@ -49,20 +53,38 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     found
 }
 
+/// Whether all ranks draw the same initial values, from one constant seed.
+fn begins_equal(job: &Job<'_>) -> bool {
+    let facts = job.facts;
+    let seeds = ["tensorflow.random.set_seed", "tensorflow.keras.utils.set_random_seed"];
+    let known = seeds.map(|name| facts.library.lookup(name));
+    job.calls().any(|(file, call)| {
+        let is_constant = facts.module(file).call(call).arguments.first().is_some_and(|seed| {
+            let mut objects = facts.objects(file, seed.value);
+            objects.any(|(_, object)| matches!(object, Object::Literal(Literal::Int(_))))
+        });
+        is_constant && facts.called_symbols(file, call).any(|symbol| known.contains(&Some(symbol)))
+    })
+}
+
 fn missing(job: &Job<'_>, file: FileId, call: CallId) -> Finding {
     finding(job, file, job.facts.module(file).call(call).statement)
 }
 
 fn finding(job: &Job<'_>, file: FileId, statement: StatementId) -> Finding {
-    let scope = job.facts.module(file).statement(statement).scope;
-    Step::missing(
+    let own = job.facts.module(file).statement(statement);
+    let caller = Caller { file, scope: own.scope };
+    let around = loop_around(job.facts, file, statement, own.block, caller);
+    let trains = around.filter(|_| job.program.already_distributed).unwrap_or(statement);
+    let finding = Step::missing(
         &RULE.rule,
-        job.at_header(file, statement),
+        job.at_header(file, trains),
         "the ranks begin with different variables, and nothing makes them equal after the first step",
     )
-    .here("first step")
+    .here(if trains == statement { "first step" } else { "trains" })
     .help("broadcast the variables of rank 0 once, behind the first step")
-    .in_scope(job.facts.scope_name(Caller { file, scope }))
+    .in_scope(job.facts.scope_name(caller));
+    if trains == statement { finding } else { finding.label(job.at_header(file, statement), "first step") }
 }
 
 /// The steps of all loops that are not `fit`.
@@ -287,7 +309,8 @@ pub(super) fn is_broadcast(job: &Job<'_>, own: &TrainingLoop) -> bool {
         .filter(|&(file, call)| {
             facts
                 .called_symbols(file, call)
-                .any(|symbol| symbol.has(Effect::Broadcasts) && symbol.has(Effect::UpdatesState))
+                .any(|symbol| sends(symbol) || symbol.has(Effect::Broadcasts) && is_kept(job, file, call))
+                || gives_unknown_code(job, own, file, call)
         })
         .collect();
     if calls.is_empty() {
@@ -308,6 +331,48 @@ pub(super) fn is_broadcast(job: &Job<'_>, own: &TrainingLoop) -> bool {
         })
     };
     own.models.iter().all(|&model| broadcast(model))
+}
+
+/// Whether a function sends variables, or a class makes hooks or callbacks that do.
+fn sends(symbol: &Symbol) -> bool {
+    let broadcasts = |symbol: &Symbol| symbol.has(Effect::Broadcasts) && symbol.has(Effect::UpdatesState);
+    broadcasts(symbol) || symbol.is_class() && symbol.members().iter().any(broadcasts)
+}
+
+/// Whether a call gives the variables of one of a loop's models to a library that nobody knows: it may send them.
+fn gives_unknown_code(job: &Job<'_>, own: &TrainingLoop, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let is_unknown = facts.callees(file, call).iter().any(|edge| {
+        let callee = facts.solution.object(edge.callee);
+        matches!(callee, Object::External(_)) && facts.symbol(callee).is_none()
+    });
+    is_unknown
+        && facts.module(file).call(call).arguments.iter().any(|argument| {
+            match facts.module(file).value(argument.value).value {
+                Value::Attribute { base, .. } => {
+                    facts.solution.values(file, base).iter().any(|object| own.models.contains(object))
+                }
+                _ => false,
+            }
+        })
+}
+
+/// Whether what a broadcast gives back is given to variables or models: `variable.assign(hvd.broadcast(variable, 0))`.
+fn is_kept(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let given = facts.influence().forwards(&[(file, facts.module(file).call(call).result)], |_| false);
+    job.calls().any(|(file, call)| {
+        let data = facts.module(file).call(call);
+        let is_update = data.arguments.iter().any(|argument| given.contains(&(file, argument.value)));
+        // Variables of a model are no objects that the value flow knows.
+        is_update
+            && (facts.callees(file, call).is_empty()
+                || facts
+                    .callees(file, call)
+                    .iter()
+                    .any(|edge| facts.solution.object(edge.callee) == Object::Unknown)
+                || facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::UpdatesState)))
+    })
 }
 
 /// Whether the program uses Horovod's elastic state, which broadcasts what it is given.

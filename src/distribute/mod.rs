@@ -17,6 +17,8 @@ mod callback;
 pub mod callbacks;
 pub mod checkpoint;
 pub mod device;
+mod file_waits;
+mod forms;
 pub mod initialisation;
 mod job;
 mod keras;
@@ -48,7 +50,7 @@ use crate::checks::Context;
 use crate::finding::{Finding, Rule};
 
 pub use job::Job;
-pub use names::Import;
+pub use names::{Api, Import, Name, Names};
 pub use step::{Outcome, Step};
 
 /// A rule of distribution: its identity, and the steps that it still misses in a program.

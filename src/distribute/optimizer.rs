@@ -5,12 +5,13 @@
 //! `train_step` of their own keep a plain one: there the tape is distributed.
 
 use super::distribution_rule;
+use super::forms;
 use super::job::Job;
 use super::keras::{Compile, Given, Moment, StepOf, compiles, given, models_of};
 use super::maker::Origin;
 use super::remade::{Making, described, named, named_later, omitted, wrapped};
 use super::step::Step;
-use crate::api::{Effect, Symbol};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Finding;
 use crate::program::{Literal, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
@@ -24,6 +25,9 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let mut done: Vec<(FileId, CallId)> = Vec::new();
     let loops = || job.program.loops.iter().chain(&job.program.steps_of_fit);
     for own in loops() {
+        if forms::is_of_one_rank(job, own) {
+            continue;
+        }
         match own.kind {
             LoopKind::KerasFit if StepOf::of(job, own) != StepOf::Tape => {
                 for_models(job, own, &compiles, &mut done, &mut found);
@@ -149,7 +153,11 @@ fn distribute(
     for (file, call) in makers {
         if !done.contains(&(file, call)) {
             done.push((file, call));
-            found.push(step(finding(job, file, call, own), wrapped(job, file, call)));
+            let made = job.facts.of_kind(file, job.facts.module(file).call(call).result, Kind::Optimizer);
+            found.push(match made.into_iter().find_map(|optimizer| forms::form(job, optimizer)) {
+                Some(form) => form.step(job, own),
+                None => step(finding(job, file, call, own), wrapped(job, file, call)),
+            });
         }
     }
 }

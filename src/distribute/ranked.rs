@@ -6,7 +6,7 @@ use super::job::Job;
 use crate::api::{Effect, Symbol};
 use crate::program::{Caller, FunctionRef, Place};
 use crate::project::FileId;
-use crate::semantic::{BlockId, CallId, Value, ValueId};
+use crate::semantic::{BlockId, BranchKind, CallId, Value, ValueId};
 
 /// Whether a value depends on the number of ranks.
 pub(super) fn reads_size(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
@@ -94,11 +94,13 @@ pub(super) fn is_for_some(
         })
 }
 
-/// Whether a condition of its own scope keeps a block from some ranks.
+/// Whether a condition of its own scope keeps a block from some ranks. A loop over data of the rank's own does not:
+/// every rank has some.
 fn is_block_for_some(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
     let conditions = job.facts.conditions(caller, block);
     conditions
         .into_iter()
+        .filter(|condition| condition.branch.kind != BranchKind::For)
         .filter_map(|condition| condition.branch.condition)
         .any(|value| computed_from(job, &[(caller.file, value)], asks_for_rank))
 }

@@ -5,11 +5,12 @@
 //! the examples of different ranks.
 
 use super::distribution_rule;
+use super::forms;
 use super::job::Job;
 use super::step::Step;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Edit, Finding};
-use crate::program::{Object, ObjectId, TrainingLoop};
+use crate::program::{Facts, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{
@@ -20,7 +21,13 @@ use crate::syntax::TextRange;
 distribution_rule!("HVD205", "tape-not-distributed", steps);
 
 fn steps(job: &Job<'_>) -> Vec<Step> {
-    job.tape_loops().filter(|own| !averages(job, own)).filter_map(|own| step(job, own)).collect()
+    job.tape_loops()
+        .filter(|own| !averages(job, own) && !forms::is_of_one_rank(job, own))
+        .filter_map(|own| match own.tape.and_then(|tape| forms::form(job, tape)) {
+            Some(form) => Some(form.step(job, own)),
+            None => step(job, own),
+        })
+        .collect()
 }
 
 /// Whether gradients of the loop are averaged already: the tape is distributed, or what is taken from it is reduced
@@ -30,15 +37,30 @@ pub(super) fn averages(job: &Job<'_>, own: &TrainingLoop) -> bool {
     let is_distributed = own.gradients.iter().all(|&(file, call)| {
         let receiver = facts.receiver(file, facts.module(file).call(call));
         let tapes = receiver.map_or_else(Vec::new, |receiver| facts.of_kind(file, receiver, Kind::Tape));
+        if receiver.is_some_and(|receiver| forms::may_be_of_others(job, file, receiver)) {
+            return true;
+        }
         !tapes.is_empty()
             && tapes.iter().all(|&tape| {
-                facts.creation(tape).is_some_and(|made| {
+                let is_distributed = facts.creation(tape).is_some_and(|made| {
                     facts.called_symbols(made.file, made.call).any(|symbol| symbol.has(Effect::Distributes))
-                })
+                });
+                is_distributed || forms::takes_place(facts, &tapes, tape)
             })
     });
     is_distributed
+        || own.steps.is_empty() && averages_later(job)
         || own.steps.iter().chain(&own.by_hand).any(|&(file, call)| is_reduced(job, own, file, call))
+}
+
+/// Whether a distributed program averages by hand: what a loop without a step of its own gathers in variables may be
+/// averaged when it is applied.
+fn averages_later(job: &Job<'_>) -> bool {
+    job.program.already_distributed
+        && job.calls().any(|(file, call)| {
+            let applies = |symbol: &Symbol| symbol.has(Effect::Averages) && !symbol.has(Effect::UpdatesState);
+            job.facts.called_symbols(file, call).any(applies)
+        })
 }
 
 /// Whether a collective average stands on the way from the gradients to a step.
@@ -61,14 +83,17 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     let module = job.facts.module(file);
     let text = job.text(file)?;
     let header = module.statement(own.statement);
-    let finding = Step::missing(
+    let mut finding = Step::missing(
         &RULE.rule,
-        job.facts.location(file, own.range),
+        forms::place(job, own),
         "the gradients of this tape are not averaged over the ranks",
     )
     .here("each rank would train by itself")
     .help("distribute the tape behind its block: `tape = hvd.DistributedGradientTape(tape)`")
     .in_scope(job.facts.scope_name(own.caller));
+    if job.program.already_distributed {
+        finding = finding.label(job.facts.location(file, own.range), "the tape");
+    }
     if header.kind != StatementKind::With {
         let reason = "The tape is not the manager of a `with` block, behind which it could be distributed.";
         return Some(Step::blocked(finding, reason));
@@ -84,7 +109,7 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     for &(of, call) in &own.gradients {
         let place = job.facts.module(of).call(call);
         let job_text = job.text(of)?;
-        match sources(job, of, call) {
+        match sources(job.facts, of, call) {
             Sources::List => {}
             Sources::Single(range) => edits.extend(single(job_text, place.range, range)),
             Sources::Unfit(reason) => {
@@ -140,7 +165,7 @@ fn target(job: &Job<'_>, file: FileId, statement: StatementId, tape: ObjectId) -
 }
 
 /// What gradients are taken of.
-enum Sources {
+pub(crate) enum Sources {
     /// A list of variables, as Horovod needs it.
     List,
     /// One variable, at this place.
@@ -149,8 +174,8 @@ enum Sources {
     Unfit(&'static str),
 }
 
-fn sources(job: &Job<'_>, file: FileId, call: CallId) -> Sources {
-    let facts = job.facts;
+/// What a call takes gradients of, as Horovod's tape sees it.
+pub(crate) fn sources(facts: &Facts<'_>, file: FileId, call: CallId) -> Sources {
     let data = facts.module(file).call(call);
     let Some(argument) = facts
         .called_symbols(file, call)

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use crate::finding::{Edit, SpanRange};
+use crate::finding::{Edit, Location, SpanRange};
 use crate::project::FileId;
 
 /// The edits of several files, in order, each once, none contradicting another.
@@ -22,6 +22,12 @@ pub struct Replacement {
 }
 
 impl Replacement {
+    /// The same, with its file.
+    #[must_use]
+    pub fn to_edit(&self, file: FileId) -> Edit {
+        Edit { location: Location { file, range: self.range }, content: self.content.clone() }
+    }
+
     fn is_insertion(&self) -> bool {
         self.range.start == self.range.end
     }
@@ -144,7 +150,6 @@ fn insert(edits: &mut Vec<Replacement>, edit: Replacement) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Location;
 
     fn edit(start: u32, end: u32, content: &str) -> Edit {
         Edit {

@@ -15,6 +15,7 @@
 mod comments;
 mod diff;
 mod edits;
+mod offers;
 mod original;
 mod parcel;
 mod rounds;
@@ -25,8 +26,9 @@ mod write;
 
 pub use diff::{Line, LineKind, diff};
 pub use edits::{Edits, Replacement};
+pub use offers::offers;
 pub use original::{Change, Originals};
 pub use parcel::{Cause, Refusal};
-pub use rounds::{Mended, mend};
+pub use rounds::{Mended, mend, mend_one};
 pub use settle::settle;
 pub use write::{Target, WriteProblem, write};

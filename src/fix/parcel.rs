@@ -58,10 +58,7 @@ impl Refusal {
 
 /// Path, line and column of a finding.
 pub(super) fn place(finding: &Finding, documents: &Documents) -> String {
-    let sources = Sources::new(documents);
-    let location = finding.primary.location;
-    let start = sources.span(location).start;
-    format!("{}:{}:{}", sources.path(location.file), start.line, start.column)
+    Sources::new(documents).place(finding.primary.location)
 }
 
 /// The parcels that may be applied, in the order in which they are preferred where they contradict each other: by the
@@ -83,12 +80,7 @@ pub(super) fn parcels(
     }
     let mut parcels = Vec::new();
     let mut refusals = Vec::new();
-    let broken: BTreeSet<FileId> = examined
-        .standing
-        .iter()
-        .filter(|finding| finding.rule.code == tool::INVALID_SYNTAX.code)
-        .map(|finding| finding.primary.location.file)
-        .collect();
+    let broken = broken(examined);
     for members in single.into_iter().chain(units.into_values()) {
         match parcel(examined, &members, &reported, &broken, originals) {
             Ok(parcel) => parcels.push(parcel),
@@ -102,6 +94,24 @@ pub(super) fn parcels(
         key(a).cmp(&key(b))
     });
     (parcels, refusals)
+}
+
+/// The parcel of one fix that is right by itself.
+pub(super) fn single(
+    examined: &Examined,
+    finding: &Finding,
+    originals: &mut Originals<'_>,
+) -> Result<Parcel, Refusal> {
+    match &finding.fix {
+        Some(fix) => parcel(examined, &[(finding, fix)], &[finding], &broken(examined), originals),
+        None => Err(Refusal::new(finding, &examined.documents, "there is none")),
+    }
+}
+
+/// The files that don't parse.
+fn broken(examined: &Examined) -> BTreeSet<FileId> {
+    let errors = examined.standing.iter().filter(|finding| finding.rule.code == tool::INVALID_SYNTAX.code);
+    errors.map(|finding| finding.primary.location.file).collect()
 }
 
 fn parcel(

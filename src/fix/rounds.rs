@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use super::edits::Edits;
 use super::original::{Change, Originals};
-use super::parcel::{Parcel, Refusal, parcels};
+use super::parcel::{Parcel, Refusal, parcels, single};
 use super::search::Search;
 use crate::examine::{Examined, Wishes};
-use crate::finding::Applicability;
-use crate::project::{FileId, encode};
+use crate::finding::{Applicability, Finding};
+use crate::project::{FileId, encode_as};
 
 /// Fixes that enable others do so a few times, not for ever.
 const ROUNDS: usize = 10;
 
 /// So many analyses of the changed project are made at most. One is enough for a round in which all fixes are good.
-const PROOFS: usize = 100;
+pub(super) const PROOFS: usize = 100;
 
 /// What fixing made of a project; nothing is written.
 #[derive(Debug)]
@@ -53,8 +53,9 @@ pub fn mend(
         refusals = round.refusals;
         let Some(after) = round.after else { break };
         examined = after;
-        fixed += round.fixed;
-        for files in round.files {
+        for parcel in round.admitted {
+            fixed += parcel.findings.len();
+            let files: BTreeSet<FileId> = parcel.edits.files().collect();
             changed.extend(files.iter().copied());
             join(&mut groups, files);
         }
@@ -63,21 +64,47 @@ pub fn mend(
     Mended { examined, changes, groups, fixed, refusals }
 }
 
+/// What the fix of one finding, which is right by itself, makes of the files; how safe it is does not matter.
+///
+/// # Errors
+///
+/// It is not good, or there is none.
+pub fn mend_one(examined: &Examined, wishes: Wishes<'_>, finding: &Finding) -> Result<Vec<Change>, Refusal> {
+    let mut originals = Originals::new(&examined.project, &examined.modules, None);
+    let parcel = single(examined, finding, &mut originals)?;
+    let mut search = Search {
+        before: examined,
+        wishes,
+        originals: &mut originals,
+        proofs: &mut 1,
+        admitted: Vec::new(),
+        edits: Edits::default(),
+        after: None,
+        refusals: Vec::new(),
+    };
+    search.admit(&[&parcel]);
+    let (after, refusals) = (search.after, search.refusals);
+    let Some(after) = after else {
+        let lost = || Refusal::new(finding, &examined.documents, "it can't be tried");
+        return Err(refusals.into_iter().next().unwrap_or_else(lost));
+    };
+    let files = parcel.edits.files();
+    Ok(files.filter_map(|file| change(file, &after, &mut originals)).collect())
+}
+
 /// What one round comes to.
 #[derive(Default)]
-struct Round {
+pub(super) struct Round {
     /// The project after it, if anything could be applied.
     after: Option<Examined>,
-    /// How many findings are fixed.
-    fixed: usize,
-    /// The files of each parcel that is applied.
-    files: Vec<BTreeSet<FileId>>,
+    /// What is applied.
+    pub(super) admitted: Vec<Parcel>,
     refusals: Vec<Refusal>,
 }
 
 /// Applies what goes together. Units wait until no other fix is left: they are made for a program that keeps the
 /// restrictions, and the other fixes see to that.
-fn round(
+pub(super) fn round(
     before: &Examined,
     wishes: Wishes<'_>,
     least: Applicability,
@@ -105,8 +132,7 @@ fn round(
             round.refusals.append(&mut search.refusals);
             if let Some(after) = search.after {
                 round.after = Some(after);
-                round.fixed = search.admitted.iter().map(|parcel| parcel.findings.len()).sum();
-                round.files = search.admitted.iter().map(|parcel| parcel.edits.files().collect()).collect();
+                round.admitted = search.admitted.into_iter().cloned().collect();
                 return round;
             }
             // What contradicted a fix that is refused gets its turn.
@@ -146,7 +172,7 @@ fn join(groups: &mut Vec<BTreeSet<FileId>>, files: BTreeSet<FileId>) {
 fn change(file: FileId, examined: &Examined, originals: &mut Originals<'_>) -> Option<Change> {
     let before = originals.get(file).ok()?.to_vec();
     let text = examined.project.read(file).ok()?;
-    let after = encode(&text, &before).ok()?;
+    let after = encode_as(examined.project.file(file).kind, &text, &before).ok()?;
     (before != after).then_some(Change { file, before, after })
 }
 

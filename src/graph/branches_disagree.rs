@@ -189,7 +189,8 @@ fn expressions(graph: &Graph<'_>, module: &Module, caller: Caller) -> Vec<Findin
     let mut found = Vec::new();
     for staged in graph.staging.branches.iter().filter(|staged| staged.caller == caller) {
         let Some(condition) = staged.branch.condition else { continue };
-        if matches!(staged.branch.kind, BranchKind::If | BranchKind::ShortCircuit | BranchKind::While) {
+        if matches!(staged.branch.kind, BranchKind::If | BranchKind::And | BranchKind::Or | BranchKind::While)
+        {
             let dtype = graph.dtype(caller.file, condition);
             if let Some(dtype) = dtype.filter(|&dtype| dtype != BOOL && dtype != STRING) {
                 let message = format!("a tensor of type {dtype} is no condition: it has to be a bool");

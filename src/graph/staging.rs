@@ -41,7 +41,9 @@ impl Staging {
                 let statement = module.statement(branch.statement);
                 let nature = natures.of(caller.file, condition);
                 let decides = match branch.kind {
-                    BranchKind::If | BranchKind::While | BranchKind::ShortCircuit => nature.is_tensor(),
+                    BranchKind::If | BranchKind::While | BranchKind::And | BranchKind::Or => {
+                        nature.is_tensor()
+                    }
                     BranchKind::For => {
                         nature.is_tensor()
                             || facts.is_dataset(caller.file, condition)

@@ -64,7 +64,7 @@ const DIFFERENT: [Effect; 5] =
     [Effect::Varies, Effect::DrawsRandom, Effect::ReadsFile, Effect::ReadsRank, Effect::ReadsInput];
 
 /// What returns the same on all ranks, whatever it is given.
-const EQUAL: [Effect; 2] = [Effect::Broadcasts, Effect::Averages];
+const EQUAL: [Effect; 1] = [Effect::Agrees];
 
 impl Facts<'_> {
     /// The decisions on whether a statement's code in `block` runs once its scope does, nearest first.
@@ -182,7 +182,8 @@ impl Facts<'_> {
     }
 
     /// Whether a value is the result of a library's call, or a library's attribute, with one of the effects.
-    fn gives(&self, (file, value): Place, effects: &[Effect]) -> bool {
+    #[must_use]
+    pub fn gives(&self, (file, value): Place, effects: &[Effect]) -> bool {
         let wanted: EffectSet = effects.iter().copied().collect();
         match self.module(file).value(value).value {
             Value::Call(call) => self

@@ -95,6 +95,16 @@ impl Influence {
         nearest
     }
 
+    /// The values that are computed from a value in one step.
+    pub fn dependents(&self, place: Place) -> impl Iterator<Item = Place> + '_ {
+        self.next(self.forward_edges(), place)
+    }
+
+    /// The values that a value is computed from in one step.
+    pub fn operands(&self, place: Place) -> impl Iterator<Item = Place> + '_ {
+        self.next(self.backward_edges(), place)
+    }
+
     fn slice(&self, edges: &Lists<u32>, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
         let mut found: FxHashSet<Place> = from.iter().copied().collect();
         let mut work: Vec<Place> = from.iter().flat_map(|&place| self.next(edges, place)).collect();
@@ -389,8 +399,11 @@ fn for_operands(value: &Value, mut found: impl FnMut(ValueId)) {
             found(*key);
             narrowed.iter().copied().for_each(found);
         }
-        Value::Slice { base, .. }
-        | Value::Iteration(base)
+        Value::Slice { base, limits, .. } => {
+            found(*base);
+            limits.iter().copied().for_each(found);
+        }
+        Value::Iteration(base)
         | Value::Unpack { base, .. }
         | Value::Enter(base)
         | Value::Await(base)

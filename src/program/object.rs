@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::modules::{ClassRef, FunctionRef};
 use crate::api::{self, Library};
@@ -115,15 +115,16 @@ pub struct Objects {
     ids: FxHashMap<Object, ObjectId>,
 }
 
-impl Default for Objects {
-    fn default() -> Self {
-        let mut objects = Self { list: Vec::new(), ids: FxHashMap::default() };
+impl Objects {
+    /// None but what nothing is known of, with room for `count`.
+    #[must_use]
+    pub fn with_capacity(count: usize) -> Self {
+        let ids = FxHashMap::with_capacity_and_hasher(count, FxBuildHasher);
+        let mut objects = Self { list: Vec::with_capacity(count), ids };
         objects.id(Object::Unknown);
         objects
     }
-}
 
-impl Objects {
     /// The id of `object`, new or known.
     pub fn id(&mut self, object: Object) -> ObjectId {
         let next = ObjectId(u32::try_from(self.list.len()).expect("fewer objects than 2^32"));

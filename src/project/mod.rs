@@ -1,4 +1,4 @@
-//! The project is the Python files under one root folder, their decoded text, their module names and the
+//! The project is the Python files and notebooks under one root folder, their decoded text, their module names and the
 //! configuration that applies to them.
 //!
 //! [`Project::open`] finds the root and the files, [`Project::read`] decodes one of them, and [`Imports`] tells
@@ -18,20 +18,25 @@ mod error;
 mod globs;
 mod imports;
 mod names;
+mod notebook;
 mod open;
 mod root;
 mod selection;
+mod source_control;
 mod suggest;
 
 pub use config::{ApiKind, ApiRow, Config, ConfigError, LevelSetting};
-pub use decode::{Undecodable, decode};
-pub use encode::{Unencodable, encode};
+pub use decode::{Undecodable, decode, decode_as};
+pub use encode::{Unencodable, encode, encode_as};
 pub use error::{FileProblem, ProjectError};
 pub use globs::{GlobProblem, PathGlobs};
 pub use imports::{FolderId, Imports, Target};
 pub use names::ModuleName;
+pub use notebook::{CellNumber, Notebook};
 pub use open::{ConfigSource, OpenOptions, StandardInput};
+pub use root::locate;
 pub use selection::{SelectOptions, Selection, Selector, UnknownCheck};
+pub use source_control::SourceControl;
 
 /// Files above this size, in bytes, are not read.
 pub const LARGEST_FILE: u64 = 64 << 20;
@@ -53,8 +58,20 @@ impl FileId {
 pub struct Document {
     /// Relative to the project root, with `/`.
     pub path: String,
-    /// Decoded text without the byte order mark; line endings as in the file.
+    /// Decoded text without the byte order mark; line endings as in the file. Of a notebook the code of its cells.
     pub text: Arc<str>,
+    /// Where the text stands in the file, if that is a notebook which can be read.
+    pub notebook: Option<Arc<Notebook>>,
+    /// What a reader that takes the file for UTF-8 reads, with the byte order mark, where that is not `text`.
+    pub as_utf8: Option<Arc<str>>,
+}
+
+impl Document {
+    /// A document whose file holds nothing but `text`, as UTF-8.
+    #[must_use]
+    pub fn new(path: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
+        Self { path: path.into(), text: text.into(), notebook: None, as_utf8: None }
+    }
 }
 
 /// The documents that findings point into.
@@ -67,6 +84,8 @@ pub enum FileKind {
     Source,
     /// A `.pyi` file: signatures without code.
     Stub,
+    /// An `.ipynb` file: a program that can't be imported.
+    Notebook,
 }
 
 /// A Python file of the project, not yet read.
@@ -78,7 +97,7 @@ pub struct SourceFile {
     pub path: PathBuf,
     /// Relative to the project root, with `/`.
     pub relative: String,
-    /// Program or stub.
+    /// Program, stub or notebook.
     pub kind: FileKind,
     /// The dotted name that imports use. Not unique: `a.py`, `a.pyi` and `a/__init__.py` share one.
     pub name: ModuleName,
@@ -93,9 +112,12 @@ pub struct SourceFile {
 pub struct Project {
     root: PathBuf,
     config: Config,
-    files: Vec<SourceFile>,
+    files: Arc<[SourceFile]>,
     problems: Vec<FileProblem>,
+    /// Texts that stand in for those of files.
     overlay: BTreeMap<PathBuf, Arc<str>>,
+    /// Notebooks that stand in for files: what such a file would hold.
+    notebooks: BTreeMap<PathBuf, Arc<str>>,
     /// The paths that are reported, without those that a forced exclude leaves out.
     given: Vec<PathBuf>,
 }
@@ -143,8 +165,13 @@ impl Project {
     /// The file at `path`, absolute or relative to the current directory.
     #[must_use]
     pub fn find(&self, path: &Path) -> Option<&SourceFile> {
-        let path = root::locate(path).ok()?;
-        let relative = discover::relative(&self.root, &path)?;
+        self.find_located(&root::locate(path).ok()?)
+    }
+
+    /// The file at a path that [`locate`] has given.
+    #[must_use]
+    pub fn find_located(&self, path: &Path) -> Option<&SourceFile> {
+        let relative = discover::relative(&self.root, path)?;
         let index = self.files.binary_search_by(|file| file.relative.as_bytes().cmp(relative.as_bytes()));
         Some(&self.files[index.ok()?])
     }
@@ -167,13 +194,13 @@ impl Project {
     /// # Errors
     ///
     /// The file can't be read, is larger than [`LARGEST_FILE`], or its bytes aren't text in the encoding it declares
-    /// (then the problem has an offset).
+    /// or no notebook (then the problem has an offset).
     pub fn read(&self, id: FileId) -> Result<String, FileProblem> {
         let file = self.file(id);
         if let Some(text) = self.overlay.get(&file.path) {
             return Ok(text.to_string());
         }
-        decode(discover::bytes(&file.path)?).map_err(|problem| FileProblem {
+        decode_as(file.kind, self.stored(file)?).map_err(|problem| FileProblem {
             path: file.path.clone(),
             what: problem.what,
             help: problem.help,
@@ -181,16 +208,23 @@ impl Project {
         })
     }
 
-    /// The bytes of a file, or of the text that stands in for it.
+    /// The bytes of a file, or of the text that stands in for it; of a notebook those that its text comes from.
     ///
     /// # Errors
     ///
     /// The file can't be read, or is larger than [`LARGEST_FILE`].
     pub fn bytes(&self, id: FileId) -> Result<Vec<u8>, FileProblem> {
-        let path = &self.file(id).path;
-        match self.overlay.get(path) {
+        let file = self.file(id);
+        match self.overlay.get(&file.path) {
+            Some(text) if file.kind != FileKind::Notebook => Ok(text.as_bytes().to_vec()),
+            _ => self.stored(file),
+        }
+    }
+
+    fn stored(&self, file: &SourceFile) -> Result<Vec<u8>, FileProblem> {
+        match self.notebooks.get(&file.path) {
             Some(text) => Ok(text.as_bytes().to_vec()),
-            None => discover::bytes(path),
+            None => discover::bytes(&file.path),
         }
     }
 
@@ -214,15 +248,40 @@ impl Project {
         project
     }
 
+    /// The same project where findings are reported in these files alone.
+    #[must_use]
+    pub fn reporting(&self, files: &[FileId]) -> Self {
+        let all = self.files.iter().cloned();
+        let files = all.map(|file| SourceFile { reported: files.contains(&file.id), ..file }).collect();
+        Self { files, ..self.clone() }
+    }
+
     /// The text of a file, read again, for reports. Bytes that can't be decoded appear as U+FFFD, so that the offset
     /// of the problem of [`Project::read`] has a place in it. `None` when the file can't be read at all.
     #[must_use]
     pub fn document(&self, id: FileId) -> Option<Document> {
         let file = self.file(id);
-        let text = match self.overlay.get(&file.path) {
-            Some(text) => Arc::clone(text),
-            None => decode(discover::bytes(&file.path).ok()?).unwrap_or_else(|problem| problem.text).into(),
-        };
-        Some(Document { path: file.relative.clone(), text })
+        let path = file.relative.clone();
+        let overlay = self.overlay.get(&file.path);
+        if file.kind == FileKind::Notebook {
+            let bytes = self.stored(file).ok()?;
+            let (text, notebook) = match (decode::notebook(&bytes), overlay) {
+                (Ok(notebook), None) => (Arc::clone(notebook.text()), Some(notebook)),
+                (Ok(notebook), Some(text)) => (Arc::clone(text), notebook.with_text(text).ok()),
+                (Err(problem), _) => (problem.text.into(), None),
+            };
+            let mark = bytes.starts_with(decode::BYTE_ORDER_MARK);
+            let file = notebook.as_ref().map_or(&text, Notebook::file);
+            let as_utf8 = mark.then(|| format!("\u{feff}{file}").into());
+            return Some(Document { path, text, notebook: notebook.map(Arc::new), as_utf8 });
+        }
+        if let Some(text) = overlay {
+            return Some(Document::new(path, Arc::clone(text)));
+        }
+        let bytes = self.stored(file).ok()?;
+        let as_utf8 = String::from_utf8_lossy(&bytes).into_owned();
+        let text = decode(bytes).unwrap_or_else(|problem| problem.text);
+        let as_utf8 = (as_utf8 != text).then(|| as_utf8.into());
+        Some(Document { as_utf8, ..Document::new(path, text) })
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{Position, Report, Reported, Sources};
+use super::{Columns, Report, Reported, Sources, Span};
 use crate::finding::{Applicability, Edit, Fix, Label, Location};
 
 #[derive(Serialize)]
@@ -46,8 +46,8 @@ struct Entry<'a> {
 #[derive(Serialize)]
 struct Place<'a> {
     path: &'a str,
-    start: Position,
-    end: Position,
+    #[serde(flatten)]
+    span: Span,
 }
 
 #[derive(Serialize)]
@@ -61,6 +61,8 @@ struct Labelled<'a> {
 struct Mend<'a> {
     applicability: &'static str,
     message: &'a str,
+    /// A program's entry module: fixes with the same unit are right only together.
+    unit: Option<&'a str>,
     edits: Vec<Replacement<'a>>,
 }
 
@@ -108,8 +110,7 @@ fn entry<'a>(reported: &'a Reported, sources: &Sources<'a>) -> Entry<'a> {
 }
 
 fn place<'a>(location: Location, sources: &Sources<'a>) -> Place<'a> {
-    let span = sources.span(location);
-    Place { path: sources.path(location.file), start: span.start, end: span.end }
+    Place { path: sources.path(location.file), span: sources.machine_span(location, Columns::CodePoints) }
 }
 
 fn labelled<'a>(labels: &'a [Label], sources: &Sources<'a>) -> Vec<Labelled<'a>> {
@@ -127,6 +128,7 @@ fn mend<'a>(fix: &'a Fix, sources: &Sources<'a>) -> Mend<'a> {
             Applicability::Unsafe => "unsafe",
         },
         message: &fix.message,
+        unit: fix.unit.map(|unit| sources.path(unit)),
         edits: fix.edits.iter().map(replacement).collect(),
     }
 }
@@ -201,6 +203,7 @@ mod tests {
               "fix": {
                 "applicability": "safe",
                 "message": "use the module's own name",
+                "unit": null,
                 "edits": [
                   {
                     "path": "a.py",

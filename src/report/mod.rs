@@ -7,12 +7,19 @@ mod concise;
 pub mod explain;
 mod fingerprint;
 mod full;
+mod github;
+mod gitlab;
 pub mod graph;
+mod in_files;
 mod json;
+mod junit;
 mod markdown;
+mod offers;
 mod paint;
 mod patch;
+mod platform;
 pub mod programs;
+mod rdjson;
 mod sanitize;
 mod sarif;
 mod sources;
@@ -21,14 +28,18 @@ mod statistics;
 pub(crate) mod testing;
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::finding::{Applicability, Finding, Level};
-use crate::project::Documents;
+use crate::project::{Documents, FileId};
 
+pub use crate::project::SourceControl;
 pub use fingerprint::fingerprints;
+use in_files::in_files;
+pub use offers::{Offer, Offers};
 pub(crate) use paint::Ink;
-pub use sources::{Position, Sources, Span};
+pub use sources::{Columns, Page, Position, Sources, Span};
 pub use statistics::write as write_statistics;
 
 /// A finding with the identity that it keeps when the code around it moves.
@@ -51,6 +62,19 @@ pub struct Report {
     pub files: usize,
     /// What was fixed, where fixing was asked for.
     pub fixed: Option<Fixed>,
+    /// Units of fixes with a member that is not reported: none of their fixes is right.
+    pub incomplete: BTreeSet<FileId>,
+}
+
+/// What becomes of a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is said.
+    Reported,
+    /// A comment suppresses it, for this reason.
+    Suppressed(String),
+    /// It is not selected, not in the given paths, or not sure enough.
+    Hidden,
 }
 
 /// What was fixed before the rest was reported.
@@ -63,9 +87,29 @@ pub struct Fixed {
 }
 
 impl Report {
-    /// Sorts and fingerprints what was found. Suppressed findings take part, so that suppressing one of two equal
-    /// findings leaves the other its identity; for the same reason a baseline is applied *after* this, with
-    /// `report.findings.retain(...)`.
+    /// Sorts and fingerprints what was found. Give it everything: findings that are not reported take part, so that
+    /// the others keep their identity whatever is selected.
+    #[must_use]
+    pub fn of(mut all: Vec<(Finding, Standing)>, files: usize, documents: &Documents) -> Self {
+        all.sort_by(|(a, _), (b, _)| canonical_order(a, b, documents));
+        let fingerprints = fingerprints(all.iter().map(|(finding, _)| finding), documents);
+
+        let mut report = Self { files, ..Self::default() };
+        for ((finding, standing), fingerprint) in all.into_iter().zip(fingerprints) {
+            if standing != Standing::Reported {
+                report.incomplete.extend(finding.fix.as_ref().and_then(|fix| fix.unit));
+            }
+            let reported = Reported { finding, fingerprint };
+            match standing {
+                Standing::Reported => report.findings.push(reported),
+                Standing::Suppressed(reason) => report.suppressed.push((reported, reason)),
+                Standing::Hidden => {}
+            }
+        }
+        report
+    }
+
+    /// A report of findings that are all reported or suppressed.
     #[must_use]
     pub fn new(
         findings: Vec<Finding>,
@@ -73,21 +117,9 @@ impl Report {
         files: usize,
         documents: &Documents,
     ) -> Self {
-        let mut all: Vec<(Finding, Option<String>)> =
-            findings.into_iter().map(|finding| (finding, None)).collect();
-        all.extend(suppressed.into_iter().map(|(finding, reason)| (finding, Some(reason))));
-        all.sort_by(|(a, _), (b, _)| canonical_order(a, b, documents));
-        let fingerprints = fingerprints(all.iter().map(|(finding, _)| finding), documents);
-
-        let mut report = Self { files, ..Self::default() };
-        for ((finding, reason), fingerprint) in all.into_iter().zip(fingerprints) {
-            let reported = Reported { finding, fingerprint };
-            match reason {
-                None => report.findings.push(reported),
-                Some(reason) => report.suppressed.push((reported, reason)),
-            }
-        }
-        report
+        let open = findings.into_iter().map(|finding| (finding, Standing::Reported));
+        let closed = suppressed.into_iter().map(|(finding, reason)| (finding, Standing::Suppressed(reason)));
+        Self::of(open.chain(closed).collect(), files, documents)
     }
 
     /// How many findings are of this level.
@@ -140,17 +172,34 @@ pub enum Format {
     Json,
     /// SARIF 2.1.0, for code scanning.
     Sarif,
+    /// Annotations of GitHub workflows.
+    Github,
+    /// GitLab's Code Quality report.
+    Gitlab,
+    /// JUnit's XML.
+    Junit,
+    /// Reviewdog's JSON.
+    Rdjson,
 }
 
-/// The revision of the source under version control, for formats that record it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceControl {
-    /// Absolute, without credentials.
-    pub repository_uri: String,
-    /// The commit.
-    pub revision: Option<String>,
-    /// The branch.
-    pub branch: Option<String>,
+/// Who reads a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Audience {
+    /// They look at cells.
+    People,
+    /// They look at files.
+    Machines,
+}
+
+impl Format {
+    fn audience(self) -> Audience {
+        match self {
+            Self::Full | Self::Concise => Audience::People,
+            Self::Json | Self::Sarif | Self::Github | Self::Gitlab | Self::Junit | Self::Rdjson => {
+                Audience::Machines
+            }
+        }
+    }
 }
 
 /// How a report is written; what is written is in the [`Report`].
@@ -164,6 +213,21 @@ pub struct Options {
     pub exit_code: Option<u8>,
     /// Where the source comes from, where it is known.
     pub source_control: Option<SourceControl>,
+    /// The project's folder in its repository, with a `/` at its end; empty where that is the same. What platforms
+    /// read has paths from the repository's root.
+    pub folder: String,
+    /// What formats offer to apply.
+    pub offers: Offers,
+    /// What distinguishes this SARIF run from others of the same commit.
+    pub sarif_category: Option<String>,
+}
+
+impl Format {
+    /// Whether readers of the format apply fixes at a click, so that it has [`Options::offers`].
+    #[must_use]
+    pub fn has_offers(self) -> bool {
+        matches!(self, Self::Sarif | Self::Rdjson)
+    }
 }
 
 /// Writes `report` in `format`.
@@ -178,11 +242,20 @@ pub fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    if format.audience() == Audience::Machines
+        && let Some((report, documents)) = in_files(report, sources)
+    {
+        return write(format, &report, &Sources::new(&documents), options, out);
+    }
     match format {
         Format::Full => full::write(report, sources, options, out),
         Format::Concise => concise::write(report, sources, options, out),
         Format::Json => json::write(report, sources, out),
         Format::Sarif => sarif::write(report, sources, options, out),
+        Format::Github => github::write(report, sources, options, out),
+        Format::Gitlab => gitlab::write(report, sources, options, out),
+        Format::Junit => junit::write(report, sources, options, out),
+        Format::Rdjson => rdjson::write(report, sources, options, out),
     }
 }
 

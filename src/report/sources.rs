@@ -1,13 +1,15 @@
 //! People's positions: from bytes of a document to lines and columns.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use serde::Serialize;
 
 use crate::finding::Location;
-use crate::project::{Document, Documents, FileId};
+use crate::project::{CellNumber, Document, Documents, FileId};
 use crate::syntax::{LineIndex, TextSize};
 
 /// A place between two characters. A line ends at LF, CR LF or a lone CR; a tab is one column.
@@ -28,6 +30,48 @@ pub struct Span {
     pub end: Position,
 }
 
+/// What people see as one text: a file, or a cell of a notebook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page<'a> {
+    /// Of a file, relative to the project root, with `/`.
+    pub path: &'a str,
+    /// Which cell, if it is one.
+    pub cell: Option<CellNumber>,
+    /// As it was written.
+    pub text: &'a str,
+    /// Where its text begins in that of the document, in bytes.
+    pub start: usize,
+}
+
+/// `train.py`, `tutorial.ipynb:cell 3`.
+impl fmt::Display for Page<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.path)?;
+        self.cell.map_or(Ok(()), |CellNumber(number)| write!(f, ":cell {number}"))
+    }
+}
+
+/// What a column counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// Unicode code points, as people's formats and JSON do.
+    CodePoints,
+    /// UTF-16 code units, as SARIF's readers do.
+    Utf16,
+    /// Bytes of UTF-8, as reviewdog does.
+    Bytes,
+}
+
+impl Columns {
+    fn count(self, text: &str) -> usize {
+        match self {
+            Self::CodePoints => text.chars().count(),
+            Self::Utf16 => text.encode_utf16().count(),
+            Self::Bytes => text.len(),
+        }
+    }
+}
+
 /// The documents with their line tables, each of which is made when it is first needed. Every file that its
 /// methods are asked about must be one of the documents.
 #[derive(Debug)]
@@ -41,6 +85,12 @@ impl<'a> Sources<'a> {
     #[must_use]
     pub fn new(documents: &'a Documents) -> Self {
         Self { documents, lines: documents.keys().map(|file| (*file, OnceLock::new())).collect() }
+    }
+
+    /// What it was made of.
+    #[must_use]
+    pub fn documents(&self) -> &'a Documents {
+        self.documents
     }
 
     fn document(&self, file: FileId) -> &'a Document {
@@ -62,6 +112,13 @@ impl<'a> Sources<'a> {
     #[must_use]
     pub fn text(&self, file: FileId) -> &'a str {
         &self.document(file).text
+    }
+
+    /// The whole text of a file as it was written, byte for byte where [`Self::text`] has it.
+    #[must_use]
+    pub fn shown(&self, file: FileId) -> &'a str {
+        let document = self.document(file);
+        document.notebook.as_ref().map_or(&document.text, |notebook| notebook.shown())
     }
 
     /// The bytes of a location, moved to the nearest characters where they are not between any.
@@ -102,6 +159,107 @@ impl<'a> Sources<'a> {
         }
     }
 
+    /// The page that a byte is on.
+    #[must_use]
+    pub fn page(&self, file: FileId, byte: usize) -> Page<'a> {
+        let document = self.document(file);
+        let path = document.path.as_str();
+        match document.notebook.as_deref().map(|notebook| (notebook, notebook.cell(byte))) {
+            Some((notebook, Some((number, lines)))) => {
+                Page { path, cell: Some(number), text: &notebook.shown()[lines.clone()], start: lines.start }
+            }
+            _ => Page { path, cell: None, text: &document.text, start: 0 },
+        }
+    }
+
+    /// The line and column on the page that a byte is on.
+    #[must_use]
+    pub fn position_on_page(&self, file: FileId, byte: usize) -> Position {
+        let first = self.position(file, self.page(file, byte).start).line;
+        let position = self.position(file, byte);
+        Position { line: (position.line + 1).saturating_sub(first).max(1), ..position }
+    }
+
+    /// The page and line of a location, for people: `train.py:3`.
+    #[must_use]
+    pub fn page_and_line(&self, location: Location) -> String {
+        let start = self.bytes(location).start;
+        format!("{}:{}", self.page(location.file, start), self.position_on_page(location.file, start).line)
+    }
+
+    /// The page, line and column of a location, for people: `train.py:3:5`.
+    #[must_use]
+    pub fn place(&self, location: Location) -> String {
+        let start = self.bytes(location).start;
+        let column = self.position_on_page(location.file, start).column;
+        format!("{}:{column}", self.page_and_line(location))
+    }
+
+    /// The line (1-based) of a location in the file as it is on the disk.
+    #[must_use]
+    pub fn line_in_file(&self, location: Location) -> usize {
+        let bytes = self.bytes(location);
+        match self.document(location.file).notebook.as_deref() {
+            None => self.position(location.file, bytes.start).line,
+            Some(notebook) => {
+                let before = notebook.file()[..notebook.in_file(bytes).start].bytes();
+                before.filter(|byte| *byte == b'\n').count() + 1
+            }
+        }
+    }
+
+    /// The text that lines and columns of machines' formats are counted in: that of the file as it is on the disk,
+    /// without its byte order mark. [`Self::physical`], [`Self::physical_bytes`] and [`Self::physical_content`] are
+    /// all that these formats know of where a place really is.
+    #[must_use]
+    pub fn physical(&self, file: FileId) -> &'a str {
+        self.text(file)
+    }
+
+    /// Where a location is in [`Self::physical`].
+    #[must_use]
+    pub fn physical_bytes(&self, location: Location) -> Range<usize> {
+        self.bytes(location)
+    }
+
+    /// What has to be written into [`Self::physical`] so that the file then has `content` there.
+    #[must_use]
+    pub fn physical_content<'c>(&self, _file: FileId, content: &'c str) -> Cow<'c, str> {
+        Cow::Borrowed(content)
+    }
+
+    /// What a reader that takes every file for UTF-8 reads, with the byte order mark.
+    #[must_use]
+    pub fn as_utf8(&self, file: FileId) -> &'a str {
+        let document = self.document(file);
+        document.as_utf8.as_deref().unwrap_or(&document.text)
+    }
+
+    /// The lines and columns of bytes of [`Self::physical`].
+    #[must_use]
+    pub fn physical_span(&self, file: FileId, bytes: Range<usize>, columns: Columns) -> Span {
+        let text = self.physical(file);
+        let starts = self.lines(file).line_starts();
+        let position = |byte: usize| {
+            let line = starts.partition_point(|start| start.to_usize() <= byte);
+            let start = starts[line - 1].to_usize();
+            Position { line, column: columns.count(&text[start..byte]) + 1 }
+        };
+        Span { start: position(bytes.start), end: position(bytes.end) }
+    }
+
+    /// The lines and columns of a location as machines are told them.
+    #[must_use]
+    pub fn machine_span(&self, location: Location, columns: Columns) -> Span {
+        self.physical_span(location.file, self.physical_bytes(location), columns)
+    }
+
+    /// The bytes of a line (1-based) of [`Self::physical`] without its end; `None` behind the last line.
+    #[must_use]
+    pub fn physical_line(&self, file: FileId, line: usize) -> Option<Range<usize>> {
+        self.line(file, line)
+    }
+
     /// The bytes of a line (1-based) without its end; `None` behind the last line.
     #[must_use]
     pub fn line(&self, file: FileId, line: usize) -> Option<Range<usize>> {
@@ -130,6 +288,20 @@ mod tests {
         assert_eq!(start("x = '🙂'; y = 1", "y"), (1, 10));
         assert_eq!(start("名前 = 訓練(损失)", "损"), (1, 9));
         assert_eq!(start("e\u{301} = 1", "="), (1, 4), "a combining mark is a code point of its own");
+    }
+
+    #[test]
+    fn machines_count_what_their_readers_count() {
+        let documents = documents(&[("a.py", "x\ne = '🙂é'; y = 1\n")]);
+        let sources = Sources::new(&documents);
+        let place = at(&documents, "a.py", "y = 1");
+        let columns = |columns| {
+            let span = sources.machine_span(place, columns);
+            (span.start.line, span.start.column, span.end.column)
+        };
+        assert_eq!(columns(Columns::CodePoints), (2, 11, 16));
+        assert_eq!(columns(Columns::Utf16), (2, 12, 17));
+        assert_eq!(columns(Columns::Bytes), (2, 15, 20));
     }
 
     #[test]

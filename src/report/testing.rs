@@ -1,8 +1,9 @@
 //! What the tests of the formats share: rules, documents and places.
 
 use crate::finding::{Applicability, Edit, Finding, Fix, Group, Level, Location, Rule};
+use crate::fix::Edits;
 use crate::project::{Document, Documents, FileId};
-use crate::report::{Format, Options, Report, Sources, write};
+use crate::report::{Format, Offer, Offers, Options, Report, Sources, write};
 use crate::syntax::TextRange;
 
 pub(crate) static ASSIGNED: Rule = Rule {
@@ -25,7 +26,7 @@ pub(crate) static ALIASED: Rule = Rule {
 /// Documents in the given order, numbered from 0.
 pub(crate) fn documents(files: &[(&str, &str)]) -> Documents {
     let number = |index| FileId(u32::try_from(index).expect("few files"));
-    let document = |(path, text): &(&str, &str)| Document { path: (*path).to_owned(), text: (*text).into() };
+    let document = |(path, text): &(&str, &str)| Document::new(*path, *text);
     files.iter().enumerate().map(|(index, file)| (number(index), document(file))).collect()
 }
 
@@ -62,6 +63,16 @@ pub(crate) fn replace(location: Location, content: &str) -> Fix {
         edits: vec![Edit { location, content: content.to_owned() }],
         unit: None,
     }
+}
+
+/// Options that offer every fix.
+pub(crate) fn offering(report: &Report) -> Options {
+    let offers = report.findings.iter().filter_map(|reported| {
+        let fix = reported.finding.fix.as_ref()?;
+        let edits = Edits::new(&fix.edits)?;
+        Some((&reported.finding, Offer { message: fix.message.clone(), edits, findings: 1 }))
+    });
+    Options { offers: Offers::new(offers), ..Options::default() }
 }
 
 /// What a format writes.

@@ -14,8 +14,10 @@ use crate::syntax::TextRange;
 pub enum BranchKind {
     /// `if`, `elif`, a conditional expression.
     If,
-    /// `and`, `or`: the right operand may not be evaluated.
-    ShortCircuit,
+    /// `and`: the right operand is evaluated if the left one is true.
+    And,
+    /// `or`: the right operand is evaluated if the left one is false.
+    Or,
     /// `while`
     While,
     /// `for`, also in comprehensions: the body may not run.
@@ -165,10 +167,19 @@ impl Flow {
     }
 }
 
+/// A branch that decides whether a block runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dependence {
+    /// The block that branches.
+    pub branch: BlockId,
+    /// Which of its successors leads to the block.
+    pub arm: usize,
+}
+
 /// For each block the branching blocks that decide whether it runs.
 #[derive(Clone, Debug)]
 pub struct ControlDependence {
-    direct: Vec<Vec<BlockId>>,
+    direct: Vec<Vec<Dependence>>,
 }
 
 impl ControlDependence {
@@ -179,16 +190,14 @@ impl ControlDependence {
                 continue;
             }
             let stop = post.immediate_dominator(NodeIndex::new(index));
-            for successor in &block.successors {
+            for (arm, successor) in block.successors.iter().enumerate() {
+                let own = Dependence { branch: BlockId::new(index), arm };
                 let mut runner = Some(NodeIndex::new(successor.index()));
                 while let Some(node) = runner
                     && Some(node) != stop
                     && node.index() < direct.len()
                 {
-                    let branches = &mut direct[node.index()];
-                    if !branches.contains(&BlockId::new(index)) {
-                        branches.push(BlockId::new(index));
-                    }
+                    direct[node.index()].push(own);
                     runner = post.immediate_dominator(node);
                 }
             }
@@ -202,15 +211,24 @@ impl ControlDependence {
     pub fn of(&self, block: BlockId) -> Vec<BlockId> {
         let mut found: Vec<BlockId> = Vec::new();
         let mut next = 0;
-        found.extend(&self.direct[block.index()]);
-        while let Some(&branch) = found.get(next) {
-            for further in &self.direct[branch.index()] {
-                if !found.contains(further) {
-                    found.push(*further);
+        let add = |found: &mut Vec<BlockId>, block: BlockId| {
+            for own in self.direct(block) {
+                if !found.contains(&own.branch) {
+                    found.push(own.branch);
                 }
             }
+        };
+        add(&mut found, block);
+        while let Some(&branch) = found.get(next) {
+            add(&mut found, branch);
             next += 1;
         }
         found
+    }
+
+    /// The branches that decide by themselves whether `block` runs, and how.
+    #[must_use]
+    pub fn direct(&self, block: BlockId) -> &[Dependence] {
+        &self.direct[block.index()]
     }
 }

@@ -18,7 +18,7 @@ mod symbols;
 mod tests;
 mod value;
 
-pub use flow::{Block, Branch, BranchKind, ControlDependence, Detour, Flow, Stretch};
+pub use flow::{Block, Branch, BranchKind, ControlDependence, Dependence, Detour, Flow, Stretch};
 pub use id::{BlockId, CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, StatementId, ValueId};
 pub use module::{
     Argument, Call, CallKind, Class, Clause, Definition, DefinitionKind, Function, Import, Imported, Module,

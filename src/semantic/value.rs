@@ -253,6 +253,8 @@ pub enum Value {
         base: ValueId,
         /// From where to where, if that is constant and the step is one.
         bounds: Option<Box<Bounds>>,
+        /// What the bounds and the step are computed from, as far as they are no constants.
+        limits: Box<[ValueId]>,
     },
     /// What iterating over a value yields.
     Iteration(ValueId),

@@ -72,6 +72,9 @@ pub fn hvdlint() -> assert_cmd::Command {
     for name in ["NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "RAYON_NUM_THREADS"] {
         command.env_remove(name);
     }
+    for name in ["SERVER_URL", "REPOSITORY", "SHA", "REF_NAME", "HEAD_REF"] {
+        command.env_remove(format!("GITHUB_{name}"));
+    }
     command.env("COLUMNS", "100");
     command
 }

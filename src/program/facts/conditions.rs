@@ -4,7 +4,8 @@ use super::super::solver::Caller;
 use super::Facts;
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, Branch, BranchKind, Method, Operator, StatementId, StatementKind, Value, ValueId,
+    BlockId, Branch, BranchKind, ControlDependence, Method, Operator, StatementId, StatementKind, Value,
+    ValueId,
 };
 
 /// A branch that decides whether something runs, with the scope whose code branches.
@@ -26,13 +27,20 @@ impl Facts<'_> {
         if !self.concerned.contains(&caller.file) {
             return Vec::new();
         }
-        let number = self.calls.scopes.of(caller.file, caller.scope.index());
-        let control = self.control[number].get_or_init(|| flow.control_dependence());
-        let branches = control.of(block).into_iter().filter_map(|block| flow.blocks[block.index()].branch);
+        let branches =
+            self.control(caller).of(block).into_iter().filter_map(|block| flow.blocks[block.index()].branch);
         branches
             .filter(|branch| !self.is_main_guard(caller.file, branch))
             .map(|branch| Condition { caller, branch })
             .collect()
+    }
+
+    /// Who decides whether the blocks of a scope run.
+    #[must_use]
+    pub fn control(&self, caller: Caller) -> &ControlDependence {
+        let number = self.calls.scopes.of(caller.file, caller.scope.index());
+        let flow = &self.module(caller.file).scope(caller.scope).flow;
+        self.control[number].get_or_init(|| flow.control_dependence())
     }
 
     /// Whether a branch asks `__name__ == "__main__"`.

@@ -1,6 +1,7 @@
 //! Places in SARIF: encoded URIs, regions with their text, and the lines around them.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use serde_sarif::sarif::{
     ArtifactContent, ArtifactLocation, Location as SarifLocation, LogicalLocation, Message, PhysicalLocation,
@@ -10,7 +11,7 @@ use serde_sarif::sarif::{
 use super::ROOT;
 use crate::finding::Location;
 use crate::project::FileId;
-use crate::report::Sources;
+use crate::report::{Columns, Sources};
 
 /// A relative URI for a path with `/`: everything but unreserved characters is percent-encoded.
 pub(super) fn uri(path: &str) -> String {
@@ -26,62 +27,72 @@ pub(super) fn uri(path: &str) -> String {
     uri
 }
 
-/// The file, relative to the project's root.
-pub(super) fn artifact(file: FileId, sources: &Sources<'_>) -> ArtifactLocation {
-    ArtifactLocation {
-        uri: Some(uri(sources.path(file))),
-        uri_base_id: Some(ROOT.to_owned()),
-        ..ArtifactLocation::default()
+/// The reported files as SARIF names them.
+#[derive(Clone, Copy)]
+pub(super) struct Places<'a> {
+    pub(super) sources: &'a Sources<'a>,
+    /// The folder of the project within its repository; empty, or with a `/` at its end.
+    pub(super) folder: &'a str,
+}
+
+impl Places<'_> {
+    pub(super) fn uri(self, file: FileId) -> String {
+        uri(&format!("{}{}", self.folder, self.sources.path(file)))
     }
-}
 
-/// Lines and columns; 64 bits hold any of them.
-pub(super) fn region(location: Location, sources: &Sources<'_>) -> Region {
-    let number = |number: usize| i64::try_from(number).ok();
-    let span = sources.span(location);
-    Region {
-        start_line: number(span.start.line),
-        start_column: number(span.start.column),
-        end_line: number(span.end.line),
-        end_column: number(span.end.column),
-        ..Region::default()
+    /// The file, relative to the repository's root.
+    pub(super) fn artifact(self, file: FileId) -> ArtifactLocation {
+        ArtifactLocation {
+            uri: Some(self.uri(file)),
+            uri_base_id: Some(ROOT.to_owned()),
+            ..ArtifactLocation::default()
+        }
     }
-}
 
-fn region_with_text(location: Location, sources: &Sources<'_>) -> Region {
-    let text = sources.snippet(location);
-    let snippet = ArtifactContent { text: Some(text.to_owned()), ..ArtifactContent::default() };
-    Region { snippet: (!text.is_empty()).then_some(snippet), ..region(location, sources) }
-}
+    /// Lines and columns; 64 bits hold any of them.
+    pub(super) fn region(self, file: FileId, bytes: Range<usize>) -> Region {
+        let number = |number: usize| i64::try_from(number).ok();
+        let span = self.sources.physical_span(file, bytes, Columns::Utf16);
+        Region {
+            start_line: number(span.start.line),
+            start_column: number(span.start.column),
+            end_line: number(span.end.line),
+            end_column: number(span.end.column),
+            ..Region::default()
+        }
+    }
 
-/// One more line on either side; `None` where the region is the whole file, as it has to be a proper superset.
-fn context(location: Location, sources: &Sources<'_>) -> Option<Region> {
-    let span = sources.span(location);
-    let last = sources.line(location.file, span.end.line + 1).map_or(span.end.line, |_| span.end.line + 1);
-    let first = sources.line(location.file, span.start.line.saturating_sub(1).max(1))?;
-    let end = sources.line(location.file, last)?.end;
-    let around = Location {
-        file: location.file,
-        range: crate::finding::SpanRange {
-            start: u32::try_from(first.start).ok()?.min(location.range.start),
-            end: u32::try_from(end).ok()?.max(location.range.end),
-        },
-    };
-    (around != location).then(|| region_with_text(around, sources))
-}
+    fn region_with_text(self, file: FileId, bytes: Range<usize>) -> Region {
+        let text = &self.sources.physical(file)[bytes.clone()];
+        let snippet = ArtifactContent { text: Some(text.to_owned()), ..ArtifactContent::default() };
+        Region { snippet: (!text.is_empty()).then_some(snippet), ..self.region(file, bytes) }
+    }
 
-/// A location with all that a reader shows of it.
-pub(super) fn location(location: Location, message: Option<String>, sources: &Sources<'_>) -> SarifLocation {
-    let physical = PhysicalLocation {
-        artifact_location: Some(artifact(location.file, sources)),
-        region: Some(region_with_text(location, sources)),
-        context_region: context(location, sources),
-        ..PhysicalLocation::default()
-    };
-    SarifLocation {
-        physical_location: Some(physical),
-        message: message.map(|text| Message { text: Some(text), ..Message::default() }),
-        ..SarifLocation::default()
+    /// One more line on either side; `None` where the region is the whole file, as it has to be a proper superset.
+    fn context(self, file: FileId, bytes: &Range<usize>) -> Option<Region> {
+        let Self { sources, .. } = self;
+        let span = sources.physical_span(file, bytes.clone(), Columns::Bytes);
+        let first = sources.physical_line(file, span.start.line.saturating_sub(1).max(1))?;
+        let below = sources.physical_line(file, span.end.line + 1);
+        let last = below.or_else(|| sources.physical_line(file, span.end.line))?;
+        let around = first.start.min(bytes.start)..last.end.max(bytes.end);
+        (around != *bytes).then(|| self.region_with_text(file, around))
+    }
+
+    /// A location with all that a reader shows of it.
+    pub(super) fn location(self, location: Location, message: Option<String>) -> SarifLocation {
+        let bytes = self.sources.physical_bytes(location);
+        let physical = PhysicalLocation {
+            artifact_location: Some(self.artifact(location.file)),
+            context_region: self.context(location.file, &bytes),
+            region: Some(self.region_with_text(location.file, bytes)),
+            ..PhysicalLocation::default()
+        };
+        SarifLocation {
+            physical_location: Some(physical),
+            message: message.map(|text| Message { text: Some(text), ..Message::default() }),
+            ..SarifLocation::default()
+        }
     }
 }
 

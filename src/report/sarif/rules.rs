@@ -8,44 +8,55 @@ use serde_sarif::sarif::{
     ReportingDescriptor, ToolComponent,
 };
 
+use super::message::{Templates, Worded};
+use crate::checks::RULES;
 use crate::finding::{Level, Rule};
 use crate::report::markdown;
 
 /// GitHub cuts descriptions here, in characters.
 const DESCRIPTION: usize = 1024;
 
-/// The checks that have results, by code.
-pub(super) struct Rules(Vec<&'static Rule>);
+/// The checks that have results, by code, each with the templates of their messages; all where there is no result.
+pub(super) struct Rules(Vec<(&'static Rule, Templates)>);
 
 impl Rules {
-    pub(super) fn of(rules: impl Iterator<Item = &'static Rule>) -> Self {
-        let by_code: BTreeMap<&str, &'static Rule> = rules.map(|rule| (rule.code, rule)).collect();
+    pub(super) fn of(messages: impl Iterator<Item = (&'static Rule, Worded)>) -> Self {
+        let mut by_code: BTreeMap<&str, (&'static Rule, Templates)> = BTreeMap::new();
+        for (rule, worded) in messages {
+            let (_, templates) = by_code.entry(rule.code).or_insert_with(|| (rule, Templates::new()));
+            templates.insert(worded.id, worded.template);
+        }
+        if by_code.is_empty() {
+            // Readers of a clean log still learn what was looked for.
+            by_code.extend(RULES.iter().map(|rule| (rule.code, (*rule, Templates::new()))));
+        }
         Self(by_code.into_values().collect())
     }
 
     /// Where the check stands in the driver's list.
     pub(super) fn index(&self, rule: &Rule) -> Option<i64> {
-        let index = self.0.binary_search_by_key(&rule.code, |known| known.code).ok()?;
+        let index = self.0.binary_search_by_key(&rule.code, |(known, _)| known.code).ok()?;
         i64::try_from(index).ok()
     }
 
-    pub(super) fn driver(&self) -> ToolComponent {
+    /// The tool, with what it may say about its run.
+    pub(super) fn driver(&self, notifications: Vec<ReportingDescriptor>) -> ToolComponent {
+        let rules = self.0.iter().map(|(rule, templates)| descriptor(rule, templates));
         let mut driver = ToolComponent::builder()
             .name(env!("CARGO_PKG_NAME"))
             .semantic_version(env!("CARGO_PKG_VERSION"))
-            .rules(self.0.iter().map(|rule| descriptor(rule)).collect::<Vec<_>>())
+            .information_uri(format!("{DOCUMENTATION}/{}", env!("CARGO_PKG_VERSION")))
+            .rules(rules.collect::<Vec<_>>())
             .build();
-        driver.information_uri = repository().map(str::to_owned);
+        driver.notifications = (!notifications.is_empty()).then_some(notifications);
         driver
     }
 }
 
-/// The repository's address, once the package names it.
-fn repository() -> Option<&'static str> {
-    Some(env!("CARGO_PKG_REPOSITORY")).filter(|uri| !uri.is_empty())
-}
+/// Where the source of this version of the package is published, pages included.
+const DOCUMENTATION: &str = concat!("https://docs.rs/crate/", env!("CARGO_PKG_NAME"));
 
-fn descriptor(rule: &Rule) -> ReportingDescriptor {
+pub(super) fn descriptor(rule: &Rule, templates: &Templates) -> ReportingDescriptor {
     let summary = markdown::summary(rule.page);
     let mut descriptor = ReportingDescriptor::builder()
         .id(rule.code)
@@ -62,10 +73,11 @@ fn descriptor(rule: &Rule) -> ReportingDescriptor {
             level: Some(json!(level(rule.level))),
             ..ReportingConfiguration::default()
         })
+        .help_uri(format!("{DOCUMENTATION}/{}/source/checks/{}.md", env!("CARGO_PKG_VERSION"), rule.name))
         .properties(properties(rule))
         .build();
-    descriptor.help_uri =
-        repository().map(|uri| format!("{uri}/blob/v{}/checks/{}.md", env!("CARGO_PKG_VERSION"), rule.name));
+    let strings = templates.iter().map(|(id, template)| (id.clone(), template.multiformat()));
+    descriptor.message_strings = (!templates.is_empty()).then(|| strings.collect());
     descriptor
 }
 
@@ -75,7 +87,7 @@ fn properties(rule: &Rule) -> PropertyBag {
         Level::Warning => "warning",
         Level::Note => "recommendation",
     };
-    let tags: BTreeSet<&str> = BTreeSet::from([rule.group.name(), "tensorflow"]);
+    let tags: BTreeSet<&str> = BTreeSet::from([rule.group.name(), "horovod", "tensorflow"]);
     PropertyBag {
         tags: Some(tags.into_iter().map(str::to_owned).collect()),
         additional_properties: BTreeMap::from([

@@ -2,7 +2,7 @@ use serde_sarif::sarif::Sarif;
 
 use crate::finding::Finding;
 use crate::project::Documents;
-use crate::report::testing::{ALIASED, ASSIGNED, at, documents, finding, replace, written};
+use crate::report::testing::{ALIASED, ASSIGNED, at, documents, finding, offering, replace, written};
 use crate::report::{Format, Options, Report, SourceControl};
 
 fn example() -> (Documents, Finding) {
@@ -32,7 +32,7 @@ fn log(report: &Report, documents: &Documents, options: &Options) -> serde_json:
 fn a_finding_becomes_a_result_with_everything_about_it() {
     let (documents, finding) = example();
     let report = Report::new(vec![finding], Vec::new(), 2, &documents);
-    let log = log(&report, &documents, &Options::default());
+    let log = log(&report, &documents, &offering(&report));
     insta::assert_snapshot!(serde_json::to_string_pretty(&log["runs"][0]["results"]).expect("JSON"), @r#"
     [
       {
@@ -92,12 +92,12 @@ fn a_finding_becomes_a_result_with_everything_about_it() {
                           "startLine": 1
                         },
                         "region": {
-                          "endColumn": 22,
+                          "endColumn": 23,
                           "endLine": 1,
                           "snippet": {
                             "text": "Adam()"
                           },
-                          "startColumn": 16,
+                          "startColumn": 17,
                           "startLine": 1
                         }
                       }
@@ -171,7 +171,12 @@ fn a_finding_becomes_a_result_with_everything_about_it() {
           }
         ],
         "message": {
-          "text": "`{{a}}` has [a\\](name). See [created here](1), [this place](2)."
+          "arguments": [
+            "｛a｝"
+          ],
+          "id": "has-a-name-see-created-here-this-place-da546f46",
+          "markdown": "`｛a｝` has [a\\](name). See [created here](1), [this place](2).",
+          "text": "'｛a｝' has [a\\](name). See [created here](1), [this place](2)."
         },
         "partialFingerprints": {
           "hvdlintFinding/v1": "d43756c4eef505a8fe677c23a7e7d415",
@@ -198,12 +203,12 @@ fn a_finding_becomes_a_result_with_everything_about_it() {
                 "startLine": 1
               },
               "region": {
-                "endColumn": 22,
+                "endColumn": 23,
                 "endLine": 1,
                 "snippet": {
                   "text": "Adam()"
                 },
-                "startColumn": 16,
+                "startColumn": 17,
                 "startLine": 1
               }
             }
@@ -266,7 +271,7 @@ fn the_run_describes_the_tool_the_checks_and_the_columns() {
       "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
       "runs": [
         {
-          "columnKind": "unicodeCodePoints",
+          "columnKind": "utf16CodeUnits",
           "invocations": [
             {
               "executionSuccessful": true,
@@ -281,13 +286,14 @@ fn the_run_describes_the_tool_the_checks_and_the_columns() {
           "originalUriBaseIds": {
             "%SRCROOT%": {
               "description": {
-                "text": "The root of the project."
+                "text": "The root of the repository."
               }
             }
           },
           "results": null,
           "tool": {
             "driver": {
+              "informationUri": "https://docs.rs/crate/hvdlint/0.1.0",
               "name": "hvdlint",
               "rules": [
                 {
@@ -301,10 +307,18 @@ fn the_run_describes_the_tool_the_checks_and_the_columns() {
                     "markdown": "# object-not-assigned-once\n\nAn optimizer or a dataset has *several* names. More about it.\n\n## How to fix it\n\n- Use one name.\n",
                     "text": "object-not-assigned-once\n========================\n\nAn optimizer or a dataset has several names. More about it.\n\nHow to fix it\n-------------\n\n- Use one name.\n"
                   },
+                  "helpUri": "https://docs.rs/crate/hvdlint/0.1.0/source/checks/object-not-assigned-once.md",
                   "id": "HVD005",
+                  "messageStrings": {
+                    "has-a-name-see-created-here-this-place-da546f46": {
+                      "markdown": "`{0}` has [a\\](name). See [created here](1), [this place](2).",
+                      "text": "'{0}' has [a\\](name). See [created here](1), [this place](2)."
+                    }
+                  },
                   "name": "ObjectNotAssignedOnce",
                   "properties": {
                     "tags": [
+                      "horovod",
                       "restriction",
                       "tensorflow"
                     ],
@@ -340,7 +354,8 @@ fn results_are_there_when_there_are_none() {
     let documents = documents(&[]);
     let log = log(&Report::default(), &documents, &Options::default());
     assert_eq!(log["runs"][0]["results"], serde_json::json!([]));
-    assert_eq!(log["runs"][0]["tool"]["driver"]["rules"], serde_json::json!([]));
+    let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().expect("array");
+    assert_eq!(rules.len(), crate::checks::RULES.len(), "it is said what was looked for");
 }
 
 #[test]

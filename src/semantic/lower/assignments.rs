@@ -75,7 +75,9 @@ impl Lowering<'_> {
             (Some((base, StoreKey::Item(key))), Expr::Subscript(subscript)) => {
                 self.load_item(base, key, subscript.range)
             }
-            (Some((base, _)), _) => self.push(Value::Slice { base, bounds: None }, assign.target.range()),
+            (Some((base, _)), _) => {
+                self.push(Value::Slice { base, bounds: None, limits: Box::default() }, assign.target.range())
+            }
             (None, target) => self.expression(target, Role::Operand),
         };
         let right = self.expression(&assign.value, Role::Operand);

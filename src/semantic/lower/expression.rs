@@ -223,12 +223,16 @@ impl Lowering<'_> {
     }
 
     pub(super) fn slice(&mut self, base: ValueId, slice: &ast::ExprSlice, range: TextRange) -> ValueId {
+        let mut limits = Vec::new();
         let mut bound = |part: Option<&Expr>| {
-            let value = part.map(|part| self.operand(part));
-            match value.map(|value| &self.module.value(value).value) {
-                None => Some(None),
-                Some(Value::Constant(Constant::Int(int))) => Some(Some(*int)),
-                Some(_) => None,
+            let Some(value) = part.map(|part| self.operand(part)) else { return Some(None) };
+            match self.module.value(value).value {
+                Value::Constant(Constant::Int(int)) => Some(Some(int)),
+                Value::Constant(_) => None,
+                _ => {
+                    limits.push(value);
+                    None
+                }
             }
         };
         let (lower, upper, step) =
@@ -239,7 +243,7 @@ impl Lowering<'_> {
             }
             _ => None,
         };
-        self.push(Value::Slice { base, bounds }, range)
+        self.push(Value::Slice { base, bounds, limits: limits.into() }, range)
     }
 
     pub(super) fn call_expression(&mut self, call: &ast::ExprCall, role: Role) -> ValueId {
@@ -323,12 +327,16 @@ impl Lowering<'_> {
         let Some((first, rest)) = operation.values.split_first() else {
             return self.push(Value::Unknown, operation.range);
         };
+        let kind = match operation.op {
+            ast::BoolOp::And => BranchKind::And,
+            ast::BoolOp::Or => BranchKind::Or,
+        };
         let mut value = self.operand(first);
         let mut values = vec![value];
         let (fork, from) = (self.current().block, self.current().ssa.now());
         let mut ends = Vec::new();
         for operand in rest {
-            self.branch(BranchKind::ShortCircuit, Some(value), operation.range);
+            self.branch(kind, Some(value), operation.range);
             ends.push(self.end());
             let block = self.current().block;
             let next = self.frame().ssa.after(block);

@@ -165,8 +165,11 @@ fn rewrite(
             *key = resolve(*key);
             *narrowed = narrow(*narrowed);
         }
-        Value::Slice { base, .. }
-        | Value::Iteration(base)
+        Value::Slice { base, limits, .. } => {
+            *base = resolve(*base);
+            limits.iter_mut().for_each(|limit| *limit = resolve(*limit));
+        }
+        Value::Iteration(base)
         | Value::Unpack { base, .. }
         | Value::Enter(base)
         | Value::Await(base)

@@ -104,7 +104,7 @@ impl<'s> Snippet<'s> {
 fn word(kind: BranchKind) -> &'static str {
     match kind {
         BranchKind::If => "if",
-        BranchKind::ShortCircuit => "bool",
+        BranchKind::And | BranchKind::Or => "bool",
         BranchKind::While => "while",
         BranchKind::For => "for",
         BranchKind::Match => "match",

@@ -1,0 +1,127 @@
+//! Distributed forms of tapes and optimizers: whose place they take, and which of them nobody uses.
+//! `hvd.DistributedOptimizer(optimizer)` gives a new object and leaves the old one as it is.
+
+use super::job::Job;
+use super::ranked::is_for_one_rank;
+use super::step::Step;
+use crate::api::{Effect, Kind};
+use crate::finding::{Finding, Level, Location};
+use crate::program::{Facts, Object, ObjectId, Place, TrainingLoop};
+use crate::project::FileId;
+use crate::ranks::gradients_not_averaged;
+use crate::semantic::{CallId, CallKind, Role, Value, ValueId};
+
+/// A call that makes a distributed form which nobody uses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    file: FileId,
+    call: CallId,
+}
+
+/// Whether among the objects that a value may be there is a distributed form of one of them: it is used where it was
+/// made, `if distributed: optimizer = hvd.DistributedOptimizer(optimizer)`.
+pub(super) fn takes_place(facts: &Facts<'_>, objects: &[ObjectId], of: ObjectId) -> bool {
+    objects.iter().filter_map(|&form| facts.made_at(form)).any(|(file, call)| {
+        let arguments = &facts.module(file).call(call).arguments;
+        is_form(facts, file, call)
+            && arguments
+                .first()
+                .is_some_and(|argument| facts.solution.values(file, argument.value).contains(&of))
+    })
+}
+
+/// Whether a tape of a distributed program may have been made by a library that nobody knows, which may distribute it.
+pub(super) fn may_be_of_others(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let is_other = |(id, object): (ObjectId, Object)| {
+        matches!(object, Object::Created(..)) && job.facts.kind(id) != Some(Kind::Tape)
+    };
+    job.program.already_distributed && job.facts.objects(file, value).any(is_other)
+}
+
+/// Whether a call makes a distributed form of an object.
+fn is_form(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
+    facts
+        .called_symbols(file, call)
+        .any(|symbol| symbol.has(Effect::Distributes) && !symbol.has(Effect::LoadsModel))
+}
+
+/// The unused form of an object, if there is one.
+pub(super) fn form(job: &Job<'_>, object: ObjectId) -> Option<Form> {
+    let facts = job.facts;
+    let mut forms = job.calls().filter(|&(file, call)| {
+        let data = facts.module(file).call(call);
+        is_form(facts, file, call)
+            && data
+                .arguments
+                .first()
+                .is_some_and(|argument| facts.objects(file, argument.value).any(|(id, _)| id == object))
+            && is_unused(job, file, call)
+    });
+    forms.next().map(|(file, call)| Form { file, call })
+}
+
+/// Whether nobody reads what a call gives.
+fn is_unused(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let data = facts.module(file).call(call);
+    let is_read = || {
+        // Where ways join the value may go on under its name; that alone is no reading.
+        let reached = facts.influence().forwards(&[(file, data.result)], |_| false);
+        let is_name = |&(of, value): &Place| {
+            (of, value) == (file, data.result)
+                || of == file && matches!(facts.module(of).value(value).value, Value::Phi(_))
+        };
+        !reached.iter().all(is_name)
+            || facts.module(file).uses.iter().any(|reading| reached.contains(&(file, reading.value)))
+    };
+    match data.role {
+        _ if data.kind != CallKind::Expression => false,
+        Role::Statement => true,
+        Role::Assigned => !is_read(),
+        _ => false,
+    }
+}
+
+impl Form {
+    /// The step that uses the form: it takes the place of what it was made of.
+    pub(super) fn step(self, job: &Job<'_>, own: &TrainingLoop) -> Step {
+        let Self { file, call } = self;
+        let data = job.facts.module(file).call(call);
+        let finding = Finding::new(
+            &gradients_not_averaged::RULE,
+            Level::Error,
+            job.at_call(file, call),
+            "the distributed form is not used: the gradients are not averaged over the ranks",
+        )
+        .here("a new object")
+        .label(place(job, own), "trains with the old one")
+        .help("give the new object the name of the old one")
+        .in_scope(job.scope_of(file, call));
+        let name = job.text(file).and_then(|text| {
+            let argument = data.arguments.first()?;
+            let is_name = data.role == Role::Statement && text.is_chain(argument.range);
+            is_name.then(|| (text.slice(argument.range), text))
+        });
+        let Some((name, text)) = name else {
+            return Step::blocked(
+                finding,
+                "Which object the program is to train with has to be decided by hand.",
+            );
+        };
+        let edits = vec![text.insert(data.range.start(), format!("{name} = "))];
+        Step::change(finding, "train with the distributed form", edits, Vec::new())
+    }
+}
+
+/// Where a loop is reported: in a program that is distributed already, where it changes variables.
+pub(super) fn place(job: &Job<'_>, own: &TrainingLoop) -> Location {
+    match own.steps.iter().chain(&own.by_hand).next() {
+        Some(&(file, call)) if job.program.already_distributed => job.at_call(file, call),
+        _ => job.facts.location(own.caller.file, own.range),
+    }
+}
+
+/// Whether a loop of a distributed program trains on one rank only: there is nothing to average with.
+pub(super) fn is_of_one_rank(job: &Job<'_>, own: &TrainingLoop) -> bool {
+    job.program.already_distributed && is_for_one_rank(job, own.caller.file, own.call)
+}

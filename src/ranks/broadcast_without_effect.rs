@@ -1,0 +1,88 @@
+//! Broadcasts of variables that are written down but send nothing, or not when they should.
+//!
+//! Each file of the folder is one reason.
+
+mod flag;
+mod spent;
+mod unbuilt;
+
+use crate::api::{Effect, Symbol};
+use crate::checks::{Context, check};
+use crate::finding::{Finding, Fix, Level, Location};
+use crate::program::{Caller, Facts};
+use crate::project::FileId;
+use crate::semantic::{Argument, Call, CallId};
+use crate::syntax::TextRange;
+
+check!("HVD304", "broadcast-without-effect", Ranks, Error, run);
+
+/// A broadcast of variables.
+#[derive(Clone, Copy)]
+struct Broadcast<'c> {
+    context: Context<'c>,
+    facts: &'c Facts<'c>,
+    file: FileId,
+    id: CallId,
+    call: &'c Call,
+    symbol: &'c Symbol,
+}
+
+/// Why a broadcast has no effect, and where that is seen.
+struct Reason {
+    range: TextRange,
+    message: &'static str,
+    here: &'static str,
+    help: &'static str,
+    labels: Vec<(Location, &'static str)>,
+    fix: Option<Fix>,
+}
+
+fn run(context: Context<'_>) -> Vec<Finding> {
+    let facts = context.facts;
+    let mut calls: Vec<Broadcast<'_>> = Vec::new();
+    for (file, id) in facts.calls_with(Effect::Broadcasts) {
+        let call = facts.module(file).call(id);
+        let sends = |symbol: &&Symbol| symbol.has(Effect::Broadcasts) && symbol.has(Effect::UpdatesState);
+        if let Some(symbol) = facts.called_symbols(file, id).find(sends) {
+            calls.push(Broadcast { context, facts, file, id, call, symbol });
+        }
+    }
+    if calls.is_empty() {
+        return Vec::new();
+    }
+    let mut findings: Vec<Finding> = Vec::new();
+    for (call, reason) in flag::reasons(context, &calls) {
+        findings.push(finding(call, reason));
+    }
+    for call in &calls {
+        if let Some(reason) = spent::reason(call).or_else(|| unbuilt::reason(call, &calls)) {
+            findings.push(finding(call, reason));
+        }
+    }
+    findings
+}
+
+fn finding(broadcast: &Broadcast<'_>, reason: Reason) -> Finding {
+    let Broadcast { facts, file, call, .. } = *broadcast;
+    let mut finding =
+        Finding::new(&CHECK.rule, Level::Error, facts.location(file, reason.range), reason.message)
+            .here(reason.here)
+            .help(reason.help)
+            .in_scope(facts.scope_name(Caller { file, scope: call.scope }));
+    for (location, label) in reason.labels {
+        finding = finding.label(location, label);
+    }
+    finding.fix = reason.fix;
+    finding
+}
+
+impl<'c> Broadcast<'c> {
+    /// What is sent.
+    fn variables(&self) -> Option<&'c Argument> {
+        self.facts.argument(self.file, self.call, self.symbol, "variables")
+    }
+
+    fn location(&self) -> Location {
+        self.facts.location(self.file, self.call.range)
+    }
+}

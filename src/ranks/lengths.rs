@@ -1,0 +1,175 @@
+//! Which sequences have another number of elements on another rank: shards, slices by the rank, files of the rank's
+//! own. Loops over them make different numbers of turns.
+
+use rustc_hash::FxHashMap;
+
+use super::values::{Cause, Difference, Values};
+use crate::api::{Effect, Scaling};
+use crate::program::{Facts, Object, Place};
+use crate::project::FileId;
+use crate::semantic::{BranchKind, CallId, Container, Element, Operator, Value, ValueId};
+
+/// Lengths that differ, and numbers that were measured at them.
+#[derive(Debug, Default)]
+pub(super) struct Lengths {
+    pub(super) lengths: FxHashMap<Place, Difference>,
+    pub(super) counts: Vec<(Place, Difference)>,
+}
+
+/// The lengths that differ because of values that are known to differ.
+pub(super) fn find(facts: &Facts<'_>, values: &Values, places: &[Place]) -> Lengths {
+    let filters = filters(facts, values, places);
+    let mut found = Lengths::default();
+    let mut work: Vec<(Place, Difference)> =
+        places.iter().filter_map(|&place| Some((place, source(facts, values, &filters, place)?))).collect();
+    while let Some((place, own)) = work.pop() {
+        if found.lengths.contains_key(&place) {
+            continue;
+        }
+        found.lengths.insert(place, own);
+        for next in facts.influence().dependents(place) {
+            match passes(facts, place, next) {
+                Passing::Length => work.push((next, own)),
+                Passing::Count => found.counts.push((next, own)),
+                Passing::Neither => {}
+            }
+        }
+    }
+    found
+}
+
+/// Why the length of a value differs by itself.
+fn source(
+    facts: &Facts<'_>,
+    values: &Values,
+    filters: &FxHashMap<Place, Difference>,
+    place: Place,
+) -> Option<Difference> {
+    let (file, value) = place;
+    let through_library = |own: Difference| Difference { cause: Cause::Data, ..own };
+    match &facts.module(file).value(value).value {
+        Value::Slice { limits, .. } => {
+            limits.iter().find_map(|&limit| values.difference((file, limit))).map(through_library)
+        }
+        Value::Display(..) => filters.get(&place).copied(),
+        Value::Call(call) => of_call(facts, values, file, *call),
+        _ => None,
+    }
+}
+
+fn of_call(facts: &Facts<'_>, values: &Values, file: FileId, id: CallId) -> Option<Difference> {
+    let call = facts.module(file).call(id);
+    let differing = || call.arguments.iter().find_map(|argument| values.difference((file, argument.value)));
+    let ranked =
+        || differing().filter(|own| facts.gives(own.source, &[Effect::ReadsRank, Effect::ReadsLocalRank]));
+    let through_library = |own: Difference| Difference { cause: Cause::Data, ..own };
+    if is_called(facts, file, id, "builtins.range") {
+        return differing();
+    }
+    for symbol in facts.called_symbols(file, id) {
+        if symbol.has(Effect::Shards) || symbol.has(Effect::ReadsFile) {
+            return ranked().map(through_library);
+        }
+        // `dataset.take(hvd.rank() + 1)`
+        let mut shared = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);
+        let count = shared.find_map(|(parameter, _)| facts.argument(file, call, symbol, parameter));
+        if let Some(own) = count.and_then(|count| values.difference((file, count.value))) {
+            return Some(own);
+        }
+    }
+    None
+}
+
+/// Whether a call is of one of Python's own functions.
+pub(super) fn is_called(facts: &Facts<'_>, file: FileId, id: CallId, name: &str) -> bool {
+    let wanted = facts.library.lookup(name);
+    facts.callees(file, id).iter().any(|edge| {
+        let object = facts.solution.object(edge.callee);
+        wanted.is_some() && matches!(object, Object::Builtin(_)) && facts.symbol(object) == wanted
+    })
+}
+
+enum Passing {
+    Length,
+    Count,
+    Neither,
+}
+
+/// What a value gets of the length of a value that it is computed from.
+fn passes(facts: &Facts<'_>, (_, from): Place, (file, value): Place) -> Passing {
+    match &facts.module(file).value(value).value {
+        Value::Phi(_)
+        | Value::Cell(_)
+        | Value::Parameter(..)
+        | Value::Import(_)
+        | Value::Unpack { .. }
+        | Value::Attribute { narrowed: Some(_), .. } => Passing::Length,
+        Value::Attribute { base, .. } if *base != from => Passing::Length,
+        Value::Slice { base, .. } if *base == from => Passing::Length,
+        Value::Operator { operator: Operator::Binary(_), .. } => Passing::Length,
+        Value::Display(_, elements) => {
+            let is_spread = elements.iter().any(|element| match *element {
+                Element::Spread(value) => value == from,
+                Element::At(_, value) => value == from,
+                _ => false,
+            });
+            if is_spread { Passing::Length } else { Passing::Neither }
+        }
+        Value::Call(call) => {
+            let mut is_own = false;
+            for edge in facts.callees(file, *call) {
+                let effects = facts.effects().of_edge(facts, edge).effects;
+                match facts.solution.object(edge.callee) {
+                    Object::Function(_) => is_own = true,
+                    _ if effects.contains(Effect::KeepsLength) => return Passing::Length,
+                    _ if effects.contains(Effect::Measures) => return Passing::Count,
+                    _ => {}
+                }
+            }
+            if is_own { Passing::Length } else { Passing::Neither }
+        }
+        _ => Passing::Neither,
+    }
+}
+
+/// The comprehensions whose filter differs: `[f for i, f in enumerate(files) if i % hvd.size() == hvd.rank()]`.
+fn filters(facts: &Facts<'_>, values: &Values, places: &[Place]) -> FxHashMap<Place, Difference> {
+    let mut displays: FxHashMap<FileId, Vec<ValueId>> = FxHashMap::default();
+    for &(file, value) in places {
+        if let Value::Display(
+            Container::List | Container::Set | Container::Dict | Container::Generator,
+            elements,
+        ) = &facts.module(file).value(value).value
+            && matches!(**elements, [Element::Any(_) | Element::Key(..)])
+        {
+            displays.entry(file).or_default().push(value);
+        }
+    }
+    let mut found = FxHashMap::default();
+    for (file, displays) in displays {
+        let module = facts.module(file);
+        for scope in &module.scopes {
+            let blocks = &scope.flow.blocks;
+            for block in blocks {
+                let Some(branch) = block.branch.filter(|branch| branch.kind == BranchKind::If) else {
+                    continue;
+                };
+                let differing = branch.condition.and_then(|condition| values.difference((file, condition)));
+                let Some(own) = differing else { continue };
+                // What a filter rejects goes on with the next element.
+                let is_filter = block.successors.iter().any(|next| {
+                    let header = blocks[next.index()].branch;
+                    header.is_some_and(|header| header.kind == BranchKind::For)
+                });
+                let around = displays
+                    .iter()
+                    .filter(|&&display| is_filter && module.value(display).range.contains_range(branch.range))
+                    .min_by_key(|&&display| module.value(display).range.len());
+                if let Some(&display) = around {
+                    found.insert((file, display), own);
+                }
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,52 @@
+//! Arguments that a function of Horovod does not have, or that it needs and is not given.
+
+use super::{Misuse, Site};
+use crate::api::{Parameter, Passing as Way, Symbol};
+use crate::semantic::{CallKind, Passing};
+
+pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
+    let symbol = site.horovods()?;
+    let parameters = symbol.parameters();
+    // A row without parameters may be one whose parameters are unknown.
+    if parameters.is_empty() || site.call.kind != CallKind::Expression {
+        return None;
+    }
+    let names = &site.facts.module(site.file).names;
+    let mut given: Vec<&str> = Vec::new();
+    for (position, argument) in site.call.arguments.iter().enumerate() {
+        match argument.passing {
+            Passing::Spread | Passing::Merge => return None,
+            Passing::Positional => match symbol.parameter_at(position) {
+                Some(parameter) => given.push(parameter.name()),
+                None => return Some(too_many(site, symbol, argument.range)),
+            },
+            Passing::Keyword(name) => {
+                let name = names.text(name);
+                let is_known = symbol.parameter(name).is_some()
+                    || parameters.iter().any(|own| own.passing() == Way::RestKeywords);
+                if !is_known {
+                    let message = format!("`{}` has no parameter `{name}`", symbol.last_name());
+                    let help = "leave it out, or look for its present name";
+                    return Some(Misuse::fails(argument.range, message, help));
+                }
+                given.push(name);
+            }
+        }
+    }
+    let is_needed = |parameter: &&Parameter| {
+        parameter.default().is_none()
+            && matches!(parameter.passing(), Way::Either | Way::Position | Way::Keyword)
+            && !given.contains(&parameter.name())
+    };
+    let missing = parameters.iter().find(is_needed)?;
+    let (function, name) = (symbol.last_name(), missing.name());
+    let message = format!("`{function}` is called without `{name}`, which it needs");
+    Some(Misuse::fails(site.call.range, message, format!("give it `{name}`")))
+}
+
+fn too_many(site: &Site<'_>, symbol: &Symbol, range: crate::syntax::TextRange) -> Misuse {
+    let count = symbol.parameters().len();
+    let message = format!("`{}` takes no more than {count} arguments", symbol.last_name());
+    let location = site.facts.location(site.file, site.call.callee_range);
+    Misuse::fails(range, message, "leave out what is too much").label(location, "called here")
+}

@@ -1,0 +1,73 @@
+//! The model: the programs that use Horovod, and what differs between their ranks.
+
+use rustc_hash::FxHashSet;
+
+use super::blocks::Blocks;
+use super::seeds::Seeds;
+use super::values::{Difference, Values};
+use crate::finding::Location;
+use crate::program::{Caller, Facts, Place, Program};
+use crate::project::FileId;
+use crate::rewrite::Texts;
+use crate::semantic::CallId;
+
+/// What is known of the ranks of the programs that use Horovod.
+#[derive(Debug)]
+pub struct Model<'c> {
+    /// Everything that is known of the project.
+    pub facts: &'c Facts<'c>,
+    /// The texts that fixes are made in.
+    pub texts: &'c Texts<'c>,
+    /// The programs that start Horovod.
+    pub programs: Vec<&'c Program>,
+    /// The code that TensorFlow traces.
+    pub traced: FxHashSet<Caller>,
+    /// What stands in the blocks of their files.
+    pub blocks: Blocks,
+    /// The values that may be something else on another rank.
+    pub values: Values,
+    /// Which random numbers are equal.
+    pub seeds: Seeds,
+}
+
+impl<'c> Model<'c> {
+    /// The model of a project; `None` if no program of it uses Horovod.
+    #[must_use]
+    pub fn new(facts: &'c Facts<'c>, texts: &'c Texts<'c>) -> Option<Self> {
+        let programs: Vec<&Program> =
+            facts.programs.iter().filter(|program| program.already_distributed).collect();
+        if programs.is_empty() {
+            return None;
+        }
+        let mut files: Vec<FileId> = programs.iter().flat_map(|program| program.files()).collect();
+        files.sort_unstable();
+        files.dedup();
+        let blocks = Blocks::new(facts, &files);
+        let (values, seeds) = Values::new(facts, &blocks, &files);
+        Some(Self { facts, texts, programs, traced: facts.traced(), blocks, values, seeds })
+    }
+
+    /// Why a value may be something else on another rank; `None` if it is the same on all.
+    #[must_use]
+    pub fn difference(&self, place: Place) -> Option<Difference> {
+        self.values.difference(place)
+    }
+
+    /// Whether no two ranks have the same value: the rank's number, a path that contains it.
+    #[must_use]
+    pub fn is_injective(&self, place: Place) -> bool {
+        self.values.is_injective(self.facts, place)
+    }
+
+    /// The place of a call.
+    #[must_use]
+    pub fn at_call(&self, file: FileId, call: CallId) -> Location {
+        self.facts.location(file, self.facts.module(file).call(call).range)
+    }
+
+    /// The qualified name of the scope that a call stands in.
+    #[must_use]
+    pub fn scope_of(&self, file: FileId, call: CallId) -> &'c str {
+        self.facts.scope_name(Caller { file, scope: self.facts.module(file).call(call).scope })
+    }
+}
