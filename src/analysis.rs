@@ -1,11 +1,11 @@
 //! From a project to its facts and findings.
 
-use crate::api::{Library, RowError};
+use crate::api::Library;
 use crate::checks::{CHECKS, Check, Context, tool};
 use crate::distribute;
 use crate::finding::{Confidence, Finding, Level, Location};
 use crate::program::{Facts, Hierarchy, Modules};
-use crate::project::{ApiKind, ApiRow, Project};
+use crate::project::{ApiKind, ApiRow, ConfigError, Project};
 use crate::ranks;
 use crate::rewrite::Texts;
 use crate::syntax::TextRange;
@@ -15,7 +15,7 @@ use crate::syntax::TextRange;
 /// # Errors
 ///
 /// A row of the configuration's `api` can't be read.
-pub fn with_facts<R>(project: &Project, work: impl FnOnce(&Facts<'_>) -> R) -> Result<R, RowError> {
+pub fn with_facts<R>(project: &Project, work: impl FnOnce(&Facts<'_>) -> R) -> Result<R, ConfigError> {
     with_library(project, |library| with_modules(&Modules::load(project), project, library, work))
 }
 
@@ -24,11 +24,15 @@ pub fn with_facts<R>(project: &Project, work: impl FnOnce(&Facts<'_>) -> R) -> R
 /// # Errors
 ///
 /// A row of the configuration's `api` can't be read.
-pub fn with_library<R>(project: &Project, work: impl FnOnce(&Library) -> R) -> Result<R, RowError> {
-    if project.config().api.is_empty() {
-        return Ok(work(Library::builtin()));
-    }
-    Ok(work(&Library::with_rows(&rows(&project.config().api))?))
+pub fn with_library<R>(project: &Project, work: impl FnOnce(&Library) -> R) -> Result<R, ConfigError> {
+    let own = &project.config().api;
+    let Some(last) = own.last() else { return Ok(work(Library::builtin())) };
+    let library = Library::with_rows(&rows(own)).map_err(|error| {
+        let row = own.get(error.line.saturating_sub(1)).unwrap_or(last);
+        row.place
+            .saying(error.message, "give qualified names of classes that are known, or add rows for them")
+    })?;
+    Ok(work(&library))
 }
 
 /// Links the modules of `project` and gives the facts to `work`.

@@ -9,6 +9,7 @@ use crate::cli::{CheckArgs, GlobalArgs, Output};
 use crate::examine::{Examined, Wishes};
 use crate::finding::Applicability;
 use crate::fix::{self, Cause, Change, LineKind, Mended, Target};
+use crate::progress::Stage;
 use crate::project::{FileId, Project};
 use crate::report::{Fixed, Ink};
 
@@ -100,6 +101,8 @@ pub(super) fn apply(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
 }
 
 fn mend(job: Job<'_>, examined: Examined) -> Mended {
+    let _bar = job.bar(&examined.project);
+    job.progress.enter(Stage::Fixing);
     let least = if job.arguments.unsafe_fixes { Applicability::Unsafe } else { Applicability::Safe };
     let stdin = job.input.map(Input::bytes);
     fix::mend(examined, job.wishes, least, stdin)

@@ -74,15 +74,25 @@ impl Modules {
     /// Reads and analyses each file of the project by itself, in parallel.
     #[must_use]
     pub fn load(project: &Project) -> Self {
+        Self::load_watched(project, &|| ())
+    }
+
+    /// Does the same and tells after each file.
+    #[must_use]
+    pub fn load_watched(project: &Project, after_each: &(dyn Fn() + Sync)) -> Self {
         let results: Vec<(Arc<Module>, Digest, Option<FileProblem>)> = project
             .files()
             .par_iter()
-            .map(|file| match file.kind {
-                FileKind::Stub => (Arc::new(semantic::analyse("")), Digest::of(""), None),
-                FileKind::Source => match project.read(file.id) {
-                    Ok(text) => (Arc::new(semantic::analyse(&text)), Digest::of(&text), None),
-                    Err(problem) => (Arc::new(semantic::analyse("")), Digest::of(""), Some(problem)),
-                },
+            .map(|file| {
+                let result = match file.kind {
+                    FileKind::Stub => (Arc::new(semantic::analyse("")), Digest::of(""), None),
+                    FileKind::Source => match project.read(file.id) {
+                        Ok(text) => (Arc::new(semantic::analyse(&text)), Digest::of(&text), None),
+                        Err(problem) => (Arc::new(semantic::analyse("")), Digest::of(""), Some(problem)),
+                    },
+                };
+                after_each();
+                result
             })
             .collect();
         let mut problems = project.problems().to_vec();

@@ -24,7 +24,7 @@ mod selection;
 mod source_control;
 mod suggest;
 
-pub use config::{ApiKind, ApiRow, Config, ConfigError, LevelSetting};
+pub use config::{ApiKind, ApiRow, Config, ConfigError, LevelSetting, text as read_text};
 pub use decode::{Undecodable, decode};
 pub use encode::{Unencodable, encode};
 pub use error::{FileProblem, ProjectError};
