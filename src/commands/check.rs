@@ -87,7 +87,7 @@ fn examine(job: Job<'_>, project: Project) -> anyhow::Result<u8> {
         return baseline::write(job, examined);
     }
     if arguments.diff {
-        return fixes::show(job, examined);
+        return fixes::show(job, &examined);
     }
     if arguments.fix {
         return fixes::apply(job, examined);

@@ -33,7 +33,7 @@ impl Input {
 }
 
 /// Prints what `--fix` would change.
-pub(super) fn show(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
+pub(super) fn show(job: Job<'_>, examined: &Examined) -> anyhow::Result<u8> {
     let Job { arguments, global, .. } = job;
     let usual = job.status(&examined.report);
     let mended = mend(job, examined.clone());
@@ -74,7 +74,7 @@ pub(super) fn show(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
     if !outputs.is_empty() {
         let arguments = CheckArgs { output: outputs, statistics: false, ..arguments.clone() };
         let job = Job { arguments: &arguments, ..job };
-        job.write(&examined, &examined.report, status, &mut io::sink())?;
+        job.write(examined, &examined.report, status, &mut io::sink())?;
     }
     Ok(status)
 }

@@ -172,7 +172,7 @@ pub enum Format {
     Github,
     /// GitLab's Code Quality report.
     Gitlab,
-    /// JUnit's XML.
+    /// The XML of `JUnit`.
     Junit,
     /// Reviewdog's JSON.
     Rdjson,
