@@ -1,6 +1,6 @@
 //! From a project to its facts and findings.
 
-use crate::api::Library;
+use crate::api::{Library, RowError};
 use crate::checks::{CHECKS, Check, Context, tool};
 use crate::distribute;
 use crate::finding::{Confidence, Finding, Level, Location};
@@ -25,14 +25,23 @@ pub fn with_facts<R>(project: &Project, work: impl FnOnce(&Facts<'_>) -> R) -> R
 ///
 /// A row of the configuration's `api` can't be read.
 pub fn with_library<R>(project: &Project, work: impl FnOnce(&Library) -> R) -> Result<R, ConfigError> {
-    let own = &project.config().api;
-    let Some(last) = own.last() else { return Ok(work(Library::builtin())) };
-    let library = Library::with_rows(&rows(own)).map_err(|error| {
-        let row = own.get(error.line.saturating_sub(1)).unwrap_or(last);
+    Ok(work(own_library(project)?.as_ref().unwrap_or(Library::builtin())))
+}
+
+/// What is known of libraries with the rows of the project's configuration; nothing where it has none.
+///
+/// # Errors
+///
+/// A row of the configuration's `api` can't be read.
+pub fn own_library(project: &Project) -> Result<Option<Library>, ConfigError> {
+    let rows = &project.config().api;
+    let Some(last) = rows.last() else { return Ok(None) };
+    let at_its_row = |error: RowError| {
+        let row = rows.get(error.line.saturating_sub(1)).unwrap_or(last);
         row.place
             .saying(error.message, "give qualified names of classes that are known, or add rows for them")
-    })?;
-    Ok(work(&library))
+    };
+    Library::with_rows(&table(rows)).map(Some).map_err(at_its_row)
 }
 
 /// Links the modules of `project` and gives the facts to `work`.
@@ -55,13 +64,31 @@ pub fn findings(project: &Project, facts: &Facts<'_>, strict: bool) -> Vec<Findi
 /// What these checks find, what programs need to be distributed and to stay in step, and what does not parse.
 #[must_use]
 pub fn findings_of(checks: &[&Check], project: &Project, facts: &Facts<'_>, strict: bool) -> Vec<Finding> {
+    findings_unless(checks, project, facts, strict, &|| false).unwrap_or_default()
+}
+
+/// The same, or nothing as soon as nobody wants to know any more.
+#[must_use]
+pub fn findings_unless(
+    checks: &[&Check],
+    project: &Project,
+    facts: &Facts<'_>,
+    strict: bool,
+    is_stopped: &dyn Fn() -> bool,
+) -> Option<Vec<Finding>> {
     let texts = Texts::new(project, facts.modules);
     let context = Context { facts, texts: &texts, strict };
-    let mut findings: Vec<Finding> = checks.iter().flat_map(|check| (check.run)(context)).collect();
+    let mut findings = Vec::new();
+    for check in checks {
+        if is_stopped() {
+            return None;
+        }
+        findings.extend((check.run)(context));
+    }
     findings.extend(distribute::findings(context, &findings));
     findings.extend(ranks::findings(context));
     findings.extend(syntax_errors(facts));
-    findings
+    Some(findings)
 }
 
 /// The first syntax error of each file, or the place from which it can't be decoded.
@@ -85,7 +112,7 @@ fn syntax_errors(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// The configuration's rows in the form of the library's tables, a line each.
-fn rows(rows: &[ApiRow]) -> String {
+fn table(rows: &[ApiRow]) -> String {
     rows.iter().map(table_row).collect::<Vec<_>>().join(
         "
 ",

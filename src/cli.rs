@@ -69,6 +69,8 @@ pub enum Command {
     /// Draw who calls, extends or imports whom
     #[command(subcommand)]
     Graph(GraphCommand),
+    /// Serve an editor: the language server protocol on standard input and output
+    Server,
     /// Look at the configuration
     #[command(subcommand)]
     Config(ConfigCommand),

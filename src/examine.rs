@@ -9,7 +9,7 @@ use crate::baseline::{self, Baseline};
 use crate::checks::{Check, RULES, tool};
 use crate::finding::{Confidence, Finding, Rule};
 use crate::fix;
-use crate::program::{Facts, Modules};
+use crate::program::{Facts, Modules, Pattern};
 use crate::progress::{Progress, Stage};
 use crate::project::{Document, Documents, FileId, Project, Selection, SourceFile};
 use crate::report::{Report, Standing};
@@ -53,6 +53,15 @@ impl Wishes<'_> {
     }
 }
 
+/// A program that trains, by its files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trainer {
+    /// The module that is run.
+    pub entry: FileId,
+    /// The files that own code which it may run.
+    pub files: Vec<FileId>,
+}
+
 /// A project with all that is found in it.
 #[derive(Clone, Debug)]
 pub struct Examined {
@@ -67,6 +76,8 @@ pub struct Examined {
     pub standing: Vec<Finding>,
     /// The texts that findings and fixes point into.
     pub documents: Documents,
+    /// The programs that train.
+    pub trainers: Vec<Trainer>,
 }
 
 impl Examined {
@@ -74,7 +85,10 @@ impl Examined {
     #[must_use]
     pub fn new(project: Project, wishes: Wishes<'_>) -> Self {
         let modules = match wishes.progress {
-            Some(progress) => Modules::load_watched(&project, &|| progress.count()),
+            Some(progress) => Modules::load_with(&project, |_| {
+                progress.count();
+                None
+            }),
             None => Modules::load(&project),
         };
         wishes.enter(Stage::Checking);
@@ -84,14 +98,26 @@ impl Examined {
     /// Examines a project whose modules are known.
     #[must_use]
     pub fn of(project: Project, modules: Modules, wishes: Wishes<'_>) -> Self {
-        let (found, mut documents, suppressions) =
+        Self::unless(project, modules, wishes, &|| false).expect("nobody stops it")
+    }
+
+    /// The same, or nothing as soon as nobody wants to know any more.
+    #[must_use]
+    pub fn unless(
+        project: Project,
+        modules: Modules,
+        wishes: Wishes<'_>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Option<Self> {
+        let (found, mut documents, suppressions, trainers) =
             analysis::with_modules(&modules, &project, wishes.library, |facts| {
-                let mut found = analysis::findings_of(wishes.checks, &project, facts, wishes.strict);
+                let (checks, strict) = (wishes.checks, wishes.strict);
+                let mut found = analysis::findings_unless(checks, &project, facts, strict, is_stopped)?;
                 let documents = documents(&project, facts, &found);
                 fix::settle(&mut found, &documents);
                 let suppressions = suppressions(facts, &documents);
-                (found, documents, suppressions)
-            });
+                Some((found, documents, suppressions, trainers(facts)))
+            })?;
         let everything = Checks { known: RULES, ran: &|_| true };
         let standing = match wishes.ignores {
             Ignores::Obeyed => {
@@ -109,7 +135,7 @@ impl Examined {
                 baseline.report_stale(&mut report, &scope, next_file(&project), &mut documents);
             }
         }
-        Self { project, modules, report, standing, documents }
+        Some(Self { project, modules, report, standing, documents, trainers })
     }
 
     /// The text of a baseline that knows all that is reported, and what `old` knows of what is not looked at here.
@@ -151,6 +177,11 @@ fn scope(project: &Project, standing: &[Finding]) -> baseline::Scope {
 /// A number that no file of the project has.
 fn next_file(project: &Project) -> FileId {
     FileId(u32::try_from(project.files().len()).expect("fewer files than 2^32"))
+}
+
+fn trainers(facts: &Facts<'_>) -> Vec<Trainer> {
+    let trains = facts.programs.iter().filter(|program| program.pattern != Pattern::None);
+    trains.map(|program| Trainer { entry: program.entry, files: program.files() }).collect()
 }
 
 /// The texts that findings, fixes and suppressions point into.

@@ -51,6 +51,7 @@
 //! | [`examine`] | which of the findings are said: selected, not suppressed, in the given paths |
 //! | [`normalise`] | fixes of restrictions: rewriting a violation into the published subset |
 //! | [`fix`] | edits: their order, the proof that they are good, the files that they change |
+//! | [`server`] | the language server: the same in an editor, examined again after each edit |
 //! | [`cli`], [`commands`] | the words of the command line, and what each command does |
 //!
 //! # Where to start reading
@@ -84,5 +85,6 @@ pub mod ranks;
 pub mod report;
 pub mod rewrite;
 pub mod semantic;
+pub mod server;
 pub mod suppression;
 pub mod syntax;

@@ -6,6 +6,7 @@
 //! reported as `unused-suppression`.
 
 mod apply;
+mod insert;
 mod parse;
 
 use thiserror::Error;
@@ -15,6 +16,7 @@ use crate::project::FileId;
 use crate::syntax::TextRange;
 
 pub use apply::{Applied, Checks, apply};
+pub use insert::insertion;
 pub use parse::parse;
 
 /// One directive in a comment.

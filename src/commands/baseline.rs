@@ -4,10 +4,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
-
 use super::Mistake;
-use super::check::Job;
+use super::check::{Job, create};
 use crate::baseline::Baseline;
 use crate::cli::CheckArgs;
 use crate::examine::{Examined, Wishes};
@@ -49,7 +47,9 @@ pub(super) fn write(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
     })?;
     let text = examined.baseline(wishes.baseline);
     let stale = wishes.baseline.map_or(0, |old| examined.stale(old));
-    fs::write(&path, &text).with_context(|| format!("{} can't be written", path.display()))?;
+    let mut out = create(&path)?;
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
     if !global.quiet {
         let known = text.lines().filter(|line| !line.starts_with('#')).count();
         let entries = if known == 1 { "1 entry".to_owned() } else { format!("{known} entries") };

@@ -104,6 +104,12 @@ fn standard_input(arguments: &CheckArgs) -> anyhow::Result<(Vec<u8>, StandardInp
     Ok((bytes, StandardInput { filename: arguments.stdin_filename.clone(), text }))
 }
 
+/// A file for what is reported, or for what is known.
+pub(super) fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
+    let file = File::create(path).with_context(|| format!("{} can't be written", path.display()))?;
+    Ok(BufWriter::new(file))
+}
+
 impl Job<'_> {
     /// Shows how far the work on `project` is, until the bar is dropped.
     pub(super) fn bar(self, project: &Project) -> Bar {
@@ -138,9 +144,7 @@ impl Job<'_> {
                 options.offers = offers.get_or_insert_with(|| self.offers(examined)).clone();
             }
             if let Some(path) = &output.file {
-                let file =
-                    File::create(path).with_context(|| format!("{} can't be written", path.display()))?;
-                let mut out = BufWriter::new(file);
+                let mut out = create(path)?;
                 report::write(output.format, report, &sources, &options, &mut out)?;
                 out.flush()?;
             } else if !(global.quiet && report.findings.is_empty() && output.format == Format::Full) {

@@ -21,6 +21,7 @@ use crate::cli::{Cli, Command, ConfigArgs, ConfigCommand, GlobalArgs, resolve_co
 use crate::project::{
     ConfigError, ConfigSource, FileProblem, OpenOptions, Project, ProjectError, UnknownCheck, config,
 };
+use crate::server::End;
 
 /// Long chains of operators make deep trees; dropping one needs the stack.
 const STACK: usize = 16 << 20;
@@ -91,6 +92,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Explain(arguments) => explain::run(&arguments, global),
         Command::Loops(arguments) => loops::run(&arguments, global),
         Command::Graph(command) => graph::run(&command, global),
+        Command::Server => server(),
         Command::Config(ConfigCommand::Show(arguments)) => {
             let project = open(&arguments.paths, &options(&arguments.config, global), global)?;
             write!(io::stdout().lock(), "{}", project.config().explained())?;
@@ -105,6 +107,15 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     }
+}
+
+/// Serves an editor until it says `exit`.
+fn server() -> anyhow::Result<u8> {
+    // A client that leaves without `shutdown` is told so, as the protocol asks.
+    Ok(match crate::server::stdio(STACK)? {
+        End::Orderly => CLEAN,
+        End::Abrupt => FINDINGS,
+    })
 }
 
 /// Whether standard output gets colors.

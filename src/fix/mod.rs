@@ -29,6 +29,6 @@ pub use edits::{Edits, Replacement};
 pub use offers::offers;
 pub use original::{Change, Originals};
 pub use parcel::{Cause, Refusal};
-pub use rounds::{Mended, mend};
+pub use rounds::{Mended, mend, mend_one};
 pub use settle::settle;
 pub use write::{Target, WriteProblem, write};

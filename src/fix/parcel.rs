@@ -83,12 +83,7 @@ pub(super) fn parcels(
     }
     let mut parcels = Vec::new();
     let mut refusals = Vec::new();
-    let broken: BTreeSet<FileId> = examined
-        .standing
-        .iter()
-        .filter(|finding| finding.rule.code == tool::INVALID_SYNTAX.code)
-        .map(|finding| finding.primary.location.file)
-        .collect();
+    let broken = broken(examined);
     for members in single.into_iter().chain(units.into_values()) {
         match parcel(examined, &members, &reported, &broken, originals) {
             Ok(parcel) => parcels.push(parcel),
@@ -102,6 +97,24 @@ pub(super) fn parcels(
         key(a).cmp(&key(b))
     });
     (parcels, refusals)
+}
+
+/// The parcel of one fix that is right by itself.
+pub(super) fn single(
+    examined: &Examined,
+    finding: &Finding,
+    originals: &mut Originals<'_>,
+) -> Result<Parcel, Refusal> {
+    match &finding.fix {
+        Some(fix) => parcel(examined, &[(finding, fix)], &[finding], &broken(examined), originals),
+        None => Err(Refusal::new(finding, &examined.documents, "there is none")),
+    }
+}
+
+/// The files that don't parse.
+fn broken(examined: &Examined) -> BTreeSet<FileId> {
+    let errors = examined.standing.iter().filter(|finding| finding.rule.code == tool::INVALID_SYNTAX.code);
+    errors.map(|finding| finding.primary.location.file).collect()
 }
 
 fn parcel(

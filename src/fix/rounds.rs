@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::edits::Edits;
 use super::original::{Change, Originals};
-use super::parcel::{Parcel, Refusal, parcels};
+use super::parcel::{Parcel, Refusal, parcels, single};
 use super::search::Search;
 use crate::examine::{Examined, Wishes};
-use crate::finding::Applicability;
+use crate::finding::{Applicability, Finding};
 use crate::project::{FileId, encode};
 
 /// Fixes that enable others do so a few times, not for ever.
@@ -62,6 +62,34 @@ pub fn mend(
     }
     let changes = changed.into_iter().filter_map(|file| change(file, &examined, &mut originals)).collect();
     Mended { examined, changes, groups, fixed, refusals }
+}
+
+/// What the fix of one finding, which is right by itself, makes of the files; how safe it is does not matter.
+///
+/// # Errors
+///
+/// It is not good, or there is none.
+pub fn mend_one(examined: &Examined, wishes: Wishes<'_>, finding: &Finding) -> Result<Vec<Change>, Refusal> {
+    let mut originals = Originals::new(&examined.project, &examined.modules, None);
+    let parcel = single(examined, finding, &mut originals)?;
+    let mut search = Search {
+        before: examined,
+        wishes,
+        originals: &mut originals,
+        proofs: &mut 1,
+        admitted: Vec::new(),
+        edits: Edits::default(),
+        after: None,
+        refusals: Vec::new(),
+    };
+    search.admit(&[&parcel]);
+    let (after, refusals) = (search.after, search.refusals);
+    let Some(after) = after else {
+        let lost = || Refusal::new(finding, &examined.documents, "it can't be tried");
+        return Err(refusals.into_iter().next().unwrap_or_else(lost));
+    };
+    let files = parcel.edits.files();
+    Ok(files.filter_map(|file| change(file, &after, &mut originals)).collect())
 }
 
 /// What one round comes to.

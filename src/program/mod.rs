@@ -1,6 +1,7 @@
 //! All modules together: classes, value flow, calls, effects, training loops and programs.
 
 mod call_graph;
+mod components;
 mod conditions;
 mod containers;
 mod doings;
@@ -21,6 +22,7 @@ mod tracing;
 mod travel;
 
 pub use call_graph::{Adjacency, QualifiedNames, adjacency};
+pub use components::Components;
 pub use conditions::{Approach, ConditionalCall, Decision, Manner};
 pub use doings::Doing;
 pub use effects::{Effects, Summary};

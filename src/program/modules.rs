@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
+use super::components::Components;
+use super::solver::capacity;
 use crate::api::Library;
-use crate::project::{FileId, FileKind, FileProblem, Imports, Project, Target};
+use crate::project::{FileId, FileKind, FileProblem, Imports, Project, SourceFile, Target};
 use crate::semantic::{self, FunctionId, Import, Imported, Module, ValueId};
 
 /// A function or lambda of the project.
@@ -61,69 +64,141 @@ pub struct Modules {
     /// Of the text that each module was made of.
     digests: Vec<Digest>,
     /// The dotted names.
-    pub names: Vec<String>,
+    pub names: Arc<[String]>,
     /// Which imports lead where.
-    pub imports: Imports,
+    pub imports: Arc<Imports>,
+    /// Which files can have to do with each other.
+    pub components: Arc<Components>,
     /// Files and folders that could not be read.
     pub problems: Vec<FileProblem>,
     /// Files whose bytes are no text; each is a finding.
     pub undecodable: Vec<(FileId, FileProblem)>,
+    /// How many objects a value may be before it is unknown; the whole project's size decides.
+    pub capacity: usize,
+}
+
+/// A file on its own.
+struct Made {
+    file: FileId,
+    module: Arc<Module>,
+    digest: Digest,
+    problem: Option<FileProblem>,
+}
+
+impl Made {
+    fn of(file: FileId, text: &str) -> Self {
+        Self { file, module: Arc::new(semantic::analyse(text)), digest: Digest::of(text), problem: None }
+    }
+
+    fn read(project: &Project, file: &SourceFile) -> Self {
+        match file.kind {
+            FileKind::Stub => Self::of(file.id, ""),
+            FileKind::Source => match project.read(file.id) {
+                Ok(text) => Self::of(file.id, &text),
+                Err(problem) => Self { problem: Some(problem), ..Self::of(file.id, "") },
+            },
+        }
+    }
 }
 
 impl Modules {
     /// Reads and analyses each file of the project by itself, in parallel.
     #[must_use]
     pub fn load(project: &Project) -> Self {
-        Self::load_watched(project, &|| ())
+        Self::load_with(project, |_| None)
     }
 
-    /// Does the same and tells after each file.
+    /// Reads and analyses the files of the project that `known` has not, in parallel. `known` tells which file of
+    /// other modules is still the same.
     #[must_use]
-    pub fn load_watched(project: &Project, after_each: &(dyn Fn() + Sync)) -> Self {
-        let results: Vec<(Arc<Module>, Digest, Option<FileProblem>)> = project
-            .files()
-            .par_iter()
-            .map(|file| {
-                let result = match file.kind {
-                    FileKind::Stub => (Arc::new(semantic::analyse("")), Digest::of(""), None),
-                    FileKind::Source => match project.read(file.id) {
-                        Ok(text) => (Arc::new(semantic::analyse(&text)), Digest::of(&text), None),
-                        Err(problem) => (Arc::new(semantic::analyse("")), Digest::of(""), Some(problem)),
-                    },
-                };
-                after_each();
-                result
-            })
-            .collect();
-        let mut problems = project.problems().to_vec();
-        let mut list = Vec::with_capacity(results.len());
-        let mut digests = Vec::with_capacity(results.len());
-        let mut undecodable = Vec::new();
-        for ((module, digest, problem), file) in results.into_iter().zip(project.files()) {
-            list.push(module);
-            digests.push(digest);
-            match problem {
-                Some(problem) if problem.offset.is_some() => undecodable.push((file.id, problem)),
-                problem => problems.extend(problem),
-            }
+    pub fn load_with<'k>(
+        project: &Project,
+        known: impl Fn(&SourceFile) -> Option<(&'k Self, FileId)> + Sync,
+    ) -> Self {
+        let files = project.files().par_iter();
+        let made = files.map(|file| match known(file) {
+            Some((modules, same)) => modules.made(same, file.id),
+            None => Made::read(project, file),
+        });
+        let mut modules = Self {
+            list: Vec::with_capacity(project.files().len()),
+            digests: Vec::with_capacity(project.files().len()),
+            names: project.files().iter().map(|file| file.name.as_str().to_owned()).collect(),
+            imports: Arc::new(Imports::new(project.files())),
+            components: Arc::default(),
+            problems: project.problems().to_vec(),
+            undecodable: Vec::new(),
+            capacity: 0,
+        };
+        for Made { file, module, digest, problem } in made.collect::<Vec<_>>() {
+            modules.list.push(module);
+            modules.digests.push(digest);
+            modules.remember(file, problem);
         }
-        let names = project.files().iter().map(|file| file.name.as_str().to_owned()).collect();
-        Self { list, digests, names, imports: Imports::new(project.files()), problems, undecodable }
+        modules.linked()
+    }
+
+    /// What is known of a file by itself, under another number.
+    fn made(&self, file: FileId, new: FileId) -> Made {
+        let problem = self.undecodable.iter().find(|(other, _)| *other == file);
+        Made {
+            file: new,
+            module: Arc::clone(&self.list[file.index()]),
+            digest: self.digests[file.index()],
+            problem: problem.map(|(_, problem)| problem.clone()),
+        }
+    }
+
+    /// Takes down what keeps a file from being text, or from being read at all.
+    fn remember(&mut self, file: FileId, problem: Option<FileProblem>) {
+        match problem {
+            Some(problem) if problem.offset.is_some() => self.undecodable.push((file, problem)),
+            problem => self.problems.extend(problem),
+        }
+    }
+
+    /// These modules with what only all of them tell.
+    fn linked(mut self) -> Self {
+        self.components = Arc::new(Components::new(&self.list, &self.imports));
+        self.capacity = capacity(self.list.iter().map(|module| module.values.len()).sum());
+        self
     }
 
     /// The modules as they would be with these texts in place of what the files hold. Only these are analysed.
     #[must_use]
     pub fn with_texts(&self, texts: &BTreeMap<FileId, Arc<str>>) -> Self {
         let texts: Vec<(FileId, &Arc<str>)> = texts.iter().map(|(&file, text)| (file, text)).collect();
-        let made: Vec<(FileId, Arc<Module>, Digest)> = texts
-            .par_iter()
-            .map(|&(file, text)| (file, Arc::new(semantic::analyse(text)), Digest::of(text)))
-            .collect();
+        let made = texts.par_iter().map(|&(file, text)| Made::of(file, text)).collect();
+        self.with(made)
+    }
+
+    /// The modules with what these files of `project` hold now.
+    #[must_use]
+    pub fn read_again(&self, project: &Project, files: &[FileId]) -> Self {
+        let made = files.par_iter().map(|&file| Made::read(project, project.file(file))).collect();
+        self.with(made)
+    }
+
+    fn with(&self, made: Vec<Made>) -> Self {
         let mut modules = self.clone();
-        for (file, module, digest) in made {
+        for Made { file, module, digest, problem } in made {
             modules.list[file.index()] = module;
             modules.digests[file.index()] = digest;
+            modules.undecodable.retain(|(other, _)| *other != file);
+            modules.remember(file, problem);
         }
+        modules.linked()
+    }
+
+    /// These files as if the others were empty. What is found in whole components is the same as in all modules.
+    #[must_use]
+    pub fn only(&self, files: &FxHashSet<FileId>) -> Self {
+        let nothing = Arc::new(semantic::analyse(""));
+        let mut modules = self.clone();
+        for file in self.files().filter(|file| !files.contains(file)) {
+            modules.list[file.index()] = Arc::clone(&nothing);
+        }
+        modules.undecodable.retain(|(file, _)| files.contains(file));
         modules
     }
 

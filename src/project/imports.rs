@@ -146,6 +146,24 @@ impl Imports {
         &self.folders[folder.0 as usize].path
     }
 
+    /// Whether a file is a folder's `__init__`.
+    #[must_use]
+    pub fn is_package(&self, file: FileId) -> bool {
+        self.files[file.index()].is_package
+    }
+
+    /// Each module that is in a package or folder: the package, the module's name there, and the module.
+    pub fn listing(&self) -> impl Iterator<Item = (Target, &str, Target)> {
+        let mut texts = vec![""; self.names.len()];
+        for (text, id) in &self.names {
+            texts[id.0 as usize] = text;
+        }
+        self.entries.keys().map(move |&(folder, name)| {
+            let parent = self.normal(Target::Namespace(folder));
+            (parent, texts[name.0 as usize], self.normal(self.entry(folder, name)))
+        })
+    }
+
     /// What `import dotted` (level 0) or `from ..dotted import` (level 2) in `importer` means. The whole name must be
     /// in the project: where `a` is and `a.b` isn't, `a.b` is external.
     #[must_use]

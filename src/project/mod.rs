@@ -32,6 +32,7 @@ pub use globs::{GlobProblem, PathGlobs};
 pub use imports::{FolderId, Imports, Target};
 pub use names::ModuleName;
 pub use open::{ConfigSource, OpenOptions, StandardInput};
+pub use root::locate;
 pub use selection::{SelectOptions, Selection, Selector, UnknownCheck};
 pub use source_control::SourceControl;
 
@@ -105,7 +106,7 @@ pub struct SourceFile {
 pub struct Project {
     root: PathBuf,
     config: Config,
-    files: Vec<SourceFile>,
+    files: Arc<[SourceFile]>,
     problems: Vec<FileProblem>,
     overlay: BTreeMap<PathBuf, Arc<str>>,
     /// The paths that are reported, without those that a forced exclude leaves out.
@@ -155,8 +156,13 @@ impl Project {
     /// The file at `path`, absolute or relative to the current directory.
     #[must_use]
     pub fn find(&self, path: &Path) -> Option<&SourceFile> {
-        let path = root::locate(path).ok()?;
-        let relative = discover::relative(&self.root, &path)?;
+        self.find_located(&root::locate(path).ok()?)
+    }
+
+    /// The file at a path that [`locate`] has given.
+    #[must_use]
+    pub fn find_located(&self, path: &Path) -> Option<&SourceFile> {
+        let relative = discover::relative(&self.root, path)?;
         let index = self.files.binary_search_by(|file| file.relative.as_bytes().cmp(relative.as_bytes()));
         Some(&self.files[index.ok()?])
     }
@@ -224,6 +230,14 @@ impl Project {
             project.overlay.remove(&self.file(file).path);
         }
         project
+    }
+
+    /// The same project where findings are reported in these files alone.
+    #[must_use]
+    pub fn reporting(&self, files: &[FileId]) -> Self {
+        let all = self.files.iter().cloned();
+        let files = all.map(|file| SourceFile { reported: files.contains(&file.id), ..file }).collect();
+        Self { files, ..self.clone() }
     }
 
     /// The text of a file, read again, for reports. Bytes that can't be decoded appear as U+FFFD, so that the offset

@@ -107,7 +107,7 @@ impl Project {
         let is_reported = |path: &Path| options.report_all || given.iter().any(|given| given.covers(path));
         let files = source_files(located, is_reported);
         let given = given.into_iter().map(|given| given.path).collect();
-        Ok(Self { root, config, files, problems, overlay, given })
+        Ok(Self { root, config, files: files.into(), problems, overlay, given })
     }
 }
 

@@ -54,7 +54,11 @@ fn missing_or(source: io::Error, path: &Path) -> ProjectError {
 
 /// The absolute path, with the links in its folder resolved and without `..`; the file itself may be a link, or
 /// missing.
-pub(super) fn locate(path: &Path) -> io::Result<PathBuf> {
+///
+/// # Errors
+///
+/// The current directory or a folder on the way can't be had.
+pub fn locate(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) if !path.is_dir() => Ok(locate(parent)?.join(name)),

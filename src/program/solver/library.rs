@@ -102,7 +102,9 @@ impl Solver<'_> {
     /// What a library made at this call.
     fn created(&mut self, site: SiteId, class: ExternalId) {
         if let Some(result) = self.result(site) {
-            let object = self.creation(Object::Created(class, NodeId(u32::MAX)), result);
+            // Beyond the sites that are told apart, one object stands for all of a component.
+            let component = self.modules.components.of(self.site_caller(site).file);
+            let object = self.creation(Object::Created(class, NodeId(u32::MAX - component.0)), result);
             self.add(result, object);
         }
     }

@@ -39,14 +39,15 @@ use crate::semantic::{Constant, FunctionId, Module, NameId, Parameter, ScopeKind
 
 /// How many objects a value may be before it is unknown: fewer in a large project, so that the work stays near
 /// linear in its size.
-fn capacity(values: usize) -> usize {
+#[must_use]
+pub(super) fn capacity(values: usize) -> usize {
     (WORK / values.max(1)).clamp(8, 64)
 }
 
 /// How many objects all values together may be, roughly, in a project that is not small.
 const WORK: usize = 6_000_000;
 
-/// How many creation sites of one class or library function are told apart.
+/// How many creation sites of one class or library function are told apart in a component.
 const SITES: u32 = 64;
 
 /// Which calls values flow along.
@@ -163,7 +164,7 @@ impl<'a> Solver<'a> {
             values,
             nodes,
             uses: Uses::with_capacity(count * 2),
-            capacity: capacity(count),
+            capacity: modules.capacity,
             view,
             queue: VecDeque::new(),
             fields: FxHashMap::with_capacity_and_hasher(count / 4, FxBuildHasher),

@@ -1,0 +1,359 @@
+//! A folder of the editor as a project: what is found in it, kept up to date edit by edit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use lsp_types::{Diagnostic, DiagnosticSeverity, Uri};
+use rustc_hash::FxHashSet;
+
+use super::client::Client;
+use super::documents::Documents;
+use super::paths::Place;
+use super::places::Lines;
+use super::said::{Said, said};
+use crate::analysis;
+use crate::api::Library;
+use crate::checks::{CHECKS, RULES};
+use crate::examine::{Examined, Ignores, Trainer, Wishes};
+use crate::finding::SpanRange;
+use crate::program::Modules;
+use crate::project::{
+    ConfigSource, FileId, OpenOptions, Project, ProjectError, SelectOptions, Selection, SourceFile,
+};
+
+/// What a workspace was made for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// A folder that is open in the editor.
+    Folder(PathBuf),
+    /// A document that is in none of them.
+    Document(Place),
+}
+
+impl Scope {
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Self::Folder(path) => path,
+            Self::Document(place) => place.path(),
+        }
+    }
+
+    /// Whether the findings in a file are this workspace's to tell.
+    pub(super) fn covers(&self, path: &Path) -> bool {
+        match self {
+            Self::Folder(folder) => path.starts_with(folder),
+            Self::Document(place) => path == place.path(),
+        }
+    }
+}
+
+/// What has become of a workspace since it was looked at last.
+#[derive(Clone, Debug, Default)]
+struct Pending {
+    /// The files whose texts are others.
+    texts: BTreeSet<PathBuf>,
+    /// Files may have come or gone, or the configuration may be another.
+    files: bool,
+}
+
+/// Why nothing is known of a workspace.
+#[derive(Debug)]
+pub(super) enum Problem {
+    /// It can't be opened.
+    Project(ProjectError),
+    /// A row of its configuration is wrong.
+    Library(String),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Project(error) => write!(f, "{error}\nhelp: {}", error.help()),
+            Self::Library(error) => f.write_str(error),
+        }
+    }
+}
+
+impl Problem {
+    /// The configuration that is wrong.
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Project(ProjectError::Config(error)) => Some(&error.path),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with a file, if it is this one.
+    pub(super) fn in_file(&self, file: &Path, client: Client) -> Option<Diagnostic> {
+        let Self::Project(ProjectError::Config(error)) = self else { return None };
+        if error.path != file {
+            return None;
+        }
+        let byte = |column: usize| {
+            let chars = error.source_line.char_indices().map(|(byte, _)| byte);
+            chars.chain([error.source_line.len()]).nth(column).unwrap_or(error.source_line.len())
+        };
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let (start, end) = (error.column - 1, error.column - 1 + error.width);
+        let lines = Lines::new(&error.source_line, client.encoding);
+        let mut range = lines.range(SpanRange { start: number(byte(start)), end: number(byte(end)) });
+        (range.start.line, range.end.line) = (number(error.line - 1), number(error.line - 1));
+        Some(Diagnostic {
+            range,
+            severity: Some(DiagnosticSeverity::ERROR),
+            source: Some("hvdlint".to_owned()),
+            message: format!("{}\nhelp: {}", error.what, error.help),
+            ..Diagnostic::default()
+        })
+    }
+}
+
+/// A project that is kept up to date.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    pub(super) scope: Scope,
+    pending: Pending,
+    state: Option<State>,
+    /// Why it could not be opened as it is now.
+    pub(super) problem: Option<Problem>,
+}
+
+/// A project, and what is found in it.
+#[derive(Debug)]
+pub(super) struct State {
+    project: Project,
+    modules: Modules,
+    selection: Selection,
+    library: Option<Library>,
+    /// By file.
+    said: BTreeMap<FileId, Vec<Said>>,
+    trainers: Vec<Trainer>,
+}
+
+/// What looking at a workspace again has come to.
+#[derive(Debug)]
+pub(super) enum Update {
+    /// Somebody wants something else first; it remains to be done.
+    Stopped,
+    /// Everything is known, and what is found in these files may be different.
+    Files(Vec<PathBuf>),
+}
+
+/// What an update takes from its surroundings.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'s> {
+    pub(super) documents: &'s Documents,
+    pub(super) client: Client,
+    pub(super) uri: &'s dyn Fn(&Path) -> Option<Uri>,
+    pub(super) is_stopped: &'s dyn Fn() -> bool,
+}
+
+impl Workspace {
+    /// A workspace that nothing is known of yet.
+    pub(super) fn new(scope: Scope) -> Self {
+        let pending = Pending { files: true, ..Pending::default() };
+        Self { scope, pending, state: None, problem: None }
+    }
+
+    /// What is known.
+    pub(super) fn state(&self) -> Option<&State> {
+        self.state.as_ref()
+    }
+
+    /// Takes down that the text of a file is another.
+    pub(super) fn text_changed(&mut self, path: &Path) {
+        if self.knows(path) || self.pending.files {
+            self.pending.texts.insert(path.to_owned());
+        }
+    }
+
+    /// Takes down that a file may be new, or gone.
+    pub(super) fn file_changed(&mut self, path: &Path) {
+        self.pending.files = true;
+        self.pending.texts.insert(path.to_owned());
+    }
+
+    /// Takes down that files or the configuration may be others.
+    pub(super) fn everything_changed(&mut self) {
+        self.pending.files = true;
+    }
+
+    /// Whether the file is one of the project's.
+    pub(super) fn knows(&self, path: &Path) -> bool {
+        self.state.as_ref().is_some_and(|state| state.project.find_located(path).is_some())
+    }
+
+    /// Whether there is nothing to do.
+    pub(super) fn is_current(&self) -> bool {
+        !self.pending.files && self.pending.texts.is_empty()
+    }
+
+    /// Gives up on what is to be done, until something changes again.
+    pub(super) fn give_up(&mut self) {
+        self.pending = Pending::default();
+    }
+
+    /// Looks at what has changed: only changed files are read and parsed, and only what they can concern is
+    /// examined.
+    pub(super) fn update(&mut self, around: Surroundings<'_>) -> Update {
+        if self.pending.files || self.state.is_none() { self.open(around) } else { self.edit(around) }
+    }
+
+    fn open(&mut self, around: Surroundings<'_>) -> Update {
+        let mut touched: Vec<PathBuf> =
+            self.state.iter().flat_map(State::paths_with_findings).map(Path::to_owned).collect();
+        // What was wrong with the configuration may be mended.
+        touched.extend(self.problem.as_ref().and_then(Problem::file).map(Path::to_owned));
+        match self.opened(around) {
+            Ok(None) => return Update::Stopped,
+            Ok(Some(state)) => {
+                touched.extend(state.paths_with_findings().map(Path::to_owned));
+                self.state = Some(state);
+                self.problem = None;
+            }
+            Err(problem) => {
+                touched.extend(problem.file().map(Path::to_owned));
+                self.problem = Some(problem);
+            }
+        }
+        touched.extend(std::mem::take(&mut self.pending).texts);
+        touched.sort_unstable();
+        touched.dedup();
+        Update::Files(touched)
+    }
+
+    fn opened(&self, around: Surroundings<'_>) -> Result<Option<State>, Problem> {
+        let overlay = around.documents.iter();
+        let options = OpenOptions {
+            config: match self.scope {
+                Scope::Document(Place::Untitled(_)) => ConfigSource::Isolated,
+                _ => ConfigSource::Discover,
+            },
+            rules: RULES,
+            overlay: overlay.map(|(path, document)| (path.to_owned(), document.text.to_string())).collect(),
+            ..OpenOptions::default()
+        };
+        let project = Project::open(&[self.scope.path().to_owned()], &options).map_err(Problem::Project)?;
+        let selection = Selection::new(project.config(), &SelectOptions::default(), RULES)
+            .expect("no check is named besides the configuration's");
+        let library = analysis::own_library(&project).map_err(|error| Problem::Library(error.to_string()))?;
+        let before = self.state.as_ref().map(|state| (&state.project, &state.modules));
+        let unchanged = |file: &SourceFile| {
+            let (project, modules) = before.filter(|_| !self.pending.texts.contains(&file.path))?;
+            Some((modules, project.find_located(&file.path)?.id))
+        };
+        let modules = Modules::load_with(&project, unchanged);
+        let state =
+            State { project, modules, selection, library, said: BTreeMap::new(), trainers: Vec::new() };
+        let Some(examined) = Examined::unless(
+            state.project.clone(),
+            state.modules.clone(),
+            state.wishes(&state.selection),
+            around.is_stopped,
+        ) else {
+            return Ok(None);
+        };
+        let said = said(&examined, around.client, around.uri);
+        Ok(Some(State { said, trainers: examined.trainers, ..state }))
+    }
+
+    fn edit(&mut self, around: Surroundings<'_>) -> Update {
+        let state = self.state.as_mut().expect("a workspace that can't be opened is opened again");
+        let Some(files) = state.edit(&self.pending.texts, around) else { return Update::Stopped };
+        let mut touched: Vec<PathBuf> =
+            files.into_iter().map(|file| state.project.file(file).path.clone()).collect();
+        touched.extend(std::mem::take(&mut self.pending).texts);
+        touched.sort_unstable();
+        touched.dedup();
+        Update::Files(touched)
+    }
+}
+
+impl State {
+    /// The project.
+    pub(super) fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// What is said of a file.
+    pub(super) fn said(&self, path: &Path) -> &[Said] {
+        let file = self.project.find_located(path);
+        file.and_then(|file| self.said.get(&file.id)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether what stands in a file is told.
+    pub(super) fn trainers_of(&self, path: &Path) -> impl Iterator<Item = &Trainer> {
+        let file = self.project.find_located(path).map(|file| file.id);
+        self.trainers.iter().filter(move |trainer| file.is_some_and(|file| trainer.files.contains(&file)))
+    }
+
+    fn paths_with_findings(&self) -> impl Iterator<Item = &Path> {
+        self.said.keys().map(|&file| self.project.file(file).path.as_path())
+    }
+
+    /// What decides what is said.
+    pub(super) fn wishes<'s>(&'s self, selection: &'s Selection) -> Wishes<'s> {
+        let config = self.project.config();
+        Wishes {
+            checks: CHECKS,
+            library: self.library.as_ref().unwrap_or(Library::builtin()),
+            selection,
+            strict: config.strict,
+            confidence: config.confidence,
+            ignores: Ignores::Obeyed,
+            baseline: None,
+            progress: None,
+        }
+    }
+
+    /// The checks that run.
+    pub(super) fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// What can have to do with a file, examined again; findings are reported in `project`'s files.
+    pub(super) fn around(&self, file: FileId, project: Project, selection: &Selection) -> Examined {
+        let files = self.modules.components.around([file]);
+        Examined::of(project, self.modules.only(&files), self.wishes(selection))
+    }
+
+    /// Examines again what the changed texts can concern; gives the files of that, or nothing if it was stopped.
+    fn edit(&mut self, texts: &BTreeSet<PathBuf>, around: Surroundings<'_>) -> Option<Vec<FileId>> {
+        let changed: Vec<FileId> =
+            texts.iter().filter_map(|path| Some(self.project.find_located(path)?.id)).collect();
+        if changed.is_empty() {
+            return Some(Vec::new());
+        }
+        let (mut open, mut closed) = (BTreeMap::new(), Vec::new());
+        for &file in &changed {
+            match around.documents.get(&self.project.file(file).path) {
+                Some(document) => drop(open.insert(file, document.text.clone())),
+                None => closed.push(file),
+            }
+        }
+        let project = self.project.with_texts(&open).without_texts(&closed);
+        let modules = self.modules.read_again(&project, &changed);
+        let affected: FxHashSet<FileId> = if modules.capacity == self.modules.capacity {
+            let before = self.modules.components.around(changed.iter().copied());
+            before.into_iter().chain(modules.components.around(changed)).collect()
+        } else {
+            modules.files().collect()
+        };
+        let examined = Examined::unless(
+            project.clone(),
+            modules.only(&affected),
+            self.wishes(&self.selection),
+            around.is_stopped,
+        )?;
+        (self.project, self.modules) = (project, modules);
+        let mut touched: Vec<FileId> =
+            self.said.keys().copied().filter(|file| affected.contains(file)).collect();
+        self.said.retain(|file, _| !affected.contains(file));
+        self.said.extend(said(&examined, around.client, around.uri));
+        self.trainers.retain(|trainer| !affected.contains(&trainer.entry));
+        self.trainers.extend(examined.trainers);
+        touched.extend(self.said.keys().copied().filter(|file| affected.contains(file)));
+        Some(touched)
+    }
+}
