@@ -10,6 +10,7 @@ mod full;
 mod github;
 mod gitlab;
 pub mod graph;
+mod in_files;
 mod json;
 mod junit;
 mod markdown;
@@ -34,9 +35,10 @@ use crate::project::Documents;
 
 pub use crate::project::SourceControl;
 pub use fingerprint::fingerprints;
+use in_files::in_files;
 pub use offers::{Offer, Offers};
 pub(crate) use paint::Ink;
-pub use sources::{Columns, Position, Sources, Span};
+pub use sources::{Columns, Page, Position, Sources, Span};
 pub use statistics::write as write_statistics;
 
 /// A finding with the identity that it keeps when the code around it moves.
@@ -178,6 +180,26 @@ pub enum Format {
     Rdjson,
 }
 
+/// Who reads a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Audience {
+    /// They look at cells.
+    People,
+    /// They look at files.
+    Machines,
+}
+
+impl Format {
+    fn audience(self) -> Audience {
+        match self {
+            Self::Full | Self::Concise => Audience::People,
+            Self::Json | Self::Sarif | Self::Github | Self::Gitlab | Self::Junit | Self::Rdjson => {
+                Audience::Machines
+            }
+        }
+    }
+}
+
 /// How a report is written; what is written is in the [`Report`].
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -218,6 +240,11 @@ pub fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    if format.audience() == Audience::Machines
+        && let Some((report, documents)) = in_files(report, sources)
+    {
+        return write(format, &report, &Sources::new(&documents), options, out);
+    }
     match format {
         Format::Full => full::write(report, sources, options, out),
         Format::Concise => concise::write(report, sources, options, out),
