@@ -46,6 +46,7 @@
 //! | [`graph`] | where traced code does not do what its Python text says |
 //! | [`rewrite`] | the verbs that change a source: what fixes are made of |
 //! | [`suppression`] | comments that suppress findings |
+//! | [`baseline`] | findings that a project knows and does not want to hear of |
 //! | [`report`] | a file for each format |
 //! | [`analysis`] | from a project to its findings, in one page |
 //! | [`examine`] | which of the findings are said: selected, not suppressed, in the given paths |
@@ -69,6 +70,7 @@
 
 pub mod analysis;
 pub mod api;
+pub mod baseline;
 pub mod checks;
 pub mod cli;
 pub mod commands;
@@ -79,6 +81,7 @@ pub mod fix;
 pub mod graph;
 pub mod normalise;
 pub mod program;
+pub mod progress;
 pub mod project;
 pub mod ranks;
 pub mod report;
