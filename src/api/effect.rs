@@ -204,15 +204,14 @@ impl EffectSet {
         self.0 & other.0 != 0
     }
 
-    /// The effects that change something or ask the world: without what only says what a result is like.
+    /// The effects that change something or ask the world: without what only says what a result is like, and how a
+    /// symbol is traced.
     #[must_use]
     pub fn on_the_world(self) -> Self {
-        let of_results = [Effect::Agrees, Effect::KeepsLength, Effect::Measures];
-        of_results.into_iter().fold(self, Self::without)
-    /// The effects that change something or ask the world: without what only says how a symbol is traced.
-    #[must_use]
-    pub fn on_the_world(self) -> Self {
-        let of_tracing = [
+        let others = [
+            Effect::Agrees,
+            Effect::KeepsLength,
+            Effect::Measures,
             Effect::Memoizes,
             Effect::ReadsClock,
             Effect::ReadsValue,
@@ -224,7 +223,7 @@ impl EffectSet {
             Effect::Grows,
             Effect::KeepsPython,
         ];
-        of_tracing.into_iter().fold(self, Self::without)
+        others.into_iter().fold(self, Self::without)
     }
 
     /// Whether there is none.
