@@ -308,13 +308,17 @@ fn top_level(module: &Module, statement: StatementId) -> StatementId {
 /// broadcast, as far as that is known.
 pub(super) fn is_broadcast(job: &Job<'_>, own: &TrainingLoop) -> bool {
     let facts = job.facts;
+    // A callback sends the variables of the model that it is given to train with.
+    let is_of_another_fit = |symbol: &Symbol| {
+        symbol.is_class() && facts.library.kind_of_class(symbol) == Kind::Callback && job.is_fit(own)
+    };
     let calls: Vec<(FileId, CallId)> = job
         .calls()
         .filter(|&(file, call)| {
-            facts
-                .called_symbols(file, call)
-                .any(|symbol| sends(symbol) || symbol.has(Effect::Broadcasts) && is_kept(job, file, call))
-                || gives_unknown_code(job, own, file, call)
+            facts.called_symbols(file, call).any(|symbol| {
+                sends(symbol) && !is_of_another_fit(symbol)
+                    || symbol.has(Effect::Broadcasts) && is_kept(job, file, call)
+            }) || gives_unknown_code(job, own, file, call)
         })
         .collect();
     if calls.is_empty() {
