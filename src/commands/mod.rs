@@ -6,6 +6,7 @@ mod explain;
 mod fixes;
 mod graph;
 mod loops;
+mod picture;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;

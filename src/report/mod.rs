@@ -19,6 +19,7 @@ mod paint;
 mod patch;
 mod platform;
 pub mod programs;
+pub mod programs_picture;
 mod rdjson;
 mod sanitize;
 mod sarif;
