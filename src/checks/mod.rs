@@ -138,4 +138,5 @@ pub static RULES: &[&Rule] = &[
     &ranks::misused_horovod_api::CHECK.rule,
     &tool::INVALID_SYNTAX,
     &tool::UNUSED_SUPPRESSION,
+    &tool::STALE_BASELINE_ENTRY,
 ];
