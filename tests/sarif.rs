@@ -241,10 +241,10 @@ fn the_fixes_of_a_log_are_right_in_notebooks() {
     ];
     let book = serde_json::json!({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5});
     let book = serde_json::to_string_pretty(&book).unwrap();
-    let (by_log, by_fix) = (folder(&[("a b.ipynb", &book)]), folder(&[("a b.ipynb", &book)]));
+    let (by_log, by_fix) = (folder(&[("book.ipynb", &book)]), folder(&[("book.ipynb", &book)]));
     mended_by_log(by_log.path(), &[]);
     run(by_fix.path(), &["check", "--isolated", "--fix"]);
-    let after = |folder: &Path| fs::read_to_string(folder.join("a b.ipynb")).unwrap();
+    let after = |folder: &Path| fs::read_to_string(folder.join("book.ipynb")).unwrap();
     assert_ne!(after(by_fix.path()), book);
     assert_eq!(after(by_log.path()), after(by_fix.path()));
 }
