@@ -4,6 +4,7 @@ use crate::api::{Library, RowError};
 use crate::checks::{CHECKS, Check, Context, tool};
 use crate::distribute;
 use crate::finding::{Confidence, Finding, Level, Location};
+use crate::graph;
 use crate::program::{Facts, Hierarchy, Modules};
 use crate::project::{ApiKind, ApiRow, ConfigError, Project};
 use crate::ranks;
@@ -87,6 +88,7 @@ pub fn findings_unless(
     }
     findings.extend(distribute::findings(context, &findings));
     findings.extend(ranks::findings(context));
+    findings.extend(graph::findings(facts, &texts));
     findings.extend(syntax_errors(facts));
     Some(findings)
 }
