@@ -43,8 +43,10 @@
 //! | [`finding`] | what a check has to say |
 //! | [`distribute`] | what a program still needs to train with Horovod: a file for each rule |
 //! | [`ranks`] | the model of the ranks: what differs between them, what they send each other, what they write |
+//! | [`graph`] | where traced code does not do what its Python text says |
 //! | [`rewrite`] | the verbs that change a source: what fixes are made of |
 //! | [`suppression`] | comments that suppress findings |
+//! | [`baseline`] | findings that a project knows and does not want to hear of |
 //! | [`report`] | a file for each format |
 //! | [`analysis`] | from a project to its findings, in one page |
 //! | [`examine`] | which of the findings are said: selected, not suppressed, in the given paths |
@@ -68,6 +70,7 @@
 
 pub mod analysis;
 pub mod api;
+pub mod baseline;
 pub mod checks;
 pub mod cli;
 pub mod commands;
@@ -75,8 +78,10 @@ pub mod distribute;
 pub mod examine;
 pub mod finding;
 pub mod fix;
+pub mod graph;
 pub mod normalise;
 pub mod program;
+pub mod progress;
 pub mod project;
 pub mod ranks;
 pub mod report;

@@ -18,9 +18,10 @@ fn current(readme: &str) -> String {
     while let Some(line) = lines.next() {
         writeln!(text, "{line}").unwrap();
         if let Some(command) = comment(line, "output: ") {
-            assert_eq!(lines.next(), Some("```text"), "a block of text follows `{line}`");
+            let fence = lines.next().unwrap_or_default();
+            assert!(["```text", "```mermaid"].contains(&fence), "a block of text follows `{line}`");
             assert!(lines.by_ref().any(|line| line == "```"), "the block after `{line}` ends");
-            writeln!(text, "```text\n{}```", output(command)).unwrap();
+            writeln!(text, "{fence}\n{}```", output(command)).unwrap();
         } else if comment(line, "table: ") == Some("checks") {
             assert!(lines.by_ref().any(|line| line == "<!-- end -->"), "the table ends");
             writeln!(text, "{}<!-- end -->", table()).unwrap();
@@ -88,7 +89,7 @@ fn the_table_of_keys_is_complete() {
     let config = Config::default().to_toml();
     let simple = config.lines().filter_map(|line| Some(line.split_once(" = ")?.0));
     let tables = config.lines().filter_map(|line| line.strip_prefix('[')?.strip_suffix(']'));
-    let mut known: Vec<&str> = simple.chain(tables).chain(["select"]).collect();
+    let mut known: Vec<&str> = simple.chain(tables).chain(["select", "baseline"]).collect();
     known.sort_unstable();
     assert_eq!(keys, known);
 }

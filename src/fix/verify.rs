@@ -69,6 +69,9 @@ pub fn verdict<'f>(before: State<'f>, after: State<'f>, edits: &Edits, fixed: &[
             Some(index) => matched[index] = true,
             // A suppression that has lost its finding is no fault of the change.
             None if finding.rule.code == tool::UNUSED_SUPPRESSION.code => {}
+            // What only a distributed program is asked, and nobody can answer for sure.
+            None if finding.confidence == Confidence::Possible
+                && finding.rule.group == Group::Distribution => {}
             // What the next stage asks for may show only now.
             None if stage.is_some_and(|stage| finding.rule.group.stage() > stage) => {}
             // What the model of the ranks can't decide is no fault that it proves.

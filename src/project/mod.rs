@@ -25,7 +25,7 @@ mod selection;
 mod source_control;
 mod suggest;
 
-pub use config::{ApiKind, ApiRow, Config, ConfigError, LevelSetting};
+pub use config::{ApiKind, ApiRow, Config, ConfigError, LevelSetting, text as read_text};
 pub use decode::{Undecodable, decode, decode_as};
 pub use encode::{Unencodable, encode, encode_as};
 pub use error::{FileProblem, ProjectError};

@@ -6,7 +6,7 @@ use super::guards::{Atom, Guard};
 use super::model::Model;
 use super::{out_of_step, replicas_diverge, write_on_every_rank};
 use crate::api::{Effect, EffectSet, Symbol};
-use crate::distribute::{Acts, Handed, Job, Ranks};
+use crate::distribute::{Acts, Common, Handed, Job, Ranks};
 use crate::finding::{Finding, Label, Level, Rule};
 use crate::program::{Caller, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
@@ -209,8 +209,9 @@ fn alone(
 fn fits<'m>(model: &'m Model<'_>) -> Vec<(&'m TrainingLoop, Vec<Given>)> {
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
+    let common = Common::default();
     for &program in &model.programs {
-        let Some(job) = Job::new(model.facts, model.texts, program, &model.traced) else { continue };
+        let Some(job) = Job::new(model.facts, model.texts, program, &model.traced, &common) else { continue };
         for own in program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit) {
             if !seen.insert((own.caller.file, own.call)) {
                 continue;

@@ -25,6 +25,7 @@ mod lengths;
 pub mod misused_horovod_api;
 mod model;
 pub mod name_missing;
+pub mod order_differs_between_ranks;
 pub mod out_of_step;
 pub mod rank_not_called;
 pub mod replicas_diverge;
@@ -71,8 +72,13 @@ macro_rules! ranks_check {
 pub(crate) use ranks_check;
 
 /// All checks of the group, in the order of their codes.
-pub static RANKS: &[&RanksCheck] =
-    &[&out_of_step::CHECK, &replicas_diverge::CHECK, &write_on_every_rank::CHECK, &name_missing::CHECK];
+pub static RANKS: &[&RanksCheck] = &[
+    &out_of_step::CHECK,
+    &replicas_diverge::CHECK,
+    &write_on_every_rank::CHECK,
+    &name_missing::CHECK,
+    &order_differs_between_ranks::CHECK,
+];
 
 /// The checks of the group that look at single calls and names of Horovod, wherever it is started; no model is needed.
 pub static MISUSES: &[&Check] = &[

@@ -142,6 +142,9 @@ fn summary(report: &Report) -> String {
     if !report.suppressed.is_empty() {
         parts.push(format!("{} suppressed", report.suppressed.len()));
     }
+    if !report.known.is_empty() {
+        parts.push(format!("{} in the baseline", report.known.len()));
+    }
     format!("{fixed}{}", parts.join("; "))
 }
 

@@ -19,6 +19,7 @@ mod paint;
 mod patch;
 mod platform;
 pub mod programs;
+pub mod programs_picture;
 mod rdjson;
 mod sanitize;
 mod sarif;
@@ -28,15 +29,14 @@ mod statistics;
 pub(crate) mod testing;
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::finding::{Applicability, Finding, Level};
-use crate::project::{Documents, FileId};
+use crate::project::Documents;
 
 pub use crate::project::SourceControl;
 pub use fingerprint::fingerprints;
-use in_files::in_files;
+use in_files::{InFiles, in_files};
 pub use offers::{Offer, Offers};
 pub(crate) use paint::Ink;
 pub use sources::{Columns, Page, Position, Sources, Span};
@@ -60,10 +60,12 @@ pub struct Report {
     pub suppressed: Vec<(Reported, String)>,
     /// How many files were checked.
     pub files: usize,
+    /// What the baseline knows, in the same order.
+    pub known: Vec<Reported>,
+    /// What was found and is not said, in the same order.
+    pub hidden: Vec<Reported>,
     /// What was fixed, where fixing was asked for.
     pub fixed: Option<Fixed>,
-    /// Units of fixes with a member that is not reported: none of their fixes is right.
-    pub incomplete: BTreeSet<FileId>,
 }
 
 /// What becomes of a finding.
@@ -96,14 +98,11 @@ impl Report {
 
         let mut report = Self { files, ..Self::default() };
         for ((finding, standing), fingerprint) in all.into_iter().zip(fingerprints) {
-            if standing != Standing::Reported {
-                report.incomplete.extend(finding.fix.as_ref().and_then(|fix| fix.unit));
-            }
             let reported = Reported { finding, fingerprint };
             match standing {
                 Standing::Reported => report.findings.push(reported),
                 Standing::Suppressed(reason) => report.suppressed.push((reported, reason)),
-                Standing::Hidden => {}
+                Standing::Hidden => report.hidden.push(reported),
             }
         }
         report
@@ -176,7 +175,7 @@ pub enum Format {
     Github,
     /// GitLab's Code Quality report.
     Gitlab,
-    /// JUnit's XML.
+    /// The XML of `JUnit`.
     Junit,
     /// Reviewdog's JSON.
     Rdjson,
@@ -243,9 +242,9 @@ pub fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if format.audience() == Audience::Machines
-        && let Some((report, documents)) = in_files(report, sources)
+        && let Some(InFiles { report, documents, options }) = in_files(report, sources, options)
     {
-        return write(format, &report, &Sources::new(&documents), options, out);
+        return write(format, &report, &Sources::new(&documents), &options, out);
     }
     match format {
         Format::Full => full::write(report, sources, options, out),

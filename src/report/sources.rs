@@ -14,6 +14,7 @@ use crate::syntax::{LineIndex, TextSize};
 
 /// A place between two characters. A line ends at LF, CR LF or a lone CR; a tab is one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Position {
     /// 1-based.
     pub line: usize,
@@ -23,6 +24,7 @@ pub struct Position {
 
 /// A stretch of text: `end` is the position after its last character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Span {
     /// Where it begins.
     pub start: Position,
