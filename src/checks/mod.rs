@@ -132,6 +132,7 @@ pub static RULES: &[&Rule] = &[
     &distribute::checkpoint::RULE.rule,
     &distribute::steps::RULE.rule,
     &distribute::device::RULE.rule,
+    &distribute::data::RULE.rule,
     &ranks::gradients_not_averaged::RULE,
     &ranks::broadcast_without_effect::CHECK.rule,
     &ranks::order_differs_between_ranks::CHECK.rule,

@@ -120,6 +120,8 @@ impl Method {
     /// The method `==` calls.
     pub const EQ: Self = Self::of_comparison(CmpOp::Eq).expect("`==` has a method");
 
+    /// The method `/` calls.
+    pub const TRUEDIV: Self = Self::of(ast::Operator::Div);
     /// The method `in` calls, of its right operand.
     pub const CONTAINS: Self = Self::of_comparison(CmpOp::In).expect("`in` has a method");
     /// The method `%` calls.
