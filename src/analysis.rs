@@ -5,7 +5,7 @@ use crate::checks::{CHECKS, Check, Context, tool};
 use crate::distribute;
 use crate::finding::{Confidence, Finding, Level, Location};
 use crate::program::{Facts, Hierarchy, Modules};
-use crate::project::{ApiKind, ApiRow, Project};
+use crate::project::{ApiKind, ApiRow, ConfigError, Project};
 use crate::ranks;
 use crate::rewrite::Texts;
 use crate::syntax::TextRange;
@@ -15,7 +15,7 @@ use crate::syntax::TextRange;
 /// # Errors
 ///
 /// A row of the configuration's `api` can't be read.
-pub fn with_facts<R>(project: &Project, work: impl FnOnce(&Facts<'_>) -> R) -> Result<R, RowError> {
+pub fn with_facts<R>(project: &Project, work: impl FnOnce(&Facts<'_>) -> R) -> Result<R, ConfigError> {
     with_library(project, |library| with_modules(&Modules::load(project), project, library, work))
 }
 
@@ -24,7 +24,7 @@ pub fn with_facts<R>(project: &Project, work: impl FnOnce(&Facts<'_>) -> R) -> R
 /// # Errors
 ///
 /// A row of the configuration's `api` can't be read.
-pub fn with_library<R>(project: &Project, work: impl FnOnce(&Library) -> R) -> Result<R, RowError> {
+pub fn with_library<R>(project: &Project, work: impl FnOnce(&Library) -> R) -> Result<R, ConfigError> {
     Ok(work(own_library(project)?.as_ref().unwrap_or(Library::builtin())))
 }
 
@@ -33,9 +33,15 @@ pub fn with_library<R>(project: &Project, work: impl FnOnce(&Library) -> R) -> R
 /// # Errors
 ///
 /// A row of the configuration's `api` can't be read.
-pub fn own_library(project: &Project) -> Result<Option<Library>, RowError> {
+pub fn own_library(project: &Project) -> Result<Option<Library>, ConfigError> {
     let rows = &project.config().api;
-    if rows.is_empty() { Ok(None) } else { Library::with_rows(&table(rows)).map(Some) }
+    let Some(last) = rows.last() else { return Ok(None) };
+    let at_its_row = |error: RowError| {
+        let row = rows.get(error.line.saturating_sub(1)).unwrap_or(last);
+        row.place
+            .saying(error.message, "give qualified names of classes that are known, or add rows for them")
+    };
+    Library::with_rows(&table(rows)).map(Some).map_err(at_its_row)
 }
 
 /// Links the modules of `project` and gives the facts to `work`.

@@ -49,7 +49,7 @@ pub struct GlobalArgs {
     /// Print findings and errors only
     #[arg(short, long, conflicts_with = "verbose", global = true)]
     pub quiet: bool,
-    /// Say what is being done, and how long it takes; twice for more
+    /// Say what is being done, and how long it takes
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
     /// Use this many threads; the result is the same with any number [default: one for each core]
@@ -76,6 +76,8 @@ pub enum Command {
     Config(ConfigCommand),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
 }
 
 /// `hvdlint check`.
@@ -88,6 +90,8 @@ Examples:
   hvdlint check --output full --output sarif=report.sarif
   hvdlint check --diff train.py                 look at what --fix would change
   hvdlint check --fix train.py                  change it
+  hvdlint check --baseline known.txt --write-baseline
+  hvdlint check --baseline known.txt            only what is new
   cat train.py | hvdlint check - --stdin-filename train.py
 
 LIST is names, codes, beginnings of codes (HVD1) or groups, with commas between, or ALL. The narrower word wins.
@@ -144,6 +148,12 @@ pub struct CheckArgs {
     /// Report findings that comments in the source suppress
     #[arg(long, help_heading = "Choice of checks")]
     pub no_ignores: bool,
+    /// Don't report the findings that FILE knows; report its entries that are stale
+    #[arg(long, value_name = "FILE", help_heading = "Choice of checks")]
+    pub baseline: Option<PathBuf>,
+    /// Write what is found to the baseline, and take stale entries out
+    #[arg(long, conflicts_with_all = ["fix", "diff"], help_heading = "Choice of checks")]
+    pub write_baseline: bool,
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a comment would become the help of the whole command")]
@@ -191,6 +201,10 @@ pub struct ExplainArgs {
 
 /// `hvdlint loops`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hvdlint loops                         of the current directory
+  hvdlint loops --output json src       for a script")]
 pub struct LoopsArgs {
     /// Files and folders to report on
     #[arg(value_name = "PATHS", default_value = ".")]
@@ -237,10 +251,16 @@ pub struct GraphArgs {
 pub enum ConfigCommand {
     /// Print the configuration that applies, with defaults, and where it comes from
     Show(ConfigShowArgs),
+    /// Print the JSON schema of the configuration, for editors
+    Schema,
 }
 
 /// `hvdlint config show`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hvdlint config show                   what applies in the current directory
+  hvdlint config show --config ci.toml  what that file means")]
 pub struct ConfigShowArgs {
     /// Files and folders whose configuration is meant
     #[arg(value_name = "PATHS", default_value = ".")]
@@ -260,6 +280,17 @@ pub struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
+}
+
+/// `hvdlint man`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hvdlint man | man -l -
+  hvdlint man check > ~/.local/share/man/man1/hvdlint-check.1")]
+pub struct ManArgs {
+    /// The page of a command
+    pub command: Option<String>,
 }
 
 /// A report's format, and where it goes.

@@ -1,15 +1,17 @@
 //! From a project to what is said about it: the findings that are selected, not suppressed and in the given paths.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::analysis;
 use crate::api::Library;
+use crate::baseline::{self, Baseline};
 use crate::checks::{Check, RULES, tool};
 use crate::finding::{Confidence, Finding, Rule};
 use crate::fix;
 use crate::program::{Facts, Modules, Pattern};
-use crate::project::{Document, Documents, FileId, Project, Selection};
+use crate::progress::{Progress, Stage};
+use crate::project::{Document, Documents, FileId, Project, Selection, SourceFile};
 use crate::report::{Report, Standing};
 use crate::suppression::{self, Checks, Suppressions};
 
@@ -37,6 +39,18 @@ pub struct Wishes<'a> {
     pub confidence: Confidence,
     /// What comments mean.
     pub ignores: Ignores,
+    /// The findings that are known already.
+    pub baseline: Option<&'a Baseline>,
+    /// Who wants to know how far it is.
+    pub progress: Option<&'a Progress>,
+}
+
+impl Wishes<'_> {
+    fn enter(&self, stage: Stage) {
+        if let Some(progress) = self.progress {
+            progress.enter(stage);
+        }
+    }
 }
 
 /// A program that trains, by its files.
@@ -70,7 +84,14 @@ impl Examined {
     /// Reads the project and examines it.
     #[must_use]
     pub fn new(project: Project, wishes: Wishes<'_>) -> Self {
-        let modules = Modules::load(&project);
+        let modules = match wishes.progress {
+            Some(progress) => Modules::load_with(&project, |_| {
+                progress.count();
+                None
+            }),
+            None => Modules::load(&project),
+        };
+        wishes.enter(Stage::Checking);
         Self::of(project, modules, wishes)
     }
 
@@ -88,7 +109,7 @@ impl Examined {
         wishes: Wishes<'_>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Option<Self> {
-        let (found, documents, suppressions, trainers) =
+        let (found, mut documents, suppressions, trainers) =
             analysis::with_modules(&modules, &project, wishes.library, |facts| {
                 let (checks, strict) = (wishes.checks, wishes.strict);
                 let mut found = analysis::findings_unless(checks, &project, facts, strict, is_stopped)?;
@@ -105,9 +126,31 @@ impl Examined {
             }
             Ignores::Disregarded => found.clone(),
         };
-        let report =
-            Outcome { project: &project, wishes, documents: &documents }.report(found, &suppressions);
+        let outcome = Outcome { project: &project, wishes, documents: &documents };
+        let mut report = outcome.report(found, &suppressions);
+        if let Some(baseline) = wishes.baseline {
+            let scope = scope(&project, &standing);
+            baseline.apply(&mut report);
+            if wishes.selection.is_enabled(&tool::STALE_BASELINE_ENTRY) {
+                baseline.report_stale(&mut report, &scope, next_file(&project), &mut documents);
+            }
+        }
         Some(Self { project, modules, report, standing, documents, trainers })
+    }
+
+    /// The text of a baseline that knows all that is reported, and what `old` knows of what is not looked at here.
+    #[must_use]
+    pub fn baseline(&self, old: Option<&Baseline>) -> String {
+        let scope = scope(&self.project, &self.standing);
+        let kept = old.into_iter().flat_map(|old| old.kept(&self.report, &scope));
+        let known = self.report.findings.iter().chain(&self.report.known);
+        baseline::text(known, kept, &self.documents)
+    }
+
+    /// How many entries of a baseline are stale.
+    #[must_use]
+    pub fn stale(&self, old: &Baseline) -> usize {
+        old.stale(&self.report, &scope(&self.project, &self.standing)).len()
     }
 
     /// The same project with these texts in place of what the files hold.
@@ -115,6 +158,25 @@ impl Examined {
     pub fn with_texts(&self, texts: &BTreeMap<FileId, Arc<str>>, wishes: Wishes<'_>) -> Self {
         Self::of(self.project.with_texts(texts), self.modules.with_texts(texts), wishes)
     }
+}
+
+/// What of the project a baseline can be held against. A file that does not parse has findings that nobody sees.
+fn scope(project: &Project, standing: &[Finding]) -> baseline::Scope {
+    let broken: BTreeSet<FileId> = standing
+        .iter()
+        .filter(|finding| finding.rule.code == tool::INVALID_SYNTAX.code)
+        .map(|finding| finding.primary.location.file)
+        .collect();
+    let (reported, others) =
+        project.files().iter().partition::<Vec<_>, _>(|file| file.reported && !broken.contains(&file.id));
+    let paths = |files: Vec<&SourceFile>| files.into_iter().map(|file| file.relative.clone()).collect();
+    let is_whole = project.files().iter().all(|file| file.reported) && project.problems().is_empty();
+    baseline::Scope { reported: paths(reported), others: paths(others), is_whole }
+}
+
+/// A number that no file of the project has.
+fn next_file(project: &Project) -> FileId {
+    FileId(u32::try_from(project.files().len()).expect("fewer files than 2^32"))
 }
 
 fn trainers(facts: &Facts<'_>) -> Vec<Trainer> {

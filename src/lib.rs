@@ -45,6 +45,7 @@
 //! | [`ranks`] | the model of the ranks: what differs between them, what they send each other, what they write |
 //! | [`rewrite`] | the verbs that change a source: what fixes are made of |
 //! | [`suppression`] | comments that suppress findings |
+//! | [`baseline`] | findings that a project knows and does not want to hear of |
 //! | [`report`] | a file for each format |
 //! | [`analysis`] | from a project to its findings, in one page |
 //! | [`examine`] | which of the findings are said: selected, not suppressed, in the given paths |
@@ -68,6 +69,7 @@
 
 pub mod analysis;
 pub mod api;
+pub mod baseline;
 pub mod checks;
 pub mod cli;
 pub mod commands;
@@ -77,6 +79,7 @@ pub mod finding;
 pub mod fix;
 pub mod normalise;
 pub mod program;
+pub mod progress;
 pub mod project;
 pub mod ranks;
 pub mod report;

@@ -18,7 +18,7 @@ const CLEAN: &str = "x = 1\n";
 #[test]
 fn the_status_is_the_same_in_every_format() {
     let cases = [(CLEAN, 0), (WARNING, 1), (ERROR, 1)];
-    for format in ["full", "concise", "json", "sarif"] {
+    for format in ["full", "concise", "json", "sarif", "github", "gitlab", "junit", "rdjson"] {
         for (text, status) in cases {
             let project = folder(&[("train.py", text)]);
             let run = run(project.path(), &["check", "--output", format]);
@@ -118,7 +118,8 @@ fn rows_of_the_configuration_teach_names() {
     let project = folder(&[("train.py", train), ("pyproject.toml", &unknown)]);
     let run = run(project.path(), &["check"]);
     assert_eq!(run.status, 2);
-    assert!(run.stderr.contains("own.Nothing"), "{run:#?}");
+    assert!(run.stderr.contains("no row is the class `own.Nothing`"), "{run:#?}");
+    assert!(run.stderr.contains("pyproject.toml:1:"), "{run:#?}");
 }
 
 #[test]
@@ -233,6 +234,15 @@ fn quiet_prints_findings_only() {
     assert_eq!((quiet.status, quiet.stdout.as_str(), quiet.stderr.as_str()), (0, "", ""));
     let broken = folder(&[("train.py", ERROR)]);
     assert!(run(broken.path(), &["check", "-q"]).stdout.contains("invalid-syntax"));
+}
+
+#[test]
+fn a_verbose_run_says_what_it_does_and_how_long_it_takes() {
+    let project = folder(&[("train.py", ERROR)]);
+    let verbose = run(project.path(), &["check", "--verbose"]);
+    assert!(verbose.stderr.contains("hvdlint: 1 Python files in "), "{verbose:#?}");
+    assert!(verbose.stderr.contains("hvdlint: found 1 in 0."), "{verbose:#?}");
+    assert_eq!(run(project.path(), &["check", "--verbose", "--quiet"]).status, 2);
 }
 
 #[test]
@@ -453,7 +463,32 @@ fn the_configuration_is_shown_with_its_origin() {
     assert_eq!(shown.status, 0);
     assert!(shown.stdout.contains("hvdlint.toml") && shown.stdout.contains("strict = true"), "{shown:#?}");
     let isolated = run(project.path(), &["config", "show", "--isolated"]);
-    assert!(isolated.stdout.contains("strict = false"), "{isolated:#?}");
+    assert!(isolated.stdout.contains("strict = false  # default"), "{isolated:#?}");
+    assert!(shown.stdout.contains("confidence = \"certain\"  # default\n"), "{shown:#?}");
+    assert!(shown.stdout.contains("strict = true\n"), "a key of the file is no default: {shown:#?}");
+}
+
+#[test]
+fn the_schema_of_the_configuration_is_printed() {
+    let schema = run(root(), &["config", "schema"]).json();
+    let keys: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, hvdlint::project::config::KEYS.map(|key| key.name));
+    let checks = schema["definitions"]["check"]["anyOf"][0]["enum"].as_array().unwrap();
+    for word in ["ALL", "restriction", "HVD005", "import-not-at-top"] {
+        assert!(checks.iter().any(|check| check == word), "{word}");
+    }
+}
+
+#[test]
+fn manual_pages_are_printed() {
+    let page = run(root(), &["man"]);
+    assert_eq!((page.status, page.stderr.as_str()), (0, ""));
+    assert!(page.stdout.contains(".TH hvdlint 1"), "{page:#?}");
+    let check = run(root(), &["man", "check"]);
+    assert!(check.stdout.contains("unsafe\\-fixes"), "{check:#?}");
+    let unknown = run(root(), &["man", "chekc"]);
+    assert_eq!(unknown.status, 2);
+    assert!(unknown.stderr.contains("there is no command `chekc`"), "{unknown:#?}");
 }
 
 #[test]
@@ -463,6 +498,8 @@ fn what_is_shown_as_configuration_can_be_read_back() {
     fs::write(project.path().join("again.toml"), &shown).unwrap();
     let again = run(project.path(), &["config", "show", "--config", "again.toml"]);
     assert_eq!(again.status, 0, "{again:#?}");
-    let body = |text: &str| text.lines().skip(1).collect::<Vec<_>>().join("\n");
-    assert_eq!(body(&again.stdout), body(&shown));
+    let values = |text: &str| -> Vec<String> {
+        text.lines().skip(1).map(|line| line.trim_end_matches("  # default").to_owned()).collect()
+    };
+    assert_eq!(values(&again.stdout), values(&shown));
 }

@@ -171,6 +171,8 @@ fn mended(files: &[(&str, &str)], options: &Options<'_>) -> Outcome {
             strict: false,
             confidence: Confidence::Certain,
             ignores: Ignores::Obeyed,
+            baseline: None,
+            progress: None,
         };
         let examined = Examined::new(project.clone(), wishes);
         (options.meanwhile)(&project_folder);

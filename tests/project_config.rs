@@ -34,6 +34,7 @@ confidence = "possible"
 exclude = ["old"]
 extend-exclude = ["*_pb2.py"]
 entry = ["train", "examples/main.py"]
+baseline = "known.txt"
 framework = "horovod"
 
 [levels]
@@ -69,6 +70,7 @@ fn every_key_is_read() {
     let levels: Vec<LevelSetting> = config.levels.iter().map(|(_, level)| *level).collect();
     assert_eq!(levels, [LevelSetting::At(Level::Note), LevelSetting::Off]);
     assert_eq!(config.per_file_ignores[0].pattern, "tests/**");
+    assert_eq!(config.baseline.as_deref(), Some(Path::new("known.txt")));
     let row = &config.api[0];
     assert_eq!((row.name.as_str(), row.kind), ("tensorflow_addons.optimizers.LAMB", ApiKind::Optimizer));
     assert_eq!(
@@ -111,14 +113,14 @@ fn an_unknown_key_is_shown_and_mended() {
       | ^^^^^
     help: did you mean `select`?
     "#);
-    insta::assert_snapshot!(message("plugins = []"), @r#"
+    insta::assert_snapshot!(message("plugins = []"), @"
     there is no key `plugins`
      --> hvdlint.toml:1:1
       |
     1 | plugins = []
       | ^^^^^^^
-    help: remove it; the keys are api, confidence, entry, exclude, extend-exclude, extend-select, framework, ignore, levels, per-file-ignores, select, strict
-    "#);
+    help: remove it; the keys are api, baseline, confidence, entry, exclude, extend-exclude, extend-select, framework, ignore, levels, per-file-ignores, select, strict
+    ");
     insta::assert_snapshot!(message("[[api]]\nname = 'x'\nkinds = 'model'\n"), @r#"
     there is no key `kinds`
      --> hvdlint.toml:3:1

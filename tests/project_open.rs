@@ -132,8 +132,9 @@ fn hidden_ignored_and_foreign_code_is_left_out() {
         ("a.py", ""),
     ]);
     let project = folder.project(&[""]);
-    assert_eq!(all(&project), ["a.py", "stub.pyi"]);
-    assert_eq!(project.files()[1].kind, FileKind::Stub);
+    assert_eq!(all(&project), ["a.py", "book.ipynb", "stub.pyi"]);
+    assert_eq!(project.files()[1].kind, FileKind::Notebook);
+    assert_eq!(project.files()[2].kind, FileKind::Stub);
     assert_eq!(project.problems(), []);
 }
 
@@ -199,14 +200,6 @@ fn a_folder_without_python_is_told_on_request() {
     fs::remove_file(folder.path("b/c.py")).expect("an existing file");
     let error = folder.project(&["b"]).require_reported().expect_err("no file is left");
     assert!(error.to_string().starts_with("there is no Python file in `"), "{error}");
-}
-
-#[test]
-fn a_named_notebook_is_a_problem() {
-    let folder = Folder::new(&[("a.ipynb", "{}")]);
-    let project = folder.project(&["a.ipynb"]);
-    assert_eq!(all(&project), [""; 0]);
-    assert_eq!(project.problems()[0].what, "notebooks are not analysed");
 }
 
 #[test]

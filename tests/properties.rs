@@ -185,6 +185,8 @@ fn fixed(train: &str, part: &str) -> [String; 2] {
             strict: false,
             confidence: Confidence::Possible,
             ignores: Ignores::Obeyed,
+            baseline: None,
+            progress: None,
         };
         mend(Examined::new(project.clone(), wishes), wishes, Applicability::Unsafe, None)
     };

@@ -88,7 +88,7 @@ fn the_table_of_keys_is_complete() {
     let config = Config::default().to_toml();
     let simple = config.lines().filter_map(|line| Some(line.split_once(" = ")?.0));
     let tables = config.lines().filter_map(|line| line.strip_prefix('[')?.strip_suffix(']'));
-    let mut known: Vec<&str> = simple.chain(tables).chain(["select"]).collect();
+    let mut known: Vec<&str> = simple.chain(tables).chain(["select", "baseline"]).collect();
     known.sort_unstable();
     assert_eq!(keys, known);
 }

@@ -171,6 +171,13 @@ impl EffectSet {
         self.0 & other.0 != 0
     }
 
+    /// The effects that change something or ask the world: without what only says what a result is like.
+    #[must_use]
+    pub fn on_the_world(self) -> Self {
+        let of_results = [Effect::Agrees, Effect::KeepsLength, Effect::Measures];
+        of_results.into_iter().fold(self, Self::without)
+    }
+
     /// Whether there is none.
     #[must_use]
     pub const fn is_empty(self) -> bool {

@@ -133,9 +133,11 @@ pub static RULES: &[&Rule] = &[
     &distribute::device::RULE.rule,
     &ranks::gradients_not_averaged::RULE,
     &ranks::broadcast_without_effect::CHECK.rule,
+    &ranks::order_differs_between_ranks::CHECK.rule,
     &ranks::rank_not_called::CHECK.rule,
     &ranks::wrong_horovod_module::CHECK.rule,
     &ranks::misused_horovod_api::CHECK.rule,
     &tool::INVALID_SYNTAX,
     &tool::UNUSED_SUPPRESSION,
+    &tool::STALE_BASELINE_ENTRY,
 ];

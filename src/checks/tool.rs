@@ -11,6 +11,15 @@ pub static INVALID_SYNTAX: Rule = Rule {
     page: include_str!("../../checks/invalid-syntax.md"),
 };
 
+/// A line of the baseline whose finding is gone.
+pub static STALE_BASELINE_ENTRY: Rule = Rule {
+    code: "HVD903",
+    name: "stale-baseline-entry",
+    group: Group::Tool,
+    level: Level::Warning,
+    page: include_str!("../../checks/stale-baseline-entry.md"),
+};
+
 /// A comment that is meant to suppress a finding and suppresses none.
 pub static UNUSED_SUPPRESSION: Rule = Rule {
     code: "HVD902",

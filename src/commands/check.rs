@@ -3,16 +3,21 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::Context as _;
 
+use super::baseline;
 use super::fixes::{self, Input};
+use super::progress::Bar;
 use crate::analysis;
 use crate::api::Library;
 use crate::checks::{CHECKS, RULES};
 use crate::cli::{CheckArgs, GlobalArgs, Output};
 use crate::examine::{Examined, Ignores, Wishes};
 use crate::fix;
+use crate::progress::Progress;
 use crate::project::{Project, SelectOptions, Selection, StandardInput, decode};
 use crate::report::{self, Format, Offers, Report, Sources};
 
@@ -34,8 +39,23 @@ pub(super) fn run(arguments: &CheckArgs, global: &GlobalArgs) -> anyhow::Result<
     };
     let selection = Selection::new(project.config(), &choice, RULES)?;
     let input = stdin.and_then(|bytes| Input::new(&project, arguments.stdin_filename.as_deref(), bytes));
-    let work =
-        |library: &Library| examine(arguments, global, project.clone(), &selection, library, input.as_ref());
+    let baseline = baseline::open(arguments, &project)?;
+    let progress = Arc::new(Progress::default());
+    let work = |library: &Library| {
+        let config = project.config();
+        let wishes = Wishes {
+            checks: CHECKS,
+            library,
+            selection: &selection,
+            strict: arguments.strict || config.strict,
+            confidence: arguments.confidence.unwrap_or(config.confidence),
+            ignores: if arguments.no_ignores { Ignores::Disregarded } else { Ignores::Obeyed },
+            baseline: baseline.as_ref(),
+            progress: Some(&progress),
+        };
+        let job = Job { arguments, global, wishes, input: input.as_ref(), progress: &progress };
+        examine(job, project.clone())
+    };
     analysis::with_library(&project, work)?
 }
 
@@ -47,31 +67,27 @@ pub(super) struct Job<'a> {
     pub(super) wishes: Wishes<'a>,
     /// Standard input, where it is among the paths.
     pub(super) input: Option<&'a Input>,
+    pub(super) progress: &'a Arc<Progress>,
 }
 
 /// Finds, fixes if that is wanted, and reports.
-fn examine(
-    arguments: &CheckArgs,
-    global: &GlobalArgs,
-    project: Project,
-    selection: &Selection,
-    library: &Library,
-    input: Option<&Input>,
-) -> anyhow::Result<u8> {
-    let config = project.config();
-    let wishes = Wishes {
-        checks: CHECKS,
-        library,
-        selection,
-        strict: arguments.strict || config.strict,
-        confidence: arguments.confidence.unwrap_or(config.confidence),
-        ignores: if arguments.no_ignores { Ignores::Disregarded } else { Ignores::Obeyed },
+fn examine(job: Job<'_>, project: Project) -> anyhow::Result<u8> {
+    let Job { arguments, global, wishes, .. } = job;
+    let start = Instant::now();
+    let examined = {
+        let _bar = job.bar(&project);
+        Examined::new(project, wishes)
     };
-    let job = Job { arguments, global, wishes, input };
-    let examined = Examined::new(project, wishes);
     super::warn(&examined.modules.problems, global)?;
+    if global.verbose > 0 {
+        let (found, took) = (examined.standing.len(), start.elapsed());
+        writeln!(io::stderr().lock(), "hvdlint: found {found} in {:.2} s", took.as_secs_f64())?;
+    }
+    if arguments.write_baseline {
+        return baseline::write(job, examined);
+    }
     if arguments.diff {
-        return fixes::show(job, examined);
+        return fixes::show(job, &examined);
     }
     if arguments.fix {
         return fixes::apply(job, examined);
@@ -88,7 +104,18 @@ fn standard_input(arguments: &CheckArgs) -> anyhow::Result<(Vec<u8>, StandardInp
     Ok((bytes, StandardInput { filename: arguments.stdin_filename.clone(), text }))
 }
 
+/// A file for what is reported, or for what is known.
+pub(super) fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
+    let file = File::create(path).with_context(|| format!("{} can't be written", path.display()))?;
+    Ok(BufWriter::new(file))
+}
+
 impl Job<'_> {
+    /// Shows how far the work on `project` is, until the bar is dropped.
+    pub(super) fn bar(self, project: &Project) -> Bar {
+        Bar::watch(self.progress, project.files().len(), self.global)
+    }
+
     /// What the findings alone make the process end with.
     pub(super) fn status(self, report: &Report) -> u8 {
         let worst = report.findings.iter().map(|reported| reported.finding.level).max();
@@ -117,9 +144,7 @@ impl Job<'_> {
                 options.offers = offers.get_or_insert_with(|| self.offers(examined)).clone();
             }
             if let Some(path) = &output.file {
-                let file =
-                    File::create(path).with_context(|| format!("{} can't be written", path.display()))?;
-                let mut out = BufWriter::new(file);
+                let mut out = create(path)?;
                 report::write(output.format, report, &sources, &options, &mut out)?;
                 out.flush()?;
             } else if !(global.quiet && report.findings.is_empty() && output.format == Format::Full) {

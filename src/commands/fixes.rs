@@ -9,6 +9,7 @@ use crate::cli::{CheckArgs, GlobalArgs, Output};
 use crate::examine::{Examined, Wishes};
 use crate::finding::Applicability;
 use crate::fix::{self, Cause, Change, LineKind, Mended, Target};
+use crate::progress::Stage;
 use crate::project::{FileId, Project};
 use crate::report::{Fixed, Ink};
 
@@ -32,7 +33,7 @@ impl Input {
 }
 
 /// Prints what `--fix` would change.
-pub(super) fn show(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
+pub(super) fn show(job: Job<'_>, examined: &Examined) -> anyhow::Result<u8> {
     let Job { arguments, global, .. } = job;
     let usual = job.status(&examined.report);
     let mended = mend(job, examined.clone());
@@ -73,7 +74,7 @@ pub(super) fn show(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
     if !outputs.is_empty() {
         let arguments = CheckArgs { output: outputs, statistics: false, ..arguments.clone() };
         let job = Job { arguments: &arguments, ..job };
-        job.write(&examined, &examined.report, status, &mut io::sink())?;
+        job.write(examined, &examined.report, status, &mut io::sink())?;
     }
     Ok(status)
 }
@@ -100,6 +101,8 @@ pub(super) fn apply(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
 }
 
 fn mend(job: Job<'_>, examined: Examined) -> Mended {
+    let _bar = job.bar(&examined.project);
+    job.progress.enter(Stage::Fixing);
     let least = if job.arguments.unsafe_fixes { Applicability::Unsafe } else { Applicability::Safe };
     let stdin = job.input.map(Input::bytes);
     fix::mend(examined, job.wishes, least, stdin)

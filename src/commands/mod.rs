@@ -1,11 +1,14 @@
 //! The commands: from arguments to what is printed and the exit status.
 
+mod baseline;
 mod check;
 mod completions;
 mod explain;
 mod fixes;
 mod graph;
 mod loops;
+mod man;
+mod progress;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -15,7 +18,9 @@ use clap::Parser;
 
 use crate::checks::RULES;
 use crate::cli::{Cli, Command, ConfigArgs, ConfigCommand, GlobalArgs, resolve_color};
-use crate::project::{ConfigSource, FileProblem, OpenOptions, Project, ProjectError, UnknownCheck};
+use crate::project::{
+    ConfigError, ConfigSource, FileProblem, OpenOptions, Project, ProjectError, UnknownCheck, config,
+};
 use crate::server::End;
 
 /// Long chains of operators make deep trees; dropping one needs the stack.
@@ -65,7 +70,19 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn help(error: &anyhow::Error) -> Option<String> {
     let project = error.downcast_ref::<ProjectError>().map(ProjectError::help);
     let choice = error.downcast_ref::<UnknownCheck>().map(|error| error.help.clone());
-    project.or(choice).filter(|help| !help.is_empty())
+    let file = error.downcast_ref::<ConfigError>().map(|error| error.help.clone());
+    let own = error.downcast_ref::<Mistake>().map(|error| error.help.clone());
+    project.or(choice).or(file).or(own).filter(|help| !help.is_empty())
+}
+
+/// A wish that can't be granted.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+struct Mistake {
+    /// A clause.
+    what: String,
+    /// What to do, in the imperative.
+    help: String,
 }
 
 fn run(cli: Cli) -> anyhow::Result<u8> {
@@ -78,12 +95,17 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Server => server(),
         Command::Config(ConfigCommand::Show(arguments)) => {
             let project = open(&arguments.paths, &options(&arguments.config, global), global)?;
-            let config = project.config();
-            let origin = config.origin.as_ref().map_or("built in".into(), |path| path.display().to_string());
-            write!(io::stdout().lock(), "# {origin}\n{}", config.to_toml())?;
+            write!(io::stdout().lock(), "{}", project.config().explained())?;
+            Ok(CLEAN)
+        }
+        Command::Config(ConfigCommand::Schema) => {
+            let mut stdout = io::stdout().lock();
+            serde_json::to_writer_pretty(&mut stdout, &config::schema(RULES))?;
+            writeln!(stdout)?;
             Ok(CLEAN)
         }
         Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
     }
 }
 

@@ -4,13 +4,13 @@
 //! with variables that are named and not taken from a `zip` that the step has used up.
 
 use super::distribution_rule;
+use super::forms;
 use super::job::Job;
 use super::names::fresh;
 use super::site::{Memory, Site, site};
 use super::spoken::Spoken;
 use super::step::Step;
-use super::unused;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Edit, Finding};
 use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, TrainingLoop, loop_around};
 use crate::project::FileId;
@@ -33,7 +33,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
         return found;
     }
     for applied in all_applied(job) {
-        if is_broadcast(job, applied.own) || unused::is_of_one_rank(job, applied.own) {
+        if is_broadcast(job, applied.own) || forms::is_of_one_rank(job, applied.own) {
             continue;
         }
         let Applied { own, file, call, variables } = applied;
@@ -307,10 +307,10 @@ pub(super) fn is_broadcast(job: &Job<'_>, own: &TrainingLoop) -> bool {
     let calls: Vec<(FileId, CallId)> = job
         .calls()
         .filter(|&(file, call)| {
-            facts.called_symbols(file, call).any(|symbol| {
-                symbol.has(Effect::Broadcasts)
-                    && (symbol.has(Effect::UpdatesState) || is_kept(job, file, call))
-            })
+            facts
+                .called_symbols(file, call)
+                .any(|symbol| sends(symbol) || symbol.has(Effect::Broadcasts) && is_kept(job, file, call))
+                || gives_unknown_code(job, own, file, call)
         })
         .collect();
     if calls.is_empty() {
@@ -331,6 +331,30 @@ pub(super) fn is_broadcast(job: &Job<'_>, own: &TrainingLoop) -> bool {
         })
     };
     own.models.iter().all(|&model| broadcast(model))
+}
+
+/// Whether a function sends variables, or a class makes hooks or callbacks that do.
+fn sends(symbol: &Symbol) -> bool {
+    let broadcasts = |symbol: &Symbol| symbol.has(Effect::Broadcasts) && symbol.has(Effect::UpdatesState);
+    broadcasts(symbol) || symbol.is_class() && symbol.members().iter().any(broadcasts)
+}
+
+/// Whether a call gives the variables of one of a loop's models to a library that nobody knows: it may send them.
+fn gives_unknown_code(job: &Job<'_>, own: &TrainingLoop, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let is_unknown = facts.callees(file, call).iter().any(|edge| {
+        let callee = facts.solution.object(edge.callee);
+        matches!(callee, Object::External(_)) && facts.symbol(callee).is_none()
+    });
+    is_unknown
+        && facts.module(file).call(call).arguments.iter().any(|argument| {
+            match facts.module(file).value(argument.value).value {
+                Value::Attribute { base, .. } => {
+                    facts.solution.values(file, base).iter().any(|object| own.models.contains(object))
+                }
+                _ => false,
+            }
+        })
 }
 
 /// Whether what a broadcast gives back is given to variables or models: `variable.assign(hvd.broadcast(variable, 0))`.

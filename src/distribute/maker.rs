@@ -1,5 +1,6 @@
 //! Where the optimizer comes from that `compile` is given or that `minimize` is called on.
 
+use super::forms;
 use super::job::Job;
 use crate::api::{Calls, Effect, Kind};
 use crate::program::{Ancestor, ClassRef, Literal, Object, ObjectId};
@@ -28,8 +29,10 @@ impl Origin {
         let mut makers = Vec::new();
         let mut names: Vec<&str> = Vec::new();
         let mut dictionaries = Vec::new();
+        let all = facts.solution.values(file, value);
         for (id, object) in facts.objects(file, value) {
             match object {
+                _ if forms::takes_place(facts, all, id) => {}
                 _ if facts.kind(id) == Some(Kind::Optimizer) => match makers_of(job, id) {
                     Some(found) => makers.extend(found),
                     None => return Self::Unseen,

@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::file_waits;
 use super::job::Job;
 use super::step::Step;
 use crate::api::{Effect, Kind};
@@ -20,10 +21,11 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(compiled_by_xla(job, rule));
     found.extend(random_lengths(job, rule));
     found.extend(ends_by_own_data(job, rule));
+    found.extend(file_waits::steps(job, rule));
     found
 }
 
-fn obstacle(rule: &'static Rule, location: Location, message: &str) -> Finding {
+pub(super) fn obstacle(rule: &'static Rule, location: Location, message: &str) -> Finding {
     Step::missing(rule, location, message).here("stands in the way")
 }
 

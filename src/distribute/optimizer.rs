@@ -5,12 +5,12 @@
 //! `train_step` of their own keep a plain one: there the tape is distributed.
 
 use super::distribution_rule;
+use super::forms;
 use super::job::Job;
 use super::keras::{Compile, Given, Moment, StepOf, compiles, given, models_of};
 use super::maker::Origin;
 use super::remade::{Making, described, named, named_later, omitted, wrapped};
 use super::step::Step;
-use super::unused;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Finding;
 use crate::program::{Literal, LoopKind, Object, ObjectId, TrainingLoop};
@@ -25,7 +25,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let mut done: Vec<(FileId, CallId)> = Vec::new();
     let loops = || job.program.loops.iter().chain(&job.program.steps_of_fit);
     for own in loops() {
-        if unused::is_of_one_rank(job, own) {
+        if forms::is_of_one_rank(job, own) {
             continue;
         }
         match own.kind {
@@ -154,7 +154,7 @@ fn distribute(
         if !done.contains(&(file, call)) {
             done.push((file, call));
             let made = job.facts.of_kind(file, job.facts.module(file).call(call).result, Kind::Optimizer);
-            found.push(match made.into_iter().find_map(|optimizer| unused::form(job, optimizer)) {
+            found.push(match made.into_iter().find_map(|optimizer| forms::form(job, optimizer)) {
                 Some(form) => form.step(job, own),
                 None => step(finding(job, file, call, own), wrapped(job, file, call)),
             });

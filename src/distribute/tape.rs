@@ -5,10 +5,10 @@
 //! the examples of different ranks.
 
 use super::distribution_rule;
+use super::forms;
 use super::job::Job;
 use super::step::Step;
-use super::unused;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Edit, Finding};
 use crate::program::{Facts, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
@@ -22,8 +22,8 @@ distribution_rule!("HVD205", "tape-not-distributed", steps);
 
 fn steps(job: &Job<'_>) -> Vec<Step> {
     job.tape_loops()
-        .filter(|own| !averages(job, own) && !unused::is_of_one_rank(job, own))
-        .filter_map(|own| match own.tape.and_then(|tape| unused::form(job, tape)) {
+        .filter(|own| !averages(job, own) && !forms::is_of_one_rank(job, own))
+        .filter_map(|own| match own.tape.and_then(|tape| forms::form(job, tape)) {
             Some(form) => Some(form.step(job, own)),
             None => step(job, own),
         })
@@ -37,15 +37,30 @@ pub(super) fn averages(job: &Job<'_>, own: &TrainingLoop) -> bool {
     let is_distributed = own.gradients.iter().all(|&(file, call)| {
         let receiver = facts.receiver(file, facts.module(file).call(call));
         let tapes = receiver.map_or_else(Vec::new, |receiver| facts.of_kind(file, receiver, Kind::Tape));
+        if receiver.is_some_and(|receiver| forms::may_be_of_others(job, file, receiver)) {
+            return true;
+        }
         !tapes.is_empty()
             && tapes.iter().all(|&tape| {
-                facts.creation(tape).is_some_and(|made| {
+                let is_distributed = facts.creation(tape).is_some_and(|made| {
                     facts.called_symbols(made.file, made.call).any(|symbol| symbol.has(Effect::Distributes))
-                })
+                });
+                is_distributed || forms::takes_place(facts, &tapes, tape)
             })
     });
     is_distributed
+        || own.steps.is_empty() && averages_later(job)
         || own.steps.iter().chain(&own.by_hand).any(|&(file, call)| is_reduced(job, own, file, call))
+}
+
+/// Whether a distributed program averages by hand: what a loop without a step of its own gathers in variables may be
+/// averaged when it is applied.
+fn averages_later(job: &Job<'_>) -> bool {
+    job.program.already_distributed
+        && job.calls().any(|(file, call)| {
+            let applies = |symbol: &Symbol| symbol.has(Effect::Averages) && !symbol.has(Effect::UpdatesState);
+            job.facts.called_symbols(file, call).any(applies)
+        })
 }
 
 /// Whether a collective average stands on the way from the gradients to a step.
@@ -70,7 +85,7 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     let header = module.statement(own.statement);
     let mut finding = Step::missing(
         &RULE.rule,
-        unused::place(job, own),
+        forms::place(job, own),
         "the gradients of this tape are not averaged over the ranks",
     )
     .here("each rank would train by itself")

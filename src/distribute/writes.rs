@@ -222,12 +222,12 @@ fn names_input(job: &Job<'_>, file: FileId, call: CallId, inputs: &FxHashSet<Pla
         && texts_behind(job, &arguments(job, file, call)).iter().any(|text| inputs.contains(text))
 }
 
-fn arguments(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Place> {
+pub(super) fn arguments(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Place> {
     job.facts.module(file).call(call).arguments.iter().map(|argument| (file, argument.value)).collect()
 }
 
 /// The string literals that values are made of.
-fn texts_behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
+pub(super) fn texts_behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
     let behind = job.facts.influence().backwards(places, |_| false);
     let is_text = |&(file, value): &Place| {
         matches!(job.facts.module(file).value(value).value, Value::Constant(Constant::Str(_)))

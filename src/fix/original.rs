@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::program::Modules;
-use crate::project::{FileId, Project, decode};
+use crate::project::{FileId, Project, decode_as};
 
 /// A file's bytes, before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl<'p> Originals<'p> {
         let Self { project, modules, known } = self;
         let read = || {
             let bytes = project.bytes(file).map_err(|problem| problem.what)?;
-            let text = decode(bytes.clone()).map_err(|problem| problem.what)?;
+            let text = decode_as(project.file(file).kind, bytes.clone()).map_err(|problem| problem.what)?;
             if modules.is_made_of(file, &text) { Ok(bytes) } else { Err(CHANGED.to_owned()) }
         };
         known.entry(file).or_insert_with(read).as_deref().map_err(String::as_str)

@@ -58,10 +58,7 @@ impl Refusal {
 
 /// Path, line and column of a finding.
 pub(super) fn place(finding: &Finding, documents: &Documents) -> String {
-    let sources = Sources::new(documents);
-    let location = finding.primary.location;
-    let start = sources.span(location).start;
-    format!("{}:{}:{}", sources.path(location.file), start.line, start.column)
+    Sources::new(documents).place(finding.primary.location)
 }
 
 /// The parcels that may be applied, in the order in which they are preferred where they contradict each other: by the

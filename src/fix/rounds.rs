@@ -8,7 +8,7 @@ use super::parcel::{Parcel, Refusal, parcels, single};
 use super::search::Search;
 use crate::examine::{Examined, Wishes};
 use crate::finding::{Applicability, Finding};
-use crate::project::{FileId, encode};
+use crate::project::{FileId, encode_as};
 
 /// Fixes that enable others do so a few times, not for ever.
 const ROUNDS: usize = 10;
@@ -172,7 +172,7 @@ fn join(groups: &mut Vec<BTreeSet<FileId>>, files: BTreeSet<FileId>) {
 fn change(file: FileId, examined: &Examined, originals: &mut Originals<'_>) -> Option<Change> {
     let before = originals.get(file).ok()?.to_vec();
     let text = examined.project.read(file).ok()?;
-    let after = encode(&text, &before).ok()?;
+    let after = encode_as(examined.project.file(file).kind, &text, &before).ok()?;
     (before != after).then_some(Change { file, before, after })
 }
 

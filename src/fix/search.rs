@@ -9,7 +9,7 @@ use super::parcel::{Parcel, Refusal, place};
 use super::verify::{State, Verdict, verdict};
 use crate::examine::{Examined, Wishes};
 use crate::finding::Finding;
-use crate::project::{FileId, encode};
+use crate::project::{FileId, encode_as};
 
 /// A state of the project, and what is tried on it.
 pub(super) struct Search<'s, 'p> {
@@ -78,7 +78,8 @@ impl<'s> Search<'s, '_> {
             let document = self.before.documents.get(&file).ok_or("its file can't be read")?;
             let text = edits.apply(file, &document.text).ok_or("its edits lie outside of the text")?;
             let original = self.originals.get(file)?;
-            encode(&text, original).map_err(|error| error.to_string())?;
+            encode_as(self.before.project.file(file).kind, &text, original)
+                .map_err(|error| error.to_string())?;
             texts.insert(file, text.into());
         }
         Ok(texts)

@@ -109,7 +109,7 @@ impl Effects {
         let effects = match facts.solution.object(callee) {
             Object::Unknown => return unknown,
             object @ Object::External(_) => match facts.symbol(object) {
-                Some(symbol) => symbol.effects(),
+                Some(symbol) => symbol.effects().on_the_world(),
                 None => return unknown,
             },
             _ => builtin(facts, callee)
@@ -136,7 +136,7 @@ fn effects_of_builtin(facts: &Facts<'_>, (class, name): (Option<&'static str>, N
         Some(class) => facts.library.lookup(&format!("builtins.{class}.{name}")),
         None => facts.library.lookup(&format!("builtins.{name}")),
     };
-    symbol.map_or(EffectSet::NONE, crate::api::Symbol::effects)
+    symbol.map_or(EffectSet::NONE, |symbol| symbol.effects().on_the_world())
 }
 
 impl Facts<'_> {

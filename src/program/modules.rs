@@ -93,7 +93,7 @@ impl Made {
     fn read(project: &Project, file: &SourceFile) -> Self {
         match file.kind {
             FileKind::Stub => Self::of(file.id, ""),
-            FileKind::Source => match project.read(file.id) {
+            FileKind::Source | FileKind::Notebook => match project.read(file.id) {
                 Ok(text) => Self::of(file.id, &text),
                 Err(problem) => Self { problem: Some(problem), ..Self::of(file.id, "") },
             },

@@ -191,8 +191,11 @@ fn imported_by_others(facts: &Facts<'_>) -> FxHashSet<FileId> {
 fn entry_files(facts: &Facts<'_>, entries: &[String]) -> Vec<FileId> {
     let named = |file: &FileId| {
         let name = &facts.modules.names[file.index()];
-        let path = name.replace('.', "/");
-        entries.iter().any(|entry| entry == name || entry.strip_suffix(".py") == Some(&path))
+        let is_named = |entry: &String| {
+            let path = entry.replace('/', ".");
+            path == *name || path.strip_suffix(".py") == Some(name)
+        };
+        entries.iter().any(is_named)
     };
     if !entries.is_empty() {
         return facts.files().filter(named).collect();

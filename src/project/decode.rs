@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use encoding_rs::{DecoderResult, Encoding};
 
+use super::{FileKind, Notebook};
+
 /// What some editors put in front of UTF-8.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -21,6 +23,24 @@ pub struct Undecodable {
     pub offset: usize,
     /// The text with U+FFFD in place of what can't be decoded.
     pub text: String,
+}
+
+/// What is analysed of a file of this kind.
+///
+/// # Errors
+///
+/// As those of [`decode`]; or the file is no notebook.
+pub fn decode_as(kind: FileKind, bytes: Vec<u8>) -> Result<String, Undecodable> {
+    match kind {
+        FileKind::Source | FileKind::Stub => decode(bytes),
+        FileKind::Notebook => Ok(notebook(&bytes)?.text().to_string()),
+    }
+}
+
+/// Reads a notebook, which is always UTF-8.
+pub(super) fn notebook(bytes: &[u8]) -> Result<Notebook, Undecodable> {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    Notebook::parse(utf8(bytes.to_vec())?.into())
 }
 
 /// The text of a Python file, without its byte order mark; line endings and NUL bytes are kept.

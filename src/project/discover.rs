@@ -1,6 +1,6 @@
 //! Finds the Python files of a project and gets their bytes.
 //!
-//! Found are `.py` and `.pyi` files that git doesn't ignore, outside of hidden and excluded folders and of virtual
+//! Found are `.py` and `.pyi` files and notebooks that git doesn't ignore, outside of hidden and excluded folders and of virtual
 //! environments. Links to files count as files; links to folders are not followed, because they lead out of the
 //! project or to files that are found anyway. What the user names is found in any case.
 
@@ -50,13 +50,6 @@ impl Search<'_> {
                     self.walk(&given.path, None, &mut found);
                 }
                 GivenKind::Folder => {}
-                GivenKind::File if given.path.extension().is_some_and(|extension| extension == "ipynb") => {
-                    found.problems.insert(FileProblem::new(
-                        &given.path,
-                        "notebooks are not analysed",
-                        "export the notebook as a script, as with `jupyter nbconvert --to script`",
-                    ));
-                }
                 GivenKind::File => {
                     found.files.insert(given.path.clone());
                 }
@@ -116,7 +109,7 @@ fn is_wanted(entry: &DirEntry, root: &Path, excludes: &PathGlobs) -> bool {
 }
 
 pub(super) fn has_python_name(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "py" || extension == "pyi")
+    path.extension().is_some_and(|extension| ["py", "pyi", "ipynb"].iter().any(|own| extension == *own))
 }
 
 fn event(entry: Result<DirEntry, ignore::Error>) -> Option<Event> {

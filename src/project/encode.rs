@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use encoding_rs::Encoding;
 use thiserror::Error;
 
-use super::decode::{BYTE_ORDER_MARK, Codec, declared_encoding, decode};
+use super::FileKind;
+use super::decode::{BYTE_ORDER_MARK, Codec, declared_encoding, decode, notebook};
 
 /// Why changed text can't be written in the encoding of its file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -19,6 +20,27 @@ pub enum Unencodable {
     /// The encoding has several ways to write a text, and the file uses one that can't be had back.
     #[error("the file's encoding can't be written back without changing other bytes")]
     Ambiguous,
+    /// Code would leave its cell.
+    #[error("the change goes over the border between two cells of the notebook")]
+    Cells,
+    /// A magic or shell command would be lost.
+    #[error("the change would remove a command of IPython")]
+    Command,
+}
+
+/// The bytes of a file of this kind, as [`encode`] gives them for Python files; of a notebook everything but the
+/// changed code stays as it is in `original`.
+///
+/// # Errors
+///
+/// As those of [`encode`]; or the text is not that of the notebook's cells.
+pub fn encode_as(kind: FileKind, text: &str, original: &[u8]) -> Result<Vec<u8>, Unencodable> {
+    if kind != FileKind::Notebook {
+        return encode(text, original);
+    }
+    let changed = notebook(original).map_err(|_| Unencodable::Cells)?.with_text(text)?;
+    let mark = if original.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK } else { b"" };
+    Ok([mark, changed.file().as_bytes()].concat())
 }
 
 /// The bytes of `text`, which takes the place of the text of a file with the bytes `original`. What is equal in the

@@ -1,4 +1,4 @@
-//! The project is the Python files under one root folder, their decoded text, their module names and the
+//! The project is the Python files and notebooks under one root folder, their decoded text, their module names and the
 //! configuration that applies to them.
 //!
 //! [`Project::open`] finds the root and the files, [`Project::read`] decodes one of them, and [`Imports`] tells
@@ -18,19 +18,21 @@ mod error;
 mod globs;
 mod imports;
 mod names;
+mod notebook;
 mod open;
 mod root;
 mod selection;
 mod source_control;
 mod suggest;
 
-pub use config::{ApiKind, ApiRow, Config, ConfigError, LevelSetting};
-pub use decode::{Undecodable, decode};
-pub use encode::{Unencodable, encode};
+pub use config::{ApiKind, ApiRow, Config, ConfigError, LevelSetting, text as read_text};
+pub use decode::{Undecodable, decode, decode_as};
+pub use encode::{Unencodable, encode, encode_as};
 pub use error::{FileProblem, ProjectError};
 pub use globs::{GlobProblem, PathGlobs};
 pub use imports::{FolderId, Imports, Target};
 pub use names::ModuleName;
+pub use notebook::{CellNumber, Notebook};
 pub use open::{ConfigSource, OpenOptions, StandardInput};
 pub use root::locate;
 pub use selection::{SelectOptions, Selection, Selector, UnknownCheck};
@@ -56,8 +58,10 @@ impl FileId {
 pub struct Document {
     /// Relative to the project root, with `/`.
     pub path: String,
-    /// Decoded text without the byte order mark; line endings as in the file.
+    /// Decoded text without the byte order mark; line endings as in the file. Of a notebook the code of its cells.
     pub text: Arc<str>,
+    /// Where the text stands in the file, if that is a notebook which can be read.
+    pub notebook: Option<Arc<Notebook>>,
     /// What a reader that takes the file for UTF-8 reads, with the byte order mark, where that is not `text`.
     pub as_utf8: Option<Arc<str>>,
 }
@@ -66,7 +70,7 @@ impl Document {
     /// A document whose file holds nothing but `text`, as UTF-8.
     #[must_use]
     pub fn new(path: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
-        Self { path: path.into(), text: text.into(), as_utf8: None }
+        Self { path: path.into(), text: text.into(), notebook: None, as_utf8: None }
     }
 }
 
@@ -80,6 +84,8 @@ pub enum FileKind {
     Source,
     /// A `.pyi` file: signatures without code.
     Stub,
+    /// An `.ipynb` file: a program that can't be imported.
+    Notebook,
 }
 
 /// A Python file of the project, not yet read.
@@ -91,7 +97,7 @@ pub struct SourceFile {
     pub path: PathBuf,
     /// Relative to the project root, with `/`.
     pub relative: String,
-    /// Program or stub.
+    /// Program, stub or notebook.
     pub kind: FileKind,
     /// The dotted name that imports use. Not unique: `a.py`, `a.pyi` and `a/__init__.py` share one.
     pub name: ModuleName,
@@ -108,7 +114,10 @@ pub struct Project {
     config: Config,
     files: Arc<[SourceFile]>,
     problems: Vec<FileProblem>,
+    /// Texts that stand in for those of files.
     overlay: BTreeMap<PathBuf, Arc<str>>,
+    /// Notebooks that stand in for files: what such a file would hold.
+    notebooks: BTreeMap<PathBuf, Arc<str>>,
     /// The paths that are reported, without those that a forced exclude leaves out.
     given: Vec<PathBuf>,
 }
@@ -185,13 +194,13 @@ impl Project {
     /// # Errors
     ///
     /// The file can't be read, is larger than [`LARGEST_FILE`], or its bytes aren't text in the encoding it declares
-    /// (then the problem has an offset).
+    /// or no notebook (then the problem has an offset).
     pub fn read(&self, id: FileId) -> Result<String, FileProblem> {
         let file = self.file(id);
         if let Some(text) = self.overlay.get(&file.path) {
             return Ok(text.to_string());
         }
-        decode(discover::bytes(&file.path)?).map_err(|problem| FileProblem {
+        decode_as(file.kind, self.stored(file)?).map_err(|problem| FileProblem {
             path: file.path.clone(),
             what: problem.what,
             help: problem.help,
@@ -199,16 +208,23 @@ impl Project {
         })
     }
 
-    /// The bytes of a file, or of the text that stands in for it.
+    /// The bytes of a file, or of the text that stands in for it; of a notebook those that its text comes from.
     ///
     /// # Errors
     ///
     /// The file can't be read, or is larger than [`LARGEST_FILE`].
     pub fn bytes(&self, id: FileId) -> Result<Vec<u8>, FileProblem> {
-        let path = &self.file(id).path;
-        match self.overlay.get(path) {
+        let file = self.file(id);
+        match self.overlay.get(&file.path) {
+            Some(text) if file.kind != FileKind::Notebook => Ok(text.as_bytes().to_vec()),
+            _ => self.stored(file),
+        }
+    }
+
+    fn stored(&self, file: &SourceFile) -> Result<Vec<u8>, FileProblem> {
+        match self.notebooks.get(&file.path) {
             Some(text) => Ok(text.as_bytes().to_vec()),
-            None => discover::bytes(path),
+            None => discover::bytes(&file.path),
         }
     }
 
@@ -245,13 +261,27 @@ impl Project {
     #[must_use]
     pub fn document(&self, id: FileId) -> Option<Document> {
         let file = self.file(id);
-        if let Some(text) = self.overlay.get(&file.path) {
-            return Some(Document::new(file.relative.clone(), Arc::clone(text)));
+        let path = file.relative.clone();
+        let overlay = self.overlay.get(&file.path);
+        if file.kind == FileKind::Notebook {
+            let bytes = self.stored(file).ok()?;
+            let (text, notebook) = match (decode::notebook(&bytes), overlay) {
+                (Ok(notebook), None) => (Arc::clone(notebook.text()), Some(notebook)),
+                (Ok(notebook), Some(text)) => (Arc::clone(text), notebook.with_text(text).ok()),
+                (Err(problem), _) => (problem.text.into(), None),
+            };
+            let mark = bytes.starts_with(decode::BYTE_ORDER_MARK);
+            let file = notebook.as_ref().map_or(&text, Notebook::file);
+            let as_utf8 = mark.then(|| format!("\u{feff}{file}").into());
+            return Some(Document { path, text, notebook: notebook.map(Arc::new), as_utf8 });
         }
-        let bytes = discover::bytes(&file.path).ok()?;
+        if let Some(text) = overlay {
+            return Some(Document::new(path, Arc::clone(text)));
+        }
+        let bytes = self.stored(file).ok()?;
         let as_utf8 = String::from_utf8_lossy(&bytes).into_owned();
         let text = decode(bytes).unwrap_or_else(|problem| problem.text);
         let as_utf8 = (as_utf8 != text).then(|| as_utf8.into());
-        Some(Document { path: file.relative.clone(), text: text.into(), as_utf8 })
+        Some(Document { as_utf8, ..Document::new(path, text) })
     }
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::FileKind;
 
-/// A dotted module name, such as `models.resnet`. A script that can't be imported has one too: `01-intro.main`.
+/// A dotted module name, such as `models.resnet`. A file that can't be imported has one too: `01-intro.main`,
+/// `tutorial.ipynb`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleName(Arc<str>);
 
@@ -83,7 +84,11 @@ pub(super) fn is_package(relative: &str) -> bool {
 
 /// What the file's name says that it is; a script without an ending is a program.
 pub(super) fn kind(relative: &str) -> FileKind {
-    if relative.strip_suffix(".pyi").is_some() { FileKind::Stub } else { FileKind::Source }
+    match relative.rsplit_once('.') {
+        Some((_, "pyi")) => FileKind::Stub,
+        Some((_, "ipynb")) => FileKind::Notebook,
+        _ => FileKind::Source,
+    }
 }
 
 #[cfg(test)]

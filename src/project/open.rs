@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::discover::{self, Search};
 use super::names;
 use super::root::{self, Given, GivenKind};
-use super::{Config, FileId, FileProblem, PathGlobs, Project, ProjectError, SourceFile, config};
+use super::{Config, FileId, FileKind, FileProblem, PathGlobs, Project, ProjectError, SourceFile, config};
 use crate::finding::Rule;
 
 /// Which configuration applies.
@@ -27,7 +27,7 @@ pub enum ConfigSource {
 pub struct StandardInput {
     /// Need not exist; `None` is a file `<stdin>` in the current directory.
     pub filename: Option<PathBuf>,
-    /// Decoded, as by [`super::decode`].
+    /// Decoded, as by [`super::decode`]. Of a notebook all that the file would hold.
     pub text: String,
 }
 
@@ -44,7 +44,7 @@ pub struct OpenOptions {
     pub report_all: bool,
     /// What `-` among the paths stands for.
     pub stdin: Option<StandardInput>,
-    /// Texts that stand in for what is on disk, by path. Python files that aren't on disk yet join the project.
+    /// Texts that stand in for what is on disk, by path: of a notebook all of the file. Python files that aren't on disk yet join the project.
     pub overlay: HashMap<PathBuf, String>,
     /// The folder that module names are relative to; it then is the project root.
     pub package: Option<PathBuf>,
@@ -107,7 +107,10 @@ impl Project {
         let is_reported = |path: &Path| options.report_all || given.iter().any(|given| given.covers(path));
         let files = source_files(located, is_reported);
         let given = given.into_iter().map(|given| given.path).collect();
-        Ok(Self { root, config, files: files.into(), problems, overlay, given })
+        let (notebooks, overlay) = overlay.into_iter().partition(|(path, _)| {
+            files.iter().any(|file: &SourceFile| file.path == *path && file.kind == FileKind::Notebook)
+        });
+        Ok(Self { root, config, files: files.into(), problems, overlay, notebooks, given })
     }
 }
 

@@ -19,6 +19,7 @@ pub mod gradients_not_averaged;
 mod lengths;
 pub mod misused_horovod_api;
 mod model;
+pub mod order_differs_between_ranks;
 pub mod rank_not_called;
 mod seeds;
 mod values;
@@ -41,7 +42,6 @@ pub struct RanksCheck {
 }
 
 /// Defines a check's static from its code, name and worst level; the page is the file of its name.
-#[expect(unused_macros, reason = "the checks of the group follow")]
 macro_rules! ranks_check {
     ($code:literal, $name:literal, $level:ident, $run:path) => {
         /// What the check is called, and how it is decided.
@@ -57,11 +57,10 @@ macro_rules! ranks_check {
         };
     };
 }
-#[expect(unused_imports, reason = "the checks of the group follow")]
 pub(crate) use ranks_check;
 
 /// All checks of the group, in the order of their codes.
-pub static RANKS: &[&RanksCheck] = &[];
+pub static RANKS: &[&RanksCheck] = &[&order_differs_between_ranks::CHECK];
 
 /// The checks of the group that look at single calls and names of Horovod, wherever it is started; no model is needed.
 pub static MISUSES: &[&Check] = &[

@@ -37,12 +37,9 @@ pub(super) fn suppressed(reported: &Reported, reason: &str, sources: &Sources<'_
 fn line(reported: &Reported, sources: &Sources<'_>, head: Painted<'_>) -> String {
     let finding = &reported.finding;
     let location = finding.primary.location;
-    let start = sources.span(location).start;
     format!(
-        "{}:{}:{}: {head} {} ({})",
-        visible_line(sources.path(location.file)),
-        start.line,
-        start.column,
+        "{}: {head} {} ({})",
+        visible_line(&sources.place(location)),
         visible_line(&finding.message),
         finding.rule.code
     )

@@ -12,7 +12,7 @@ use super::paint::{Ink, Painted};
 use super::sanitize::{Visible, visible, visible_line};
 use super::{Options, Report, Sources, concise, patch};
 use crate::finding::{Confidence, Finding, Label, Level, Location};
-use crate::project::FileId;
+use crate::project::{CellNumber, FileId};
 
 /// So many secondary labels are shown; the rest are counted.
 const LABELS: usize = 4;
@@ -42,7 +42,7 @@ pub(super) fn write(
             other => io::Error::other(other),
         })?;
         if let Some(fix) = &finding.fix {
-            writeln!(out, "{}", patch::render(fix, finding.primary.location.file, sources, options.color))?;
+            writeln!(out, "{}", patch::render(fix, finding.primary.location, sources, options.color))?;
         }
     }
     if options.show_suppressed && !report.suppressed.is_empty() {
@@ -55,14 +55,14 @@ pub(super) fn write(
     writeln!(out, "{}", Painted { text: &summary(report), ink, color: options.color })
 }
 
-fn diagnostic(finding: &Finding, sources: &Sources<'_>, screen: &Screen) -> Diagnostic<FileId> {
+fn diagnostic(finding: &Finding, sources: &Sources<'_>, screen: &Screen) -> Diagnostic<PageId> {
     let severity = match finding.level {
         Level::Error => Severity::Error,
         Level::Warning => Severity::Warning,
         Level::Note => Severity::Note,
     };
-    let mark = |label: &Label, mark: fn(FileId, Range<usize>) -> Mark<FileId>| {
-        mark(label.location.file, screen.range(label.location, sources))
+    let mark = |label: &Label, mark: fn(PageId, Range<usize>) -> Mark<PageId>| {
+        mark(page_id(label.location, sources), screen.range(label.location, sources))
             .with_message(visible_line(&label.message))
     };
     let mut marks = vec![mark(&finding.primary, Mark::primary)];
@@ -96,10 +96,10 @@ fn notes(finding: &Finding, sources: &Sources<'_>) -> Vec<String> {
 }
 
 fn step(step: &Label, sources: &Sources<'_>) -> String {
-    let start = sources.span(step.location).start;
-    let path = visible_line(sources.path(step.location.file));
+    let place = sources.place(step.location);
+    let place = visible_line(&place);
     let message = if step.message.is_empty() { "this place".into() } else { visible_line(&step.message) };
-    format!("{path}:{}:{}: {message}", start.line, start.column)
+    format!("{place}: {message}")
 }
 
 fn more(all: usize, shown: usize, noun: &str) -> Option<String> {
@@ -142,71 +142,87 @@ fn summary(report: &Report) -> String {
     if !report.suppressed.is_empty() {
         parts.push(format!("{} suppressed", report.suppressed.len()));
     }
+    if !report.known.is_empty() {
+        parts.push(format!("{} in the baseline", report.known.len()));
+    }
     format!("{fixed}{}", parts.join("; "))
 }
 
-/// The files that the findings show, as they may be shown on a terminal.
-struct Screen {
-    files: BTreeMap<FileId, ScreenFile>,
+/// A file, or a cell of it.
+type PageId = (FileId, Option<CellNumber>);
+
+fn page_id(location: Location, sources: &Sources<'_>) -> PageId {
+    (location.file, sources.page(location.file, sources.bytes(location).start).cell)
 }
 
-struct ScreenFile {
+/// The pages that the findings show, as they may be shown on a terminal.
+struct Screen {
+    pages: BTreeMap<PageId, ScreenPage>,
+}
+
+struct ScreenPage {
     name: String,
+    /// Where it begins in the document.
+    start: usize,
     source: Visible,
     line_starts: Vec<usize>,
 }
 
 impl Screen {
     fn new<'f>(findings: impl Iterator<Item = &'f Finding>, sources: &Sources<'_>) -> Self {
-        let mut files = BTreeMap::new();
+        let mut pages = BTreeMap::new();
         for finding in findings {
             for label in std::iter::once(&finding.primary).chain(finding.labels.iter().take(LABELS)) {
-                let file = label.location.file;
-                files.entry(file).or_insert_with(|| {
-                    let source = Visible::new(sources.text(file));
-                    ScreenFile {
-                        name: visible_line(sources.path(file)).into_owned(),
+                pages.entry(page_id(label.location, sources)).or_insert_with(|| {
+                    let page = sources.page(label.location.file, sources.bytes(label.location).start);
+                    let source = Visible::new(page.text);
+                    ScreenPage {
+                        name: visible_line(&page.to_string()).into_owned(),
+                        start: page.start,
                         line_starts: line_starts(&source.text).collect(),
                         source,
                     }
                 });
             }
         }
-        Self { files }
+        Self { pages }
     }
 
-    fn file(&self, id: FileId) -> Result<&ScreenFile, Error> {
-        self.files.get(&id).ok_or(Error::FileMissing)
+    fn page(&self, id: PageId) -> Result<&ScreenPage, Error> {
+        self.pages.get(&id).ok_or(Error::FileMissing)
     }
 
     fn range(&self, location: Location, sources: &Sources<'_>) -> Range<usize> {
         let bytes = sources.bytes(location);
-        self.files.get(&location.file).map_or(0..0, |file| file.source.range(bytes))
+        self.pages.get(&page_id(location, sources)).map_or(0..0, |page| {
+            let within = |byte: usize| byte.saturating_sub(page.start);
+            page.source.range(within(bytes.start)..within(bytes.end))
+        })
     }
 }
 
 impl<'a> Files<'a> for Screen {
-    type FileId = FileId;
+    type FileId = PageId;
     type Name = &'a str;
     type Source = &'a str;
 
-    fn name(&'a self, id: FileId) -> Result<&'a str, Error> {
-        Ok(&self.file(id)?.name)
+    fn name(&'a self, id: PageId) -> Result<&'a str, Error> {
+        Ok(&self.page(id)?.name)
     }
 
-    fn source(&'a self, id: FileId) -> Result<&'a str, Error> {
-        Ok(&self.file(id)?.source.text)
+    fn source(&'a self, id: PageId) -> Result<&'a str, Error> {
+        Ok(&self.page(id)?.source.text)
     }
 
-    fn line_index(&'a self, id: FileId, byte: usize) -> Result<usize, Error> {
-        Ok(self.file(id)?.line_starts.partition_point(|start| *start <= byte).saturating_sub(1))
+    fn line_index(&'a self, id: PageId, byte: usize) -> Result<usize, Error> {
+        Ok(self.page(id)?.line_starts.partition_point(|start| *start <= byte).saturating_sub(1))
     }
 
-    fn line_range(&'a self, id: FileId, line: usize) -> Result<Range<usize>, Error> {
-        let file = self.file(id)?;
-        let max = file.line_starts.len() - 1;
-        let start = *file.line_starts.get(line).ok_or(Error::LineTooLarge { given: line, max })?;
-        let end = file.line_starts.get(line + 1).copied().unwrap_or(file.source.text.len());
+    fn line_range(&'a self, id: PageId, line: usize) -> Result<Range<usize>, Error> {
+        let page = self.page(id)?;
+        let max = page.line_starts.len() - 1;
+        let start = *page.line_starts.get(line).ok_or(Error::LineTooLarge { given: line, max })?;
+        let end = page.line_starts.get(line + 1).copied().unwrap_or(page.source.text.len());
         Ok(start..end)
     }
 }

@@ -7,50 +7,75 @@ use serde::Serialize;
 use super::{Columns, Report, Reported, Sources, Span};
 use crate::finding::{Applicability, Edit, Fix, Label, Location};
 
+/// What `--output json` prints.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Log<'a> {
+    /// Grows when a program that reads this has to be changed.
     version: u32,
+    /// By path, position, code and message.
     findings: Vec<Entry<'a>>,
     summary: Summary,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Summary {
+    /// How many files were checked.
     files: usize,
     findings: usize,
+    /// How many `--fix` can mend.
     fixable: usize,
+    /// How many comments suppress.
     suppressed: usize,
-    /// Only where fixing was asked for.
+    /// Findings that the baseline knows, where there are any.
+    #[serde(skip_serializing_if = "is_zero")]
+    known: usize,
+    /// How many are fixed, where fixing was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed: Option<usize>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Entry<'a> {
+    /// Of the check; never changes.
     code: &'static str,
+    /// Of the check.
     name: &'static str,
+    /// Of the check.
     group: &'static str,
+    /// `error`, `warning` or `note`.
     level: String,
+    /// `certain` or `possible`.
     confidence: String,
+    /// A clause.
     message: &'a str,
     #[serde(flatten)]
     place: Place<'a>,
+    /// Further places that make it a finding.
     labels: Vec<Labelled<'a>>,
     notes: &'a [String],
+    /// What to do.
     help: Option<&'a str>,
+    /// The way from the training loop, in order of execution.
     flow: Vec<Labelled<'a>>,
     fix: Option<Mend<'a>>,
+    /// Stays the same when lines around the finding move.
     fingerprint: &'a str,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Place<'a> {
+    /// Relative to the project root, with `/`.
     path: &'a str,
     #[serde(flatten)]
     span: Span,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Labelled<'a> {
     #[serde(flatten)]
     place: Place<'a>,
@@ -58,7 +83,9 @@ struct Labelled<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Mend<'a> {
+    /// `safe` or `unsafe`.
     applicability: &'static str,
     message: &'a str,
     /// A program's entry module: fixes with the same unit are right only together.
@@ -67,9 +94,11 @@ struct Mend<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Replacement<'a> {
     #[serde(flatten)]
     place: Place<'a>,
+    /// What stands there afterwards.
     content: &'a str,
 }
 
@@ -83,11 +112,17 @@ pub(super) fn write(report: &Report, sources: &Sources<'_>, out: &mut dyn Write)
             findings: report.findings.len(),
             fixable: report.fixable(),
             suppressed: report.suppressed.len(),
+            known: report.known.len(),
             fixed: report.fixed.map(|fixed| fixed.findings),
         },
     };
     serde_json::to_writer_pretty(&mut *out, &log)?;
     writeln!(out)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 fn entry<'a>(reported: &'a Reported, sources: &Sources<'a>) -> Entry<'a> {
@@ -249,6 +284,24 @@ mod tests {
             json["summary"],
             serde_json::json!({"files": 1, "findings": 1, "fixable": 0, "suppressed": 1})
         );
+    }
+
+    /// `UPDATE=1` rewrites it.
+    #[test]
+    fn the_schema_is_current() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/json.schema.json");
+        let generator = schemars::generate::SchemaSettings::draft07().for_serialize().into_generator();
+        let schema = generator.into_root_schema_for::<super::Log<'_>>();
+        let text = serde_json::to_string_pretty(&schema).expect("is JSON") + "\n";
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(path, text).expect("can be written");
+        } else {
+            assert_eq!(
+                std::fs::read_to_string(path).ok(),
+                Some(text),
+                "`UPDATE=1` renews src/report/json.schema.json"
+            );
+        }
     }
 
     #[test]

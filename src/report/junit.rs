@@ -1,4 +1,4 @@
-//! JUnit's XML, which most build servers show: a suite for each file, a failed case for each finding.
+//! The XML of `JUnit`, which most build servers show: a suite for each file, a failed case for each finding.
 
 use std::fmt::{self, Display};
 use std::io::{self, Write};

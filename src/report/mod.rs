@@ -10,6 +10,7 @@ mod full;
 mod github;
 mod gitlab;
 pub mod graph;
+mod in_files;
 mod json;
 mod junit;
 mod markdown;
@@ -27,17 +28,17 @@ mod statistics;
 pub(crate) mod testing;
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::finding::{Applicability, Finding, Level};
-use crate::project::{Documents, FileId};
+use crate::project::Documents;
 
 pub use crate::project::SourceControl;
 pub use fingerprint::fingerprints;
+use in_files::in_files;
 pub use offers::{Offer, Offers};
 pub(crate) use paint::Ink;
-pub use sources::{Columns, Position, Sources, Span};
+pub use sources::{Columns, Page, Position, Sources, Span};
 pub use statistics::write as write_statistics;
 
 /// A finding with the identity that it keeps when the code around it moves.
@@ -58,10 +59,12 @@ pub struct Report {
     pub suppressed: Vec<(Reported, String)>,
     /// How many files were checked.
     pub files: usize,
+    /// What the baseline knows, in the same order.
+    pub known: Vec<Reported>,
+    /// What was found and is not said, in the same order.
+    pub hidden: Vec<Reported>,
     /// What was fixed, where fixing was asked for.
     pub fixed: Option<Fixed>,
-    /// Units of fixes with a member that is not reported: none of their fixes is right.
-    pub incomplete: BTreeSet<FileId>,
 }
 
 /// What becomes of a finding.
@@ -94,14 +97,11 @@ impl Report {
 
         let mut report = Self { files, ..Self::default() };
         for ((finding, standing), fingerprint) in all.into_iter().zip(fingerprints) {
-            if standing != Standing::Reported {
-                report.incomplete.extend(finding.fix.as_ref().and_then(|fix| fix.unit));
-            }
             let reported = Reported { finding, fingerprint };
             match standing {
                 Standing::Reported => report.findings.push(reported),
                 Standing::Suppressed(reason) => report.suppressed.push((reported, reason)),
-                Standing::Hidden => {}
+                Standing::Hidden => report.hidden.push(reported),
             }
         }
         report
@@ -174,10 +174,30 @@ pub enum Format {
     Github,
     /// GitLab's Code Quality report.
     Gitlab,
-    /// JUnit's XML.
+    /// The XML of `JUnit`.
     Junit,
     /// Reviewdog's JSON.
     Rdjson,
+}
+
+/// Who reads a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Audience {
+    /// They look at cells.
+    People,
+    /// They look at files.
+    Machines,
+}
+
+impl Format {
+    fn audience(self) -> Audience {
+        match self {
+            Self::Full | Self::Concise => Audience::People,
+            Self::Json | Self::Sarif | Self::Github | Self::Gitlab | Self::Junit | Self::Rdjson => {
+                Audience::Machines
+            }
+        }
+    }
 }
 
 /// How a report is written; what is written is in the [`Report`].
@@ -220,6 +240,11 @@ pub fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    if format.audience() == Audience::Machines
+        && let Some((report, documents)) = in_files(report, sources)
+    {
+        return write(format, &report, &Sources::new(&documents), options, out);
+    }
     match format {
         Format::Full => full::write(report, sources, options, out),
         Format::Concise => concise::write(report, sources, options, out),

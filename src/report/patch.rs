@@ -7,24 +7,24 @@ use similar::{ChangeTag, TextDiff};
 use super::Sources;
 use super::paint::{Ink, Painted};
 use super::sanitize::visible_line;
-use crate::finding::{Applicability, Edit, Fix};
-use crate::project::FileId;
+use crate::finding::{Applicability, Edit, Fix, Location};
 
 /// More lines than this are counted.
 const SHOWN: usize = 16;
 
-/// The heading and the changed lines of every file, each with its number.
-pub(super) fn render(fix: &Fix, home: FileId, sources: &Sources<'_>, color: bool) -> String {
+/// The heading and the changed lines of every page, each with its number. `home` is on the page that needs no name.
+pub(super) fn render(fix: &Fix, home: Location, sources: &Sources<'_>, color: bool) -> String {
     let kind = match fix.applicability {
         Applicability::Safe => "fix",
         Applicability::Unsafe => "unsafe fix",
     };
     let heading = Painted { text: kind, ink: Ink::Bold, color };
     let mut out = format!("  {heading}: {}\n", visible_line(&fix.message));
-    for edits in fix.edits.chunk_by(|a, b| a.location.file == b.location.file) {
-        let file = edits[0].location.file;
-        if file != home {
-            writeln!(out, "    {}", visible_line(sources.path(file))).expect("a string takes all");
+    let page = |location: Location| sources.page(location.file, sources.bytes(location).start);
+    for edits in fix.edits.chunk_by(|a, b| page(a.location) == page(b.location)) {
+        let own = page(edits[0].location);
+        if own != page(home) {
+            writeln!(out, "    {}", visible_line(&own.to_string())).expect("a string takes all");
         }
         let changes = changes(edits, sources);
         for (sign, number, text) in changes.iter().take(SHOWN) {
@@ -43,13 +43,13 @@ pub(super) fn render(fix: &Fix, home: FileId, sources: &Sources<'_>, color: bool
 /// What changes in one file: the sign, the 1-based line in the old or the new text, the line.
 fn changes(edits: &[Edit], sources: &Sources<'_>) -> Vec<(char, usize, String)> {
     let file = edits[0].location.file;
-    let text = sources.text(file);
+    let text = sources.shown(file);
     let places: Vec<_> = edits.iter().map(|edit| sources.bytes(edit.location)).collect();
     let start = places.iter().map(|place| place.start).min().unwrap_or(0);
     let end = places.iter().map(|place| place.end).max().unwrap_or(0);
     // Only the lines from the first edit to the last are compared.
-    let first = sources.position(file, start).line;
-    let from = sources.line(file, first).map_or(0, |line| line.start);
+    let first = sources.position_on_page(file, start).line;
+    let from = sources.line(file, sources.position(file, start).line).map_or(0, |line| line.start);
     let to = text[end..].find(['\n', '\r']).map_or(text.len(), |at| end + at);
 
     let mut fixed = String::new();
@@ -70,13 +70,15 @@ fn changes(edits: &[Edit], sources: &Sources<'_>) -> Vec<(char, usize, String)> 
         let line = change.value().trim_end_matches(['\r', '\n']);
         Some((sign, first + index.unwrap_or(0), visible_line(line).into_owned()))
     };
-    TextDiff::from_lines(&text[from..to], fixed.as_str()).iter_all_changes().filter_map(changed).collect()
+    // The line end that both lack is no difference of their last lines.
+    fixed.push('\n');
+    let before = format!("{}\n", &text[from..to]);
+    TextDiff::from_lines(before.as_str(), fixed.as_str()).iter_all_changes().filter_map(changed).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Location;
     use crate::report::testing::{at, documents, replace};
 
     fn shown(text: &str, edits: &[(&str, &str)]) -> String {
@@ -86,7 +88,7 @@ mod tests {
             .iter()
             .flat_map(|(needle, content)| replace(at(&documents, "a.py", needle), content).edits)
             .collect();
-        render(&fix, FileId(0), &Sources::new(&documents), false)
+        render(&fix, fix.edits[0].location, &Sources::new(&documents), false)
     }
 
     #[test]
@@ -122,7 +124,10 @@ mod tests {
     #[test]
     fn a_fix_in_an_empty_file_is_shown() {
         let documents = documents(&[("a.py", "")]);
-        let fix = replace(Location { file: FileId(0), ..at(&documents, "a.py", "") }, "import os\n");
-        assert!(render(&fix, FileId(0), &Sources::new(&documents), false).ends_with("     1 + import os\n"));
+        let fix = replace(at(&documents, "a.py", ""), "import os\n");
+        assert!(
+            render(&fix, fix.edits[0].location, &Sources::new(&documents), false)
+                .ends_with("     1 + import os\n")
+        );
     }
 }

@@ -7,9 +7,31 @@ use serde::Serialize;
 use super::Sources;
 use crate::finding::{Finding, Level, Location};
 use crate::program::{
-    Creation, Facts, FunctionRef, Object, ObjectId, Pattern, Program, QualifiedNames, TrainingLoop, way,
+    Creation, Facts, Object, ObjectId, Pattern, Program, QualifiedNames, TrainingLoop, way,
 };
 use crate::project::FileId;
+
+/// A line, as machines and as people find it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// The file, relative to the project root.
+    pub path: String,
+    /// The line in the file, 1-based.
+    pub line: usize,
+    /// `path:line`, in a notebook `path:cell 3:line`.
+    #[serde(skip)]
+    pub shown: String,
+}
+
+impl Line {
+    fn of(location: Location, sources: &Sources<'_>) -> Self {
+        Self {
+            path: sources.path(location.file).to_owned(),
+            line: sources.line_in_file(location),
+            shown: sources.page_and_line(location),
+        }
+    }
+}
 
 /// A place that something is named by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -18,25 +40,39 @@ pub struct Named {
     pub name: String,
     /// Its class or the function that made it.
     pub class: String,
-    /// The file, relative to the project root.
-    pub path: String,
-    /// The line, 1-based.
-    pub line: usize,
+    /// Where it is made.
+    #[serde(flatten)]
+    pub place: Line,
 }
 
 /// A training loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Loop {
-    /// The file, relative to the project root.
-    pub path: String,
-    /// The line of the `with` statement or the call, 1-based.
-    pub line: usize,
+    /// Of the `with` statement or the call.
+    #[serde(flatten)]
+    pub place: Line,
     /// The qualified name of the function in its module; empty at module level.
     pub function: String,
     /// `gradient-tape`, `keras-fit`, `minimize`, `session`, `monitored-session`.
     pub kind: &'static str,
-    /// The calls that lead there from the entry: `path:line name`.
-    pub way: Vec<String>,
+    /// The calls that lead there from the entry.
+    #[serde(serialize_with = "steps")]
+    pub way: Vec<Step>,
+}
+
+/// A call on the way to a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Of the call.
+    pub place: Line,
+    /// The function that is called.
+    pub name: String,
+}
+
+/// As `path:line name`.
+fn steps<S: serde::Serializer>(way: &[Step], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer
+        .collect_seq(way.iter().map(|Step { place, name }| format!("{}:{} {name}", place.path, place.line)))
 }
 
 /// A program.
@@ -92,9 +128,8 @@ fn described(facts: &Facts<'_>, sources: &Sources<'_>, findings: &[Finding], pro
         .collect();
     blocking.sort_by_key(|finding| (finding.primary.location, finding.rule.code));
     let reasons = blocking.iter().map(|finding| {
-        let location = finding.primary.location;
-        let (path, line) = (sources.path(location.file), sources.span(location).start.line);
-        format!("{path}:{line} {} ({})", finding.message, finding.rule.name)
+        let place = sources.page_and_line(finding.primary.location);
+        format!("{place} {} ({})", finding.message, finding.rule.name)
     });
     let reasons = reasons.collect();
     let mut blocked_by: Vec<&'static str> = blocking.iter().map(|finding| finding.rule.code).collect();
@@ -111,7 +146,7 @@ fn described(facts: &Facts<'_>, sources: &Sources<'_>, findings: &[Finding], pro
                 }
             }
         }
-        named.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+        named.sort_by(|a, b| (&a.place.path, a.place.line).cmp(&(&b.place.path, b.place.line)));
         named
     };
     let datasets: Vec<Named> = facts
@@ -153,22 +188,16 @@ fn described_loop(facts: &Facts<'_>, sources: &Sources<'_>, program: &Program, o
         .filter_map(|edge| {
             let call = facts.module(edge.caller.file).call(edge.call?);
             let Object::Function(function) = facts.solution.object(edge.callee) else { return None };
-            let line = sources.span(Location::new(edge.caller.file, call.range)).start.line;
-            let path = sources.path(edge.caller.file);
-            Some(format!("{path}:{line} {}", function_name(names, function)))
+            let place = Line::of(Location::new(edge.caller.file, call.range), sources);
+            Some(Step { place, name: names.function(function) })
         })
         .collect();
     Loop {
-        path: sources.path(file).to_owned(),
-        line: sources.span(Location::new(file, at)).start.line,
+        place: Line::of(Location::new(file, at), sources),
         function: facts.scope_name(own.caller).to_owned(),
         kind: own.kind.name(),
         way,
     }
-}
-
-fn function_name(names: QualifiedNames<'_>, function: FunctionRef) -> String {
-    names.function(function)
 }
 
 /// An object by the variable that its creation is assigned to.
@@ -189,8 +218,7 @@ fn named_object(facts: &Facts<'_>, sources: &Sources<'_>, object: ObjectId) -> O
         Some(definition) => module.variable_name(definition.variable).to_owned(),
         None => class.rsplit('.').next().unwrap_or(&class).to_owned(),
     };
-    let line = sources.span(Location::new(file, call.range)).start.line;
-    Some(Named { name, class, path: sources.path(file).to_owned(), line })
+    Some(Named { name, class, place: Line::of(Location::new(file, call.range), sources) })
 }
 
 #[derive(Serialize)]
@@ -226,20 +254,17 @@ pub fn write_full(programs: &[Described], color: bool, out: &mut dyn Write) -> i
         for own in &program.loops {
             let function =
                 if own.function.is_empty() { String::new() } else { format!(" in {}", own.function) };
-            writeln!(out, "  loop          {}:{} {}{function}", own.path, own.line, own.kind)?;
-            for step in &own.way {
-                writeln!(out, "                  called at {step}")?;
+            writeln!(out, "  loop          {} {}{function}", own.place.shown, own.kind)?;
+            for Step { place, name } in &own.way {
+                writeln!(out, "                  called at {} {name}", place.shown)?;
             }
         }
         for (title, names) in
             [("model", &program.models), ("optimizer", &program.optimizers), ("dataset", &program.datasets)]
         {
             for named in names {
-                writeln!(
-                    out,
-                    "  {title:<12}  {}:{} {} ({})",
-                    named.path, named.line, named.name, named.class
-                )?;
+                let Named { name, class, place } = named;
+                writeln!(out, "  {title:<12}  {} {name} ({class})", place.shown)?;
             }
         }
         let distributable = match (program.already_distributed, program.distributable) {

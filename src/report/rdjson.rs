@@ -99,7 +99,7 @@ fn range(location: Location, sources: &Sources<'_>) -> Span {
 #[cfg(test)]
 mod tests {
     use crate::report::testing::{ALIASED, at, documents, finding, offering, replace, written};
-    use crate::report::{Format, Options, Report};
+    use crate::report::{Format, Report};
 
     #[test]
     fn columns_count_bytes_and_a_fix_is_a_suggestion() {

@@ -2,17 +2,19 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use serde::Serialize;
 
 use crate::finding::Location;
-use crate::project::{Document, Documents, FileId};
+use crate::project::{CellNumber, Document, Documents, FileId};
 use crate::syntax::{LineIndex, TextSize};
 
 /// A place between two characters. A line ends at LF, CR LF or a lone CR; a tab is one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Position {
     /// 1-based.
     pub line: usize,
@@ -22,11 +24,33 @@ pub struct Position {
 
 /// A stretch of text: `end` is the position after its last character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Span {
     /// Where it begins.
     pub start: Position,
     /// Where it ends.
     pub end: Position,
+}
+
+/// What people see as one text: a file, or a cell of a notebook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page<'a> {
+    /// Of a file, relative to the project root, with `/`.
+    pub path: &'a str,
+    /// Which cell, if it is one.
+    pub cell: Option<CellNumber>,
+    /// As it was written.
+    pub text: &'a str,
+    /// Where its text begins in that of the document, in bytes.
+    pub start: usize,
+}
+
+/// `train.py`, `tutorial.ipynb:cell 3`.
+impl fmt::Display for Page<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.path)?;
+        self.cell.map_or(Ok(()), |CellNumber(number)| write!(f, ":cell {number}"))
+    }
 }
 
 /// What a column counts.
@@ -65,6 +89,12 @@ impl<'a> Sources<'a> {
         Self { documents, lines: documents.keys().map(|file| (*file, OnceLock::new())).collect() }
     }
 
+    /// What it was made of.
+    #[must_use]
+    pub fn documents(&self) -> &'a Documents {
+        self.documents
+    }
+
     fn document(&self, file: FileId) -> &'a Document {
         self.documents.get(&file).expect("every location points into one of the documents")
     }
@@ -84,6 +114,13 @@ impl<'a> Sources<'a> {
     #[must_use]
     pub fn text(&self, file: FileId) -> &'a str {
         &self.document(file).text
+    }
+
+    /// The whole text of a file as it was written, byte for byte where [`Self::text`] has it.
+    #[must_use]
+    pub fn shown(&self, file: FileId) -> &'a str {
+        let document = self.document(file);
+        document.notebook.as_ref().map_or(&document.text, |notebook| notebook.shown())
     }
 
     /// The bytes of a location, moved to the nearest characters where they are not between any.
@@ -121,6 +158,55 @@ impl<'a> Sources<'a> {
         Span {
             start: self.position(location.file, bytes.start),
             end: self.position(location.file, bytes.end),
+        }
+    }
+
+    /// The page that a byte is on.
+    #[must_use]
+    pub fn page(&self, file: FileId, byte: usize) -> Page<'a> {
+        let document = self.document(file);
+        let path = document.path.as_str();
+        match document.notebook.as_deref().map(|notebook| (notebook, notebook.cell(byte))) {
+            Some((notebook, Some((number, lines)))) => {
+                Page { path, cell: Some(number), text: &notebook.shown()[lines.clone()], start: lines.start }
+            }
+            _ => Page { path, cell: None, text: &document.text, start: 0 },
+        }
+    }
+
+    /// The line and column on the page that a byte is on.
+    #[must_use]
+    pub fn position_on_page(&self, file: FileId, byte: usize) -> Position {
+        let first = self.position(file, self.page(file, byte).start).line;
+        let position = self.position(file, byte);
+        Position { line: (position.line + 1).saturating_sub(first).max(1), ..position }
+    }
+
+    /// The page and line of a location, for people: `train.py:3`.
+    #[must_use]
+    pub fn page_and_line(&self, location: Location) -> String {
+        let start = self.bytes(location).start;
+        format!("{}:{}", self.page(location.file, start), self.position_on_page(location.file, start).line)
+    }
+
+    /// The page, line and column of a location, for people: `train.py:3:5`.
+    #[must_use]
+    pub fn place(&self, location: Location) -> String {
+        let start = self.bytes(location).start;
+        let column = self.position_on_page(location.file, start).column;
+        format!("{}:{column}", self.page_and_line(location))
+    }
+
+    /// The line (1-based) of a location in the file as it is on the disk.
+    #[must_use]
+    pub fn line_in_file(&self, location: Location) -> usize {
+        let bytes = self.bytes(location);
+        match self.document(location.file).notebook.as_deref() {
+            None => self.position(location.file, bytes.start).line,
+            Some(notebook) => {
+                let before = notebook.file()[..notebook.in_file(bytes).start].bytes();
+                before.filter(|byte| *byte == b'\n').count() + 1
+            }
         }
     }
 

@@ -138,7 +138,9 @@ impl Text<'_> {
     /// Whether one statement comes directly behind another in its suite.
     #[must_use]
     pub fn follows(&self, first: StatementId, second: StatementId) -> bool {
+        let place = |statement| self.module.statement(statement).range;
         self.previous(second) == Some(first)
+            && !self.is_parted(TextRange::new(place(first).end(), place(second).start()))
     }
 
     /// Removes a statement, or puts `pass` in its place where its suite would be empty. A comment behind it stays.

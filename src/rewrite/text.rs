@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::finding::{Edit, Location};
 use crate::program::Modules;
-use crate::project::{FileId, Project};
+use crate::project::{FileId, Notebook, Project};
 use crate::semantic::Module;
 use crate::syntax::{self, TextRange, TextSize, TokenKind};
 
@@ -20,6 +20,8 @@ pub struct Texts<'p> {
 #[derive(Debug)]
 pub(super) struct Lexed {
     pub(super) text: Arc<str>,
+    /// Whose text it is.
+    notebook: Option<Arc<Notebook>>,
     pub(super) tokens: Vec<(TokenKind, TextRange)>,
     /// How the file ends its lines.
     pub(super) newline: &'static str,
@@ -39,7 +41,10 @@ impl<'p> Texts<'p> {
     pub fn get<'s>(&'s self, file: FileId, module: &'s Module) -> Option<Text<'s>> {
         let read = || {
             let document = self.project.document(file)?;
-            self.modules.is_made_of(file, &document.text).then(|| Lexed::new(document.text))
+            if !self.modules.is_made_of(file, &document.text) {
+                return None;
+            }
+            Some(Lexed { notebook: document.notebook, ..Lexed::new(document.text) })
         };
         let lexed = self.files[file.index()].get_or_init(read).as_ref()?;
         Some(Text { file, module, lexed })
@@ -61,7 +66,7 @@ impl Lexed {
             .find(|(kind, _)| *kind == TokenKind::Indent)
             .map_or("    ", |&(_, range)| &text[range])
             .to_owned();
-        Self { text, tokens, newline, unit }
+        Self { text, notebook: None, tokens, newline, unit }
     }
 }
 
@@ -98,6 +103,13 @@ impl<'s> Text<'s> {
     #[must_use]
     pub fn insert(&self, at: TextSize, content: impl Into<String>) -> Edit {
         self.replace(TextRange::empty(at), content)
+    }
+
+    /// Whether statements in front of and behind a stretch can't be made one: they are in two cells of a notebook, or
+    /// a command of it is between them.
+    pub(super) fn is_parted(&self, range: TextRange) -> bool {
+        let bytes = range.start().to_usize()..range.end().to_usize();
+        self.lexed.notebook.as_ref().is_some_and(|notebook| notebook.is_parted(&bytes))
     }
 
     /// The tokens that begin within a range, comments and line ends included.

@@ -302,6 +302,8 @@ impl State {
             strict: config.strict,
             confidence: config.confidence,
             ignores: Ignores::Obeyed,
+            baseline: None,
+            progress: None,
         }
     }
 

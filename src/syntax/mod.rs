@@ -4,8 +4,11 @@
 //! Positions are byte offsets into the decoded source text (`TextSize`, `TextRange`); people's positions
 //! (1-based lines, columns in Unicode code points) are made at the edge by [`LineIndex`].
 
+mod ipython;
+
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 
+pub use ipython::{Command, CommandKind, Commands, ipython_commands, parses};
 pub use ruff_python_ast as ast;
 pub use ruff_python_stdlib::sys::{is_builtin_module, is_known_standard_library};
 pub use ruff_source_file::LineIndex;

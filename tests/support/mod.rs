@@ -38,6 +38,8 @@ pub fn mended(files: &Files, least: Applicability, select: Option<&str>) -> File
             strict: false,
             confidence: Confidence::Certain,
             ignores: Ignores::Obeyed,
+            baseline: None,
+            progress: None,
         };
         mend(Examined::new(project.clone(), wishes), wishes, least, None)
     };

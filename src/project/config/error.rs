@@ -24,7 +24,9 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    pub(super) fn new(
+    /// A mistake at these bytes of `text`.
+    #[must_use]
+    pub fn new(
         path: &Path,
         text: &str,
         span: Range<usize>,
@@ -44,6 +46,14 @@ impl ConfigError {
             what: what.into(),
             help: help.into(),
         }
+    }
+}
+
+impl ConfigError {
+    /// Another mistake at the same place.
+    #[must_use]
+    pub fn saying(&self, what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { what: what.into(), help: help.into(), ..self.clone() }
     }
 }
 

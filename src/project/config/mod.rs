@@ -3,6 +3,7 @@
 //! It stands in `hvdlint.toml`, or in `pyproject.toml` under `[tool.hvdlint]`. A mistake in it is an error that shows
 //! the line and says what was probably meant.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,14 @@ use super::{PathGlobs, ProjectError, Selector};
 use crate::finding::{Confidence, Level, Rule};
 
 mod error;
+mod keys;
 mod read;
+mod schema;
 mod write;
 
 pub use error::ConfigError;
+pub use keys::{KEYS, Key, Shape};
+pub use schema::schema;
 
 /// A project's wishes. [`Config::default`] is that of a project that has none.
 #[derive(Clone, Debug)]
@@ -45,6 +50,10 @@ pub struct Config {
     pub framework: Framework,
     /// What third-party names are.
     pub api: Vec<ApiRow>,
+    /// The file of known findings, as written: relative to the configuration's folder.
+    pub baseline: Option<PathBuf>,
+    /// The keys that the configuration has.
+    pub given: BTreeSet<String>,
 }
 
 /// Folders that hold no code of the project's own. Hidden ones are left out anyway.
@@ -77,6 +86,8 @@ impl Default for Config {
             entry: Vec::new(),
             framework: Framework::Horovod,
             api: Vec::new(),
+            baseline: None,
+            given: BTreeSet::new(),
         }
     }
 }
@@ -133,6 +144,8 @@ pub struct ApiRow {
     pub returns: Option<String>,
     /// The names of its positional parameters.
     pub parameters: Vec<String>,
+    /// Where the row stands, for what turns out to be wrong with it.
+    pub place: ConfigError,
 }
 
 /// The kinds of things that the analysis knows.
@@ -161,6 +174,13 @@ impl Config {
     /// The first mistake, with its place.
     pub fn parse(text: &str, path: &Path, rules: &[&'static Rule]) -> Result<Self, ConfigError> {
         Ok(read::read(text, path, rules)?.unwrap_or_default())
+    }
+
+    /// Where the file of known findings is, if the configuration names one.
+    #[must_use]
+    pub fn baseline_file(&self) -> Option<PathBuf> {
+        let folder = self.origin.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+        self.baseline.as_deref().map(|file| folder.join(file))
     }
 }
 
@@ -192,7 +212,12 @@ pub(super) fn discover(
     Ok(None)
 }
 
-fn text(path: &Path) -> Result<String, ProjectError> {
+/// The text of a file that is not a part of the project.
+///
+/// # Errors
+///
+/// It is missing, can't be read, or is not UTF-8.
+pub fn text(path: &Path) -> Result<String, ProjectError> {
     let bytes = fs::read(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => ProjectError::NotFound(path.into()),
         _ => ProjectError::Io { path: path.into(), source },
@@ -200,6 +225,6 @@ fn text(path: &Path) -> Result<String, ProjectError> {
     super::decode(bytes).map_err(|problem| {
         let at = problem.offset..problem.offset;
         let help = "save the file as UTF-8";
-        ConfigError::new(path, &problem.text, at, "the configuration is not UTF-8", help).into()
+        ConfigError::new(path, &problem.text, at, "the file is not UTF-8", help).into()
     })
 }

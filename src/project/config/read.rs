@@ -6,24 +6,10 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::keys::KEYS;
 use super::{ApiKind, ApiRow, Config, ConfigError, Framework, LevelSetting, PerFileIgnore};
 use crate::finding::{Confidence, Level, Rule};
 use crate::project::{PathGlobs, Selector, suggest};
-
-const KEYS: [&str; 12] = [
-    "api",
-    "confidence",
-    "entry",
-    "exclude",
-    "extend-exclude",
-    "extend-select",
-    "framework",
-    "ignore",
-    "levels",
-    "per-file-ignores",
-    "select",
-    "strict",
-];
 
 pub(super) const LEVELS: [(&str, LevelSetting); 4] = [
     ("error", LevelSetting::At(Level::Error)),
@@ -32,7 +18,7 @@ pub(super) const LEVELS: [(&str, LevelSetting); 4] = [
     ("off", LevelSetting::Off),
 ];
 
-const CONFIDENCES: [(&str, Confidence); 2] =
+pub(super) const CONFIDENCES: [(&str, Confidence); 2] =
     [("certain", Confidence::Certain), ("possible", Confidence::Possible)];
 
 pub(super) const FRAMEWORKS: [(&str, Framework); 1] = [("horovod", Framework::Horovod)];
@@ -126,14 +112,16 @@ impl Reader<'_> {
                     let entries = self.strings(name, value)?;
                     config.entry = entries.into_iter().map(|(entry, _)| entry.to_owned()).collect();
                 }
+                "baseline" => config.baseline = Some(self.string(name, value)?.into()),
                 "framework" => config.framework = self.one_of(name, value, &FRAMEWORKS)?,
                 "api" => config.api = self.api(value)?,
                 "tool" => {
                     let help = "let the keys stand at the top; `[tool.hvdlint]` is for pyproject.toml";
                     return Err(self.fail(key.span(), "there is no table `tool` in this file", help));
                 }
-                _ => return Err(self.unknown_key(key, &KEYS)),
+                _ => return Err(self.unknown_key(key, &KEYS.map(|key| key.name))),
             }
+            config.given.insert(name.to_owned());
         }
         Ok(config)
     }
@@ -160,7 +148,8 @@ impl Reader<'_> {
         };
         let name = name.ok_or_else(|| missing("name"))?;
         let kind = kind.ok_or_else(|| missing("kind"))?;
-        Ok(ApiRow { name, kind, base, returns, parameters })
+        let place = self.fail(span, "", "");
+        Ok(ApiRow { name, kind, base, returns, parameters, place })
     }
 
     fn selectors(&self, key: &str, value: &Value) -> Result<Vec<Selector>, ConfigError> {

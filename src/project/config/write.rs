@@ -23,6 +23,9 @@ impl Config {
         table.insert("exclude".into(), self.exclude.clone().into());
         table.insert("extend-exclude".into(), self.extend_exclude.clone().into());
         table.insert("entry".into(), self.entry.clone().into());
+        table.extend(
+            self.baseline.as_ref().map(|path| ("baseline".into(), path.display().to_string().into())),
+        );
         table.insert("framework".into(), word(&read::FRAMEWORKS, &self.framework));
         table.insert("levels".into(), Value::Table(self.levels.iter().map(level).collect()));
         let ignores = self.per_file_ignores.iter().map(|row| (row.pattern.clone(), selectors(&row.checks)));
@@ -38,6 +41,23 @@ impl Config {
         });
         table.insert("api".into(), Value::Array(rows.collect()));
         toml::to_string(&table).expect("a table of strings, lists and truth values is TOML")
+    }
+
+    /// The same, with comments: where each key comes from.
+    #[must_use]
+    pub fn explained(&self) -> String {
+        let origin = self.origin.as_ref().map_or("built in".into(), |path| path.display().to_string());
+        let mut text = format!("# {origin}\n");
+        let mut inside = false;
+        for line in self.to_toml().lines() {
+            let header = line.strip_prefix('[').map(|line| line.trim_matches(['[', ']']));
+            inside |= header.is_some();
+            let key = header.or_else(|| line.split_once(" = ").filter(|_| !inside).map(|(key, _)| key));
+            let is_default = key.is_some_and(|key| !self.given.contains(key));
+            text.push_str(line);
+            text.push_str(if is_default { "  # default\n" } else { "\n" });
+        }
+        text
     }
 }
 

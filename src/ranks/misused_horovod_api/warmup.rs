@@ -4,7 +4,7 @@ use super::{Misuse, Site};
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Applicability, Fix};
 use crate::program::{Literal, LoopKind, Object, ObjectId};
-use crate::semantic::CallId;
+use crate::semantic::{CallId, Passing};
 
 /// Horovod's callback that follows a schedule, and corrects momentum on the way.
 const SCHEDULE: &str = "horovod.tensorflow.keras.callbacks.LearningRateScheduleCallback";
@@ -75,16 +75,29 @@ fn is_behind_another(site: &Site<'_>, class: &Symbol) -> bool {
     })
 }
 
-/// Whether an optimizer, or the one that it distributes, is of a class with a plain momentum.
+/// Whether an optimizer, or the one that it distributes, is of a class with a plain momentum. One that is made with a
+/// parameter that the class does not have, such as `lr`, is of an older version of it.
 fn has_plain_momentum(site: &Site<'_>, optimizer: ObjectId) -> bool {
     let facts = site.facts;
     let object = facts.solution.object(optimizer);
-    let is_made = matches!(object, Object::Created(..)) && facts.kind(optimizer) == Some(Kind::Optimizer);
-    let loads = facts.made_at(optimizer).is_some_and(|(file, call)| {
-        facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::LoadsModel))
+    let Some((file, call)) = facts.made_at(optimizer) else { return false };
+    let Some(class) = facts.symbol(object).filter(|_| matches!(object, Object::Created(..))) else {
+        return false;
+    };
+    let data = facts.module(file).call(call);
+    if facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes)) {
+        let mut inner = data
+            .arguments
+            .first()
+            .into_iter()
+            .flat_map(|argument| facts.of_kind(file, argument.value, Kind::Optimizer));
+        return inner.next().is_some_and(|inner| inner != optimizer && has_plain_momentum(site, inner));
+    }
+    let names = &facts.module(file).names;
+    let is_new = data.arguments.iter().all(|argument| match argument.passing {
+        Passing::Keyword(name) => class.parameter(names.text(name)).is_some(),
+        Passing::Merge => false,
+        _ => true,
     });
-    let class = facts.symbol(object);
-    is_made
-        && !loads
-        && WITH_MOMENTUM.iter().any(|name| class.is_some() && facts.library.lookup(name) == class)
+    is_new && WITH_MOMENTUM.iter().any(|name| facts.library.lookup(name) == Some(class))
 }

@@ -12,7 +12,7 @@ use crate::project::FileId;
 pub(super) fn fix(message: &str, edits: &Edits, places: Places<'_>) -> Fix {
     let change = |file: FileId| {
         let replacements: Vec<SarifReplacement> =
-            edits.of(file).iter().map(|edit| replacement(edit.to_edit(file), places)).collect();
+            edits.of(file).iter().map(|edit| replacement(&edit.to_edit(file), places)).collect();
         ArtifactChange::builder().artifact_location(places.artifact(file)).replacements(replacements).build()
     };
     let description = Message { text: Some(sentence(message)), ..Message::default() };
@@ -20,9 +20,9 @@ pub(super) fn fix(message: &str, edits: &Edits, places: Places<'_>) -> Fix {
     Fix::builder().description(description).artifact_changes(changes).build()
 }
 
-fn replacement(edit: Edit, places: Places<'_>) -> SarifReplacement {
+fn replacement(edit: &Edit, places: Places<'_>) -> SarifReplacement {
     let sources = places.sources;
-    let (place, content) = clear_of_indentation(&edit, sources.text(edit.location.file));
+    let (place, content) = clear_of_indentation(edit, sources.text(edit.location.file));
     let content = sources.physical_content(place.file, &content).into_owned();
     SarifReplacement::builder()
         .deleted_region(places.region(place.file, sources.physical_bytes(place)))

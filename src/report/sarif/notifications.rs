@@ -43,7 +43,8 @@ impl Notifications {
             let message = format!("a part of `{}` could not be read", places.sources.path(location.file));
             let worded = Worded::said(&message);
             templates.insert(worded.id.clone(), worded.template.clone());
-            let mut notification = notification(INVALID_SYNTAX.code, index, NotificationLevel::Error, worded);
+            let mut notification =
+                notification(INVALID_SYNTAX.code, index, &NotificationLevel::Error, worded);
             notification.locations = Some(vec![places.location(location, None)]);
             self.list.push(notification);
         }
@@ -72,11 +73,11 @@ impl Notifications {
         descriptor.message_strings = Some(strings.collect());
         let index = self.descriptors.len();
         self.descriptors.push(descriptor);
-        self.list.push(notification(LEFT_OUT, index, NotificationLevel::Warning, worded));
+        self.list.push(notification(LEFT_OUT, index, &NotificationLevel::Warning, worded));
     }
 }
 
-fn notification(id: &str, index: usize, level: NotificationLevel, worded: Worded) -> Notification {
+fn notification(id: &str, index: usize, level: &NotificationLevel, worded: Worded) -> Notification {
     let mut descriptor = ReportingDescriptorReference::builder().id(id).build();
     descriptor.index = i64::try_from(index).ok();
     Notification::builder().descriptor(descriptor).level(json!(level)).message(worded.message()).build()

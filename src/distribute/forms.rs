@@ -1,15 +1,15 @@
-//! Distributed forms of tapes and optimizers that are made and not used: `hvd.DistributedOptimizer(optimizer)` gives
-//! a new object and leaves the old one as it is.
+//! Distributed forms of tapes and optimizers: whose place they take, and which of them nobody uses.
+//! `hvd.DistributedOptimizer(optimizer)` gives a new object and leaves the old one as it is.
 
 use super::job::Job;
 use super::ranked::is_for_one_rank;
 use super::step::Step;
-use crate::api::{Effect, Symbol};
+use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Level, Location};
-use crate::program::{ObjectId, Place, TrainingLoop};
+use crate::program::{Facts, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::ranks::gradients_not_averaged;
-use crate::semantic::{CallId, CallKind, Role, Value};
+use crate::semantic::{CallId, CallKind, Role, Value, ValueId};
 
 /// A call that makes a distributed form which nobody uses.
 #[derive(Clone, Copy, Debug)]
@@ -18,13 +18,39 @@ pub(super) struct Form {
     call: CallId,
 }
 
+/// Whether among the objects that a value may be there is a distributed form of one of them: it is used where it was
+/// made, `if distributed: optimizer = hvd.DistributedOptimizer(optimizer)`.
+pub(super) fn takes_place(facts: &Facts<'_>, objects: &[ObjectId], of: ObjectId) -> bool {
+    objects.iter().filter_map(|&form| facts.made_at(form)).any(|(file, call)| {
+        let arguments = &facts.module(file).call(call).arguments;
+        is_form(facts, file, call)
+            && arguments
+                .first()
+                .is_some_and(|argument| facts.solution.values(file, argument.value).contains(&of))
+    })
+}
+
+/// Whether a tape of a distributed program may have been made by a library that nobody knows, which may distribute it.
+pub(super) fn may_be_of_others(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let is_other = |(id, object): (ObjectId, Object)| {
+        matches!(object, Object::Created(..)) && job.facts.kind(id) != Some(Kind::Tape)
+    };
+    job.program.already_distributed && job.facts.objects(file, value).any(is_other)
+}
+
+/// Whether a call makes a distributed form of an object.
+fn is_form(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
+    facts
+        .called_symbols(file, call)
+        .any(|symbol| symbol.has(Effect::Distributes) && !symbol.has(Effect::LoadsModel))
+}
+
 /// The unused form of an object, if there is one.
 pub(super) fn form(job: &Job<'_>, object: ObjectId) -> Option<Form> {
     let facts = job.facts;
     let mut forms = job.calls().filter(|&(file, call)| {
-        let is_form = |symbol: &Symbol| symbol.has(Effect::Distributes) && !symbol.has(Effect::LoadsModel);
         let data = facts.module(file).call(call);
-        facts.called_symbols(file, call).any(is_form)
+        is_form(facts, file, call)
             && data
                 .arguments
                 .first()

@@ -1,0 +1,180 @@
+//! Data that is divided by position, or numbered, in an order that is another one on each rank.
+
+mod disorder;
+
+use super::model::Model;
+use super::values::Cause;
+use crate::api::{Effect, Kind};
+use crate::finding::{Applicability, Finding, Fix, Level};
+use crate::program::{Caller, Place};
+use crate::project::FileId;
+use crate::ranks::ranks_check;
+use crate::semantic::{Call, CallId, Container, Element, Value, ValueId};
+use crate::syntax::TextRange;
+use disorder::{Disorder, Why};
+
+ranks_check!("HVD307", "order-differs-between-ranks", Error, run);
+
+fn run(model: &Model<'_>) -> Vec<Finding> {
+    let mut files: Vec<FileId> = model.programs.iter().flat_map(|program| program.files()).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut findings = Vec::new();
+    for file in files {
+        findings.extend(shards(model, file));
+        findings.extend(slices(model, file));
+        findings.extend(numberings(model, file));
+    }
+    findings
+}
+
+fn is_of_rank(model: &Model<'_>, place: Place) -> bool {
+    model.difference(place).is_some_and(|own| own.cause == Cause::Rank)
+}
+
+/// `dataset.shuffle(n).shard(size, rank)`
+fn shards(model: &Model<'_>, file: FileId) -> Vec<Finding> {
+    let facts = model.facts;
+    let calls = facts.calls_with(Effect::Shards).filter(|&(of, _)| of == file);
+    calls
+        .filter_map(|(file, id)| {
+            let call = facts.module(file).call(id);
+            let receiver = facts.receiver(file, call)?;
+            let is_dataset = facts.may_be(file, receiver, Kind::Dataset);
+            let is_divided = call.arguments.iter().any(|argument| is_of_rank(model, (file, argument.value)));
+            let disorder = disorder::of(model, (file, receiver)).filter(|_| is_dataset && is_divided)?;
+            // Of a chain over several lines the part that divides.
+            let chain = facts.module(file).value(receiver).range;
+            let start = if call.range.contains_range(chain) { chain.end() } else { call.range.start() };
+            let shown = TextRange::new(start, call.range.end());
+            let own = finding(model, file, shown, call.scope, &disorder, Use::Divided);
+            Some(match listed(model, &disorder) {
+                Some(fix) => own.mended_by(fix),
+                None => own,
+            })
+        })
+        .collect()
+}
+
+/// `files[hvd.rank()::hvd.size()]`
+fn slices(model: &Model<'_>, file: FileId) -> Vec<Finding> {
+    let module = model.facts.module(file);
+    let mut found = Vec::new();
+    for evaluation in &module.values {
+        if let Value::Slice { base, limits, .. } = &evaluation.value
+            && limits.iter().any(|&limit| is_of_rank(model, (file, limit)))
+            && let Some(disorder) = disorder::of(model, (file, *base))
+        {
+            found.push(finding(model, file, evaluation.range, evaluation.scope, &disorder, Use::Divided));
+        }
+    }
+    found
+}
+
+/// `{word: number for number, word in enumerate(set(words))}`
+fn numberings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
+    let module = model.facts.module(file);
+    let mut found = Vec::new();
+    for evaluation in &module.values {
+        let Value::Display(Container::Dict, elements) = &evaluation.value else { continue };
+        for element in elements {
+            let Element::Key(key, value) = element else { continue };
+            let Some(numbered) = numbered(model, file, *key, *value) else { continue };
+            if let Some(disorder) = disorder::of(model, (file, numbered.arguments[0].value))
+                && disorder.why != Why::Shuffled
+            {
+                let range = numbered.arguments[0].range;
+                found.push(finding(model, file, range, evaluation.scope, &disorder, Use::Numbered));
+            }
+        }
+    }
+    found
+}
+
+/// The call of `enumerate` that gives both of two values, of which one is the number.
+fn numbered<'c>(model: &Model<'c>, file: FileId, key: ValueId, value: ValueId) -> Option<&'c Call> {
+    let facts = model.facts;
+    let module = facts.module(file);
+    let source = |value: ValueId| match module.value(value).value {
+        Value::Unpack { base, index: Some(index), .. } => Some((base, index)),
+        _ => None,
+    };
+    let ((base, first), (other, second)) = (source(key)?, source(value)?);
+    let Value::Iteration(iterated) = module.value(base).value else { return None };
+    let Value::Call(call) = module.value(iterated).value else { return None };
+    let enumerate = facts.library.lookup("builtins.enumerate");
+    let is_enumerate = facts
+        .callees(file, call)
+        .iter()
+        .any(|edge| facts.symbol(facts.solution.object(edge.callee)) == enumerate);
+    let call = module.call(call);
+    (is_enumerate && base == other && first != second && !call.arguments.is_empty()).then_some(call)
+}
+
+/// What the order is used for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Divided,
+    Numbered,
+}
+
+fn finding(
+    model: &Model<'_>,
+    file: FileId,
+    range: TextRange,
+    scope: crate::semantic::ScopeId,
+    disorder: &Disorder,
+    used: Use,
+) -> Finding {
+    let facts = model.facts;
+    let message = match (used, disorder.why) {
+        (Use::Numbered, _) => "each rank numbers the elements of this set in an order of its own",
+        (_, Why::Shuffled) => "the ranks divide data that each of them has shuffled in its own way",
+        (_, Why::Hashed) => "the ranks divide a set, which each of them goes through in its own order",
+        (_, Why::Listed) => "the ranks divide files in the order in which the file system lists them",
+    };
+    let (level, help) = match (used, disorder.why) {
+        (_, Why::Listed) => (Level::Warning, "sort what is listed: `sorted(...)`"),
+        (_, Why::Hashed) => (Level::Error, "sort the set: `sorted(...)`"),
+        (_, Why::Shuffled) => {
+            (Level::Error, "divide first and shuffle then, or give all ranks the same seed")
+        }
+    };
+    let here = match used {
+        Use::Divided => "some twice, some never",
+        Use::Numbered => "other numbers elsewhere",
+    };
+    let (of, at) = disorder.place;
+    let label = match disorder.why {
+        Why::Shuffled => "shuffled here",
+        Why::Hashed => "a set",
+        Why::Listed => "listed here",
+    };
+    let finding = Finding::new(&CHECK.rule, level, facts.location(file, range), message)
+        .here(here)
+        .help(help)
+        .in_scope(facts.scope_name(Caller { file, scope }));
+    let cause = facts.location(of, facts.module(of).value(at).range);
+    if cause == facts.location(file, range) { finding } else { finding.label(cause, label) }
+}
+
+/// `Dataset.list_files` lists in order when it is told to.
+fn listed(model: &Model<'_>, disorder: &Disorder) -> Option<Fix> {
+    let facts = model.facts;
+    let (file, value) = disorder.place;
+    let Value::Call(id) = facts.module(file).value(value).value else { return None };
+    let call = facts.module(file).call(id);
+    let lists = |id: CallId| {
+        let mut symbols = facts.called_symbols(file, id);
+        symbols.any(|symbol| symbol.has(Effect::ReadsFile) && symbol.parameter("shuffle").is_some())
+    };
+    let is_given =
+        facts.called_symbols(file, id).any(|symbol| facts.argument(file, call, symbol, "shuffle").is_some());
+    let text = model.texts.get(file, facts.module(file)).filter(|_| lists(id) && !is_given)?;
+    Some(Fix {
+        applicability: Applicability::Unsafe,
+        message: "list the files in order".to_owned(),
+        edits: vec![text.append_argument(call, "shuffle=False")],
+        unit: None,
+    })
+}

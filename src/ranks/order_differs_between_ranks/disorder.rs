@@ -1,0 +1,219 @@
+//! Why the elements of a value stand in another order on another rank.
+
+use rustc_hash::FxHashSet;
+
+use super::Model;
+use crate::api::{Effect, Kind, Symbol};
+use crate::program::{Literal, Object, Place};
+use crate::project::FileId;
+use crate::semantic::{BuiltinType, Call, CallId, Container, Element, Value, ValueId};
+
+/// Why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// By random numbers that no common seed makes equal.
+    Shuffled,
+    /// By the hash values of texts, which are other ones in each process.
+    Hashed,
+    /// By the file system.
+    Listed,
+}
+
+/// An order that is another one on each rank, and where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Disorder {
+    pub(super) why: Why,
+    pub(super) place: Place,
+}
+
+/// How far the way of the elements is followed.
+const STEPS: usize = 60;
+
+/// The disorder of a value's elements, if there is one.
+pub(super) fn of(model: &Model<'_>, place: Place) -> Option<Disorder> {
+    let mut work = vec![place];
+    let mut seen: FxHashSet<Place> = FxHashSet::default();
+    while let Some(place) = work.pop() {
+        if !seen.insert(place) || seen.len() > STEPS || is_sorted_in_place(model, place) {
+            continue;
+        }
+        if let Some(by) = shuffled_in_place(model, place) {
+            return Some(Disorder { why: Why::Shuffled, place: by });
+        }
+        match step(model, place) {
+            Step::Found(why) => return Some(Disorder { why, place }),
+            Step::From(places) => work.extend(places),
+            Step::Ordered => {}
+        }
+    }
+    None
+}
+
+enum Step {
+    Found(Why),
+    /// The order is that of other values.
+    From(Vec<Place>),
+    /// All ranks have the same, as far as is known.
+    Ordered,
+}
+
+fn step(model: &Model<'_>, (file, value): Place) -> Step {
+    let facts = model.facts;
+    match &facts.module(file).value(value).value {
+        Value::Call(call) => of_call(model, file, value, *call),
+        Value::Display(Container::Set, elements) if elements.iter().all(|own| is_text(model, file, own)) => {
+            Step::Found(Why::Hashed)
+        }
+        // A comprehension goes through what it is made of.
+        Value::Display(Container::List | Container::Generator, elements) => {
+            let any = elements.iter().any(|own| matches!(own, Element::Any(_)));
+            Step::From(if any { iterated(model, file, value) } else { Vec::new() })
+        }
+        Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Import(_) | Value::Slice { .. } => {
+            Step::From(facts.influence().operands((file, value)).collect())
+        }
+        Value::Attribute { narrowed: Some(narrowed), .. } => Step::From(vec![(file, *narrowed)]),
+        Value::Attribute { .. } => {
+            let own = facts.influence().operands((file, value));
+            Step::From(own.filter(|&(of, operand)| is_stored(model, of, operand)).collect())
+        }
+        _ => Step::Ordered,
+    }
+}
+
+fn is_text(model: &Model<'_>, file: FileId, element: &Element) -> bool {
+    match element {
+        Element::At(_, value) => model.facts.objects(file, *value).any(|(_, object)| {
+            matches!(object, Object::Literal(Literal::Str(_)) | Object::Type(BuiltinType::Str))
+        }),
+        Element::Any(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a value is stored into an attribute.
+fn is_stored(model: &Model<'_>, file: FileId, value: ValueId) -> bool {
+    model.facts.module(file).stores.iter().any(|store| store.value == value)
+}
+
+/// What a comprehension goes through first.
+fn iterated(model: &Model<'_>, file: FileId, comprehension: ValueId) -> Vec<Place> {
+    let module = model.facts.module(file);
+    let range = module.value(comprehension).range;
+    let bases = module.values.iter().filter_map(|evaluation| match evaluation.value {
+        Value::Iteration(base) if range.contains_range(evaluation.range) => Some((file, base)),
+        _ => None,
+    });
+    bases.take(1).collect()
+}
+
+fn of_call(model: &Model<'_>, file: FileId, value: ValueId, id: CallId) -> Step {
+    let facts = model.facts;
+    let call = facts.module(file).call(id);
+    let symbols: Vec<&Symbol> = facts
+        .callees(file, id)
+        .iter()
+        .filter_map(|edge| facts.symbol(facts.solution.object(edge.callee)))
+        .collect();
+    let has = |effect: Effect| symbols.iter().any(|symbol| symbol.has(effect));
+    let is = |name: &str| symbols.iter().any(|symbol| facts.library.lookup(name) == Some(*symbol));
+    if is("builtins.sorted") {
+        return Step::Ordered;
+    }
+    if has(Effect::DrawsRandom) {
+        let is_equal = model.seeds.is_equal(facts, (file, value));
+        return if is_equal { Step::From(given(model, file, call)) } else { Step::Found(Why::Shuffled) };
+    }
+    if has(Effect::ReadsFile) && has(Effect::Varies) {
+        return listing(model, file, value, call, &symbols);
+    }
+    if is("builtins.set") || is("builtins.frozenset") {
+        return if call.arguments.is_empty() || is_of_numbers(model, file, call) {
+            Step::Ordered
+        } else {
+            Step::Found(Why::Hashed)
+        };
+    }
+    let is_dataset = facts.may_be(file, value, Kind::Dataset);
+    if is_dataset || has(Effect::KeepsLength) {
+        return Step::From(given(model, file, call));
+    }
+    let functions: Vec<Place> = facts
+        .called_functions(file, id)
+        .flat_map(|function| {
+            let own = facts.module(function.file).function(function.function);
+            own.returns.iter().map(move |&value| (function.file, value))
+        })
+        .collect();
+    Step::From(functions)
+}
+
+/// The dataset that a method is called on, else what a function is given first.
+fn given(model: &Model<'_>, file: FileId, call: &Call) -> Vec<Place> {
+    let facts = model.facts;
+    let receiver = facts.receiver(file, call).filter(|&own| facts.may_be(file, own, Kind::Dataset));
+    let first = || call.arguments.first().map(|argument| argument.value);
+    receiver.or_else(first).into_iter().map(|value| (file, value)).collect()
+}
+
+/// What lists files: Python's functions in the file system's order, `Dataset.list_files` shuffled unless it is told
+/// otherwise.
+fn listing(model: &Model<'_>, file: FileId, value: ValueId, call: &Call, symbols: &[&Symbol]) -> Step {
+    let facts = model.facts;
+    let shuffles = symbols.iter().find(|symbol| symbol.parameter("shuffle").is_some());
+    let Some(symbol) = shuffles else { return Step::Found(Why::Listed) };
+    let is_off = facts.argument(file, call, symbol, "shuffle").is_some_and(|argument| {
+        facts.objects(file, argument.value).all(|(_, object)| object != Object::Literal(Literal::Bool(true)))
+    });
+    if is_off || model.seeds.is_equal(facts, (file, value)) {
+        return Step::Ordered;
+    }
+    Step::Found(Why::Shuffled)
+}
+
+/// Whether a set is made of numbers, whose hash values are the same in each process.
+fn is_of_numbers(model: &Model<'_>, file: FileId, call: &Call) -> bool {
+    let facts = model.facts;
+    let range = facts.library.lookup("builtins.range");
+    call.arguments
+        .iter()
+        .any(|argument| facts.objects(file, argument.value).any(|(_, object)| facts.symbol(object) == range))
+}
+
+/// Whether the same code sorts a list in its place: `files.sort()`.
+fn is_sorted_in_place(model: &Model<'_>, (file, value): Place) -> bool {
+    let facts = model.facts;
+    let Some(sort) = facts.library.lookup("builtins.list.sort") else { return false };
+    let module = facts.module(file);
+    module.calls.iter().any(|call| match module.value(call.callee).value {
+        Value::Attribute { base, name, .. } => base == value && module.names.text(name) == sort.last_name(),
+        _ => false,
+    })
+}
+
+/// The call that shuffles a list in its place, in the same code.
+fn shuffled_in_place(model: &Model<'_>, (file, value): Place) -> Option<Place> {
+    let facts = model.facts;
+    if !facts
+        .objects_in(file)
+        .iter()
+        .any(|&object| facts.symbol(facts.solution.object(object)).is_some_and(shuffles))
+    {
+        return None;
+    }
+    let module = facts.module(file);
+    let scope = module.value(value).scope;
+    let mut calls = module.calls.iter().enumerate().filter(|(_, call)| {
+        call.scope == scope && call.arguments.first().is_some_and(|argument| argument.value == value)
+    });
+    calls
+        .find(|&(index, call)| {
+            facts.called_symbols(file, CallId::new(index)).any(shuffles)
+                && !model.seeds.is_equal(facts, (file, call.result))
+        })
+        .map(|(_, call)| (file, call.result))
+}
+
+fn shuffles(symbol: &Symbol) -> bool {
+    symbol.has(Effect::DrawsRandom) && symbol.has(Effect::UpdatesState)
+}
