@@ -216,6 +216,8 @@ fn check(folder: &Path) -> usize {
             strict: false,
             confidence: project.config().confidence,
             ignores: Ignores::Obeyed,
+            baseline: None,
+            progress: None,
         };
         Examined::new(project.clone(), wishes).report.findings.len()
     };

@@ -40,6 +40,8 @@ fn found(project: &Project) -> (Vec<String>, Vec<String>, usize) {
             strict: true,
             confidence: Confidence::Possible,
             ignores: Ignores::Obeyed,
+            baseline: None,
+            progress: None,
         };
         let modules = Modules::load(project);
         let mut components: BTreeMap<FileId, Vec<FileId>> = BTreeMap::new();

@@ -10,9 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 import pytest_lsp
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
+from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient
 
 import project
@@ -29,6 +31,37 @@ def root(tmp_path_factory):
     return folder
 
 
+def new_client() -> LanguageClient:
+    """A client that remembers what it is told, in order."""
+    client = LanguageClient(converter_factory=default_converter)
+    client.published = asyncio.Queue()
+    client.applied = []
+
+    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    def publish(params: types.PublishDiagnosticsParams):
+        client.diagnostics[params.uri] = params.diagnostics
+        client.published.put_nowait(params)
+
+    @client.feature(types.WORKSPACE_APPLY_EDIT)
+    def apply_edit(params: types.ApplyWorkspaceEditParams):
+        client.applied.append(params.edit)
+        return types.ApplyWorkspaceEditResult(applied=True)
+
+    @client.feature(types.CLIENT_REGISTER_CAPABILITY)
+    def register(params: types.RegistrationParams):
+        return None
+
+    @client.feature(types.WINDOW_LOG_MESSAGE)
+    def log(params: types.LogMessageParams):
+        client.log_messages.append(params)
+
+    @client.feature(types.WINDOW_SHOW_MESSAGE)
+    def show(params: types.ShowMessageParams):
+        client.messages.append(params)
+
+    return client
+
+
 class Editor:
     """A client with one folder open."""
 
@@ -36,18 +69,6 @@ class Editor:
         self.client = client
         self.root = root
         self.versions: dict[str, int] = {}
-        self.published: asyncio.Queue = asyncio.Queue()
-        self.applied: list[types.WorkspaceEdit] = []
-
-        @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        def publish(params: types.PublishDiagnosticsParams):
-            client.diagnostics[params.uri] = params.diagnostics
-            self.published.put_nowait(params)
-
-        @client.feature(types.WORKSPACE_APPLY_EDIT)
-        def apply(params: types.ApplyWorkspaceEditParams):
-            self.applied.append(params.edit)
-            return types.ApplyWorkspaceEditResult(applied=True)
 
     async def start(self, capabilities: types.ClientCapabilities):
         folder = types.WorkspaceFolder(uri=self.root.as_uri(), name="project")
@@ -62,7 +83,7 @@ class Editor:
         """What is found in the current version of an open document."""
         uri = self.uri(name)
         while True:
-            params = await asyncio.wait_for(self.published.get(), PATIENCE)
+            params = await asyncio.wait_for(self.client.published.get(), PATIENCE)
             if params.uri == uri and params.version == self.versions[uri]:
                 return sorted((own.range.start.line + 1, own.code) for own in params.diagnostics)
 
@@ -97,16 +118,18 @@ class Editor:
         return await self.client.text_document_code_action_async(params) or []
 
 
-@pytest_lsp.fixture(
-    scope="function",
-    config=ClientServerConfig(server_command=[HVDLINT, "server"], client_factory=lambda: LanguageClient()),
-    params=EDITORS,
-)
-async def editor(request, lsp_client: LanguageClient, root: Path):
-    editor = Editor(lsp_client, root)
-    await editor.start(pytest_lsp.client_capabilities(request.param))
-    yield editor
-    await lsp_client.shutdown_session()
+@pytest_lsp.fixture(config=ClientServerConfig(server_command=[HVDLINT, "server"], client_factory=new_client))
+async def client(lsp_client: LanguageClient):
+    yield
+    if lsp_client.capabilities is not None:
+        await asyncio.wait_for(lsp_client.shutdown_session(), PATIENCE)
+
+
+@pytest_asyncio.fixture(params=EDITORS)
+async def editor(request, client: LanguageClient, root: Path):
+    editor = Editor(client, root)
+    await asyncio.wait_for(editor.start(pytest_lsp.client_capabilities(request.param)), PATIENCE)
+    return editor
 
 
 def checked(root: Path) -> dict[str, list[tuple[int, str]]]:
@@ -156,7 +179,7 @@ async def test_unsaved_text_counts_and_is_forgotten(editor):
         types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(editor.uri(name)))
     )
     await editor.open("program_3/train.py")
-    assert editor.client.diagnostics[editor.uri(name)] == []
+    assert not editor.client.diagnostics[editor.uri(name)]
 
 
 async def test_a_fix_a_comment_and_a_page(editor):
@@ -182,7 +205,7 @@ async def test_a_program_is_distributed(editor, root):
     await editor.open(name)
     command = types.ExecuteCommandParams("hvdlint.distribute", [editor.uri(name)])
     await editor.client.workspace_execute_command_async(command)
-    texts = apply(editor.applied[0], root)
+    texts = apply(editor.client.applied[0], root)
     diff = subprocess.run(
         [HVDLINT, "check", "--fix", "-q", "-", "--stdin-filename", name],
         cwd=root, input=(root / name).read_text(), capture_output=True, text=True,
@@ -201,6 +224,10 @@ async def test_random_edits_come_to_a_check_of_the_same_texts(editor, tmp_path):
         for path in (editor.root / f"program_{index}").iterdir():
             (folder / path.name).write_text(path.read_text())
     (copy / "hvdlint.toml").write_text("")
+    folder = types.WorkspaceFolder(uri=copy.as_uri(), name="copy")
+    event = types.WorkspaceFoldersChangeEvent(added=[folder], removed=[])
+    editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+    editor.root = copy
     names = [path.relative_to(copy).as_posix() for path in sorted(copy.rglob("*.py"))]
     pool = [line for name in names for line in (copy / name).read_text().splitlines()]
     opened = set()
