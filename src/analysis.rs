@@ -4,6 +4,7 @@ use crate::api::{Library, RowError};
 use crate::checks::{CHECKS, Check, Context, tool};
 use crate::distribute;
 use crate::finding::{Confidence, Finding, Level, Location};
+use crate::graph;
 use crate::program::{Facts, Hierarchy, Modules};
 use crate::project::{ApiKind, ApiRow, ConfigError, Project};
 use crate::ranks;
@@ -87,16 +88,17 @@ pub fn findings_unless(
     }
     findings.extend(distribute::findings(context, &findings));
     findings.extend(ranks::findings(context));
-    findings.extend(syntax_errors(facts));
+    findings.extend(graph::findings(facts, &texts));
+    findings.extend(syntax_errors(project, facts));
     Some(findings)
 }
 
 /// The first syntax error of each file, or the place from which it can't be decoded.
-fn syntax_errors(facts: &Facts<'_>) -> Vec<Finding> {
+fn syntax_errors(project: &Project, facts: &Facts<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let undecodable = facts.modules.undecodable.iter().map(|(file, problem)| {
-        let at = problem.offset.and_then(|offset| u32::try_from(offset).ok()).unwrap_or_default();
-        let location = Location::new(*file, TextRange::empty(at.into()));
+        let text = project.document(*file).map(|document| document.text).unwrap_or_default();
+        let location = Location::new(*file, character(&text, problem.offset.unwrap_or_default()));
         Finding::new(&tool::INVALID_SYNTAX, Level::Error, location, problem.what.clone())
             .help(problem.help.clone())
     });
@@ -109,6 +111,15 @@ fn syntax_errors(facts: &Facts<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// The character at a byte, or the last one where the text ends.
+fn character(text: &str, at: usize) -> TextRange {
+    let last = text.char_indices().next_back().map_or(0, |(last, _)| last);
+    let start = text.floor_char_boundary(at).min(last);
+    let length = text[start..].chars().next().map_or(0, char::len_utf8);
+    let byte = |byte: usize| u32::try_from(byte).unwrap_or(u32::MAX).into();
+    TextRange::new(byte(start), byte(start + length))
 }
 
 /// The configuration's rows in the form of the library's tables, a line each.

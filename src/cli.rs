@@ -209,7 +209,7 @@ pub struct LoopsArgs {
     /// Files and folders to report on
     #[arg(value_name = "PATHS", default_value = ".")]
     pub paths: Vec<PathBuf>,
-    /// Print for people or for programs
+    /// Print for people or for programs, or draw
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub output: LoopsFormat,
     #[command(flatten)]
@@ -244,6 +244,9 @@ pub struct GraphArgs {
     /// The folder that module names are relative to [default: the project's root]
     #[arg(long, value_name = "DIR")]
     pub package: Option<PathBuf>,
+    /// Draw all of a big graph, and not only what is around training loops
+    #[arg(long)]
+    pub all: bool,
 }
 
 /// `hvdlint config`.
@@ -328,6 +331,12 @@ pub enum LoopsFormat {
     Full,
     /// One JSON document.
     Json,
+    /// A drawing for Graphviz.
+    Dot,
+    /// A Mermaid flowchart, for Markdown.
+    Mermaid,
+    /// A picture, drawn by Graphviz.
+    Svg,
 }
 
 /// How a graph is written.

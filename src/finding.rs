@@ -55,6 +55,8 @@ pub enum Group {
     Distribution,
     /// What keeps the ranks of a distributed program in step and equal (`HVD3xx`).
     Ranks,
+    /// Traced code that does not do what its text says (`HVD4xx`).
+    Graph,
     /// The tool's own findings (`HVD9xx`).
     Tool,
 }
@@ -68,6 +70,7 @@ impl Group {
             Self::TrainingLoop => "training-loop",
             Self::Distribution => "distribution",
             Self::Ranks => "ranks",
+            Self::Graph => "graph",
             Self::Tool => "tool",
         }
     }
@@ -87,7 +90,7 @@ impl Group {
     #[must_use]
     pub fn stage(self) -> Stage {
         match self {
-            Self::Restriction | Self::TrainingLoop | Self::Tool => Stage::Form,
+            Self::Restriction | Self::TrainingLoop | Self::Graph | Self::Tool => Stage::Form,
             Self::Distribution | Self::Ranks => Stage::Distribution,
         }
     }

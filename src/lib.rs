@@ -43,9 +43,11 @@
 //! | [`finding`] | what a check has to say |
 //! | [`distribute`] | what a program still needs to train with Horovod: a file for each rule |
 //! | [`ranks`] | the model of the ranks: what differs between them, what they send each other, what they write |
+//! | [`graph`] | where traced code does not do what its Python text says |
 //! | [`rewrite`] | the verbs that change a source: what fixes are made of |
 //! | [`suppression`] | comments that suppress findings |
 //! | [`baseline`] | findings that a project knows and does not want to hear of |
+//! | [`progress`] | how far a run is |
 //! | [`report`] | a file for each format |
 //! | [`analysis`] | from a project to its findings, in one page |
 //! | [`examine`] | which of the findings are said: selected, not suppressed, in the given paths |
@@ -77,6 +79,7 @@ pub mod distribute;
 pub mod examine;
 pub mod finding;
 pub mod fix;
+pub mod graph;
 pub mod normalise;
 pub mod program;
 pub mod progress;

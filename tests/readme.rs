@@ -18,9 +18,10 @@ fn current(readme: &str) -> String {
     while let Some(line) = lines.next() {
         writeln!(text, "{line}").unwrap();
         if let Some(command) = comment(line, "output: ") {
-            assert_eq!(lines.next(), Some("```text"), "a block of text follows `{line}`");
+            let fence = lines.next().unwrap_or_default();
+            assert!(["```text", "```mermaid"].contains(&fence), "a block of text follows `{line}`");
             assert!(lines.by_ref().any(|line| line == "```"), "the block after `{line}` ends");
-            writeln!(text, "```text\n{}```", output(command)).unwrap();
+            writeln!(text, "{fence}\n{}```", output(command)).unwrap();
         } else if comment(line, "table: ") == Some("checks") {
             assert!(lines.by_ref().any(|line| line == "<!-- end -->"), "the table ends");
             writeln!(text, "{}<!-- end -->", table()).unwrap();

@@ -73,6 +73,7 @@ fn names_and_codes_are_unique_and_well_formed() {
             Group::TrainingLoop => "HVD1",
             Group::Distribution => "HVD2",
             Group::Ranks => "HVD3",
+            Group::Graph => "HVD4",
             Group::Tool => "HVD9",
         };
         if !code.starts_with(hundred) || code.len() != 6 {

@@ -225,3 +225,26 @@ fn the_log_says_which_revision_it_is_about() {
     let elsewhere = [("GITHUB_SERVER_URL", "https://example.com"), ("GITHUB_REPOSITORY", "other/one")];
     assert_eq!(provenance(&elsewhere), own, "the checkout is of another repository");
 }
+
+#[test]
+fn the_fixes_of_a_log_are_right_in_notebooks() {
+    let source = |lines: &[&str]| serde_json::json!({"cell_type": "code", "metadata": {}, "outputs": [], "source": lines});
+    let cells = [
+        source(&["%matplotlib inline\n", "import tensorflow as tf"]),
+        source(&["net = tf.keras.Sequential([])\n", "net.compile('sgd', 'mse')"]),
+        source(&[
+            "x = '🙂'; print(x)\n",
+            "for epoch in range(2):\n",
+            "\tprint('\\t🙂')\n",
+            "\tnet.fit([1.0], [1.0])",
+        ]),
+    ];
+    let book = serde_json::json!({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5});
+    let book = serde_json::to_string_pretty(&book).unwrap();
+    let (by_log, by_fix) = (folder(&[("book.ipynb", &book)]), folder(&[("book.ipynb", &book)]));
+    mended_by_log(by_log.path(), &[]);
+    run(by_fix.path(), &["check", "--isolated", "--fix"]);
+    let after = |folder: &Path| fs::read_to_string(folder.join("book.ipynb")).unwrap();
+    assert_ne!(after(by_fix.path()), book);
+    assert_eq!(after(by_log.path()), after(by_fix.path()));
+}

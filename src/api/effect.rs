@@ -85,11 +85,33 @@ pub enum Effect {
     Spawns,
     /// Makes a graph of the function that it is given: its Python code runs once for each graph.
     Traces,
+    /// Runs the function that it is given, or the code in its block, as plain Python also within a graph.
+    RunsEagerly,
+    /// Makes `tf.function` run its functions without a graph.
+    DisablesTracing,
+    /// Calls the function that it is given once for the same arguments.
+    Memoizes,
+    /// Reads a clock, or makes an identifier from one.
+    ReadsClock,
+    /// Needs the value of its argument, which a tensor has only when the graph runs; of a module, its functions do.
+    ReadsValue,
+    /// Asks its argument for its type or shape, which a tensor has while it is traced.
+    ReadsType,
+    /// `AutoGraph` replaces it: of a tensor it makes a tensor.
+    Converts,
+    /// May fail for the values of its arguments, when the graph runs.
+    FailsLate,
+    /// Makes something once, when it is first needed: `build`.
+    RunsOnce,
+    /// Returns something larger than its arguments: `tf.concat`.
+    Grows,
+    /// Keeps `AutoGraph` from rewriting the function that it is given.
+    KeepsPython,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 40] = [
+    pub const ALL: [(Self, &'static str); 51] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -130,6 +152,17 @@ impl Effect {
         (Self::Measures, "measures"),
         (Self::Spawns, "spawns"),
         (Self::Traces, "traces"),
+        (Self::RunsEagerly, "runs-eagerly"),
+        (Self::DisablesTracing, "disables-tracing"),
+        (Self::Memoizes, "memoizes"),
+        (Self::ReadsClock, "reads-clock"),
+        (Self::ReadsValue, "reads-value"),
+        (Self::ReadsType, "reads-type"),
+        (Self::Converts, "converts"),
+        (Self::FailsLate, "fails-late"),
+        (Self::RunsOnce, "runs-once"),
+        (Self::Grows, "grows"),
+        (Self::KeepsPython, "keeps-python"),
     ];
 }
 
@@ -171,11 +204,26 @@ impl EffectSet {
         self.0 & other.0 != 0
     }
 
-    /// The effects that change something or ask the world: without what only says what a result is like.
+    /// The effects that change something or ask the world: without what only says what a result is like, and how a
+    /// symbol is traced.
     #[must_use]
     pub fn on_the_world(self) -> Self {
-        let of_results = [Effect::Agrees, Effect::KeepsLength, Effect::Measures];
-        of_results.into_iter().fold(self, Self::without)
+        let others = [
+            Effect::Agrees,
+            Effect::KeepsLength,
+            Effect::Measures,
+            Effect::Memoizes,
+            Effect::ReadsClock,
+            Effect::ReadsValue,
+            Effect::ReadsType,
+            Effect::Converts,
+            Effect::FailsLate,
+            Effect::RunsOnce,
+            Effect::RunsEagerly,
+            Effect::Grows,
+            Effect::KeepsPython,
+        ];
+        others.into_iter().fold(self, Self::without)
     }
 
     /// Whether there is none.

@@ -6,10 +6,10 @@ use super::containers::{Containers, LOST, is_lost};
 use super::objects::{Family, noun};
 use super::second_names::second_name;
 use super::sources::{Source, flow, sources};
-use crate::api::Kind;
+use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Level, Rule};
 use crate::normalise;
-use crate::program::{Facts, Repeated, loop_around};
+use crate::program::{Facts, LoopKind, ObjectId, Repeated, loop_around};
 use crate::semantic::{DefinitionKind, Role, StoreKey, Value};
 
 /// The objects of the family that are not created once by an assignment, and their second names.
@@ -31,13 +31,49 @@ fn created(
     containers: &Containers<'_, '_>,
 ) -> Option<Finding> {
     let facts = context.facts;
-    let mut finding = if let Some(why) = repetition(facts, source) {
+    let counts = |_: &Repeated| context.strict || !is_for_fit(facts, source);
+    let mut finding = if let Some(why) = repetition(facts, source).filter(counts) {
         repeated(context, rule, source, why)
     } else {
         inline(context, rule, source, containers)?
     };
     finding.flow = flow(facts, source);
     Some(finding.confidence(source.confidence(facts)).in_scope(facts.scope_name(source.caller(facts))))
+}
+
+/// Whether an optimizer steps in `fit` alone: each model gets its own from `compile`, distributed where it is made, and
+/// each call of `fit` broadcasts what it begins with.
+fn is_for_fit(facts: &Facts<'_>, source: &Source) -> bool {
+    let forms = distributed_forms(facts, source.creation.object);
+    let mut loops = facts
+        .programs
+        .iter()
+        .flat_map(|program| &program.loops)
+        .filter(|own| own.optimizers.iter().any(|optimizer| forms.contains(optimizer)))
+        .peekable();
+    loops.peek().is_some()
+        && loops.all(|own| {
+            own.kind == LoopKind::KerasFit
+                && facts
+                    .called_symbols(own.caller.file, own.call)
+                    .any(|symbol| symbol.parameter("callbacks").is_some())
+        })
+}
+
+/// An optimizer and what Horovod makes of it.
+fn distributed_forms(facts: &Facts<'_>, optimizer: ObjectId) -> Vec<ObjectId> {
+    let mut forms = vec![optimizer];
+    for (file, call) in facts.calls_with(Effect::Distributes) {
+        let data = facts.module(file).call(call);
+        let takes_it = data
+            .arguments
+            .iter()
+            .any(|argument| facts.of_kind(file, argument.value, Kind::Optimizer).contains(&optimizer));
+        if takes_it {
+            forms.extend(facts.of_kind(file, data.result, Kind::Optimizer));
+        }
+    }
+    forms
 }
 
 /// Why a creation runs more than once.

@@ -34,6 +34,7 @@ pub use top_of_module::Top;
 
 use crate::distribute;
 use crate::finding::{Finding, Level, Rule};
+use crate::graph;
 use crate::program::Facts;
 use crate::ranks;
 use crate::rewrite::Texts;
@@ -131,12 +132,24 @@ pub static RULES: &[&Rule] = &[
     &distribute::checkpoint::RULE.rule,
     &distribute::steps::RULE.rule,
     &distribute::device::RULE.rule,
+    &distribute::data::RULE.rule,
     &ranks::gradients_not_averaged::RULE,
     &ranks::broadcast_without_effect::CHECK.rule,
     &ranks::order_differs_between_ranks::CHECK.rule,
     &ranks::rank_not_called::CHECK.rule,
     &ranks::wrong_horovod_module::CHECK.rule,
     &ranks::misused_horovod_api::CHECK.rule,
+    &graph::side_effect_while_tracing::CHECK.rule,
+    &graph::trace_time_constant::CHECK.rule,
+    &graph::leaked_tensor::CHECK.rule,
+    &graph::variable_created_in_traced_function::CHECK.rule,
+    &graph::branch_leaves_name_undefined::CHECK.rule,
+    &graph::branches_disagree::CHECK.rule,
+    &graph::function_left_unconverted::CHECK.rule,
+    &graph::exit_from_traced_loop::CHECK.rule,
+    &graph::eager_call_on_tensor::CHECK.rule,
+    &graph::exception_not_caught::CHECK.rule,
+    &graph::retraced_every_call::CHECK.rule,
     &tool::INVALID_SYNTAX,
     &tool::UNUSED_SUPPRESSION,
     &tool::STALE_BASELINE_ENTRY,

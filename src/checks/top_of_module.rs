@@ -190,6 +190,8 @@ impl Reader<'_, '_> {
                 | StatementKind::With
                 | StatementKind::Try
                 | StatementKind::ScopeDeclaration
+                | StatementKind::Break
+                | StatementKind::Continue
                 | StatementKind::Other => true,
                 _ => false,
             };

@@ -1,19 +1,20 @@
 //! `hvdlint graph`.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 
+use super::picture::{self, Extent, Subject};
 use crate::analysis;
-use crate::cli::{ConfigArgs, GlobalArgs, GraphArgs, GraphCommand, GraphFormat};
-use crate::program::{Adjacency, Ancestor, Facts, QualifiedNames, Via, View, adjacency, solve, way};
-use crate::project::{FileId, Project};
-use crate::report::graph::{self, Drawing, Edge, Node};
+use crate::cli::{ConfigArgs, GlobalArgs, GraphCommand, GraphFormat};
+use crate::program::{Adjacency, Ancestor, Facts, QualifiedNames, Via, View, adjacency, solve};
+use crate::project::{Documents, FileId, Project};
+use crate::report::{Sources, graph};
 
 pub(super) fn run(command: &GraphCommand, global: &GlobalArgs) -> anyhow::Result<u8> {
-    let (arguments, title) = match command {
-        GraphCommand::Calls(arguments) => (arguments, "calls"),
-        GraphCommand::Classes(arguments) => (arguments, "classes"),
-        GraphCommand::Imports(arguments) => (arguments, "imports"),
+    let (arguments, subject) = match command {
+        GraphCommand::Calls(arguments) => (arguments, Subject::Calls),
+        GraphCommand::Classes(arguments) => (arguments, Subject::Classes),
+        GraphCommand::Imports(arguments) => (arguments, Subject::Imports),
     };
     let isolated = ConfigArgs { config: None, isolated: arguments.package.is_some() };
     let mut options = super::options(&isolated, global);
@@ -21,17 +22,32 @@ pub(super) fn run(command: &GraphCommand, global: &GlobalArgs) -> anyhow::Result
     let paths = if arguments.paths.is_empty() { vec![".".into()] } else { arguments.paths.clone() };
     let project = super::open(&paths, &options, global)?;
     super::warn(project.problems(), global)?;
-    let drawing = analysis::with_facts(&project, |facts| {
-        let mut edges = match command {
-            GraphCommand::Calls(arguments) => calls(facts, arguments.format),
-            GraphCommand::Classes(_) => classes(facts),
-            GraphCommand::Imports(_) => imports(facts),
+    let (format, extent) = match arguments.format {
+        GraphFormat::Json => (None, Extent::Whole),
+        GraphFormat::Dot => (Some(graph::GraphFormat::Dot), extent(arguments.all)),
+        GraphFormat::Mermaid => (Some(graph::GraphFormat::Mermaid), extent(arguments.all)),
+        GraphFormat::Svg => (Some(graph::GraphFormat::Svg), extent(arguments.all)),
+    };
+    let mut out = io::stdout().lock();
+    analysis::with_facts(&project, |facts| {
+        let mut graph = match subject {
+            Subject::Calls => calls(facts, arguments.format),
+            Subject::Classes => classes(facts),
+            Subject::Imports => imports(facts),
         };
-        keep_wanted(&mut edges, facts, &project);
-        draw(title, arguments, &edges, facts)
-    })?;
-    graph::write(format(arguments.format), &drawing, &mut io::stdout().lock())?;
+        keep_wanted(&mut graph, facts, &project);
+        let Some(format) = format else { return graph::write_json(&graph, &mut out).map_err(Into::into) };
+        let documents: Documents =
+            project.files().iter().filter_map(|file| Some((file.id, project.document(file.id)?))).collect();
+        let sources = Sources::new(&documents);
+        let drawing = picture::draw(subject, extent, &graph, facts, &sources, &project);
+        anyhow::Ok(graph::write(format, &drawing, &mut out)?)
+    })??;
     Ok(super::CLEAN)
+}
+
+fn extent(all: bool) -> Extent {
+    if all { Extent::Whole } else { Extent::Readable }
 }
 
 /// Each function with what it calls. The adjacency map has what the source does; a picture also what follows
@@ -42,15 +58,6 @@ fn calls(facts: &Facts<'_>, format: GraphFormat) -> Adjacency {
         return adjacency(facts.modules, &source, Via::Protocol);
     }
     adjacency(facts.modules, &facts.solution, Via::Protocol)
-}
-
-fn format(format: GraphFormat) -> graph::GraphFormat {
-    match format {
-        GraphFormat::Json => graph::GraphFormat::Json,
-        GraphFormat::Dot => graph::GraphFormat::Dot,
-        GraphFormat::Mermaid => graph::GraphFormat::Mermaid,
-        GraphFormat::Svg => graph::GraphFormat::Svg,
-    }
 }
 
 /// Takes out what belongs to files that are neither given nor imported, directly or not, by given ones.
@@ -121,43 +128,4 @@ fn imports(facts: &Facts<'_>) -> Adjacency {
         .files()
         .map(|file| (name(file), facts.imported_files(file).iter().copied().map(name).collect()))
         .collect()
-}
-
-/// The picture of a graph: nodes by module, the way from a program's entry to its training loop emphasised.
-fn draw(title: &str, arguments: &GraphArgs, edges: &Adjacency, facts: &Facts<'_>) -> Drawing {
-    let names = QualifiedNames { modules: facts.modules };
-    let mut emphasised: BTreeSet<(String, String)> = BTreeSet::new();
-    let mut important: BTreeSet<String> = BTreeSet::new();
-    if title == "calls" {
-        for program in &facts.programs {
-            for training_loop in &program.loops {
-                important.insert(names.caller(training_loop.caller));
-                for edge in way(facts, program, training_loop.caller) {
-                    if let crate::program::Object::Function(function) = facts.solution.object(edge.callee) {
-                        emphasised.insert((names.caller(edge.caller), names.function(function)));
-                    }
-                }
-            }
-        }
-    }
-    important.extend(emphasised.iter().flat_map(|(from, to)| [from.clone(), to.clone()]));
-    let modules: HashSet<&str> = facts.modules.names.iter().map(String::as_str).collect();
-    let group_of = |name: &str| module_of(name, &modules).unwrap_or_default().to_owned();
-    // A picture shows the project; the adjacency map has everything.
-    let is_shown = |name: &str| arguments.format == GraphFormat::Json || !group_of(name).is_empty();
-    let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
-    let mut drawn = Vec::new();
-    for (from, targets) in edges {
-        for name in std::iter::once(from).chain(targets).filter(|name| is_shown(name)) {
-            let group = group_of(name);
-            let label = name.strip_prefix(&format!("{group}.")).unwrap_or(name).to_owned();
-            let emphasis = important.contains(name);
-            nodes.entry(name.clone()).or_insert_with(|| Node { id: name.clone(), label, group, emphasis });
-        }
-        for to in targets.iter().filter(|to| is_shown(from) && is_shown(to)) {
-            let emphasis = emphasised.contains(&(from.clone(), to.clone()));
-            drawn.push(Edge { from: from.clone(), to: to.clone(), label: String::new(), emphasis });
-        }
-    }
-    Drawing { title: title.to_owned(), nodes: nodes.into_values().collect(), edges: drawn }
 }

@@ -5,7 +5,8 @@ use std::io;
 use crate::analysis;
 use crate::cli::{GlobalArgs, LoopsArgs, LoopsFormat};
 use crate::project::Documents;
-use crate::report::{Sources, programs};
+use crate::report::programs_picture::picture;
+use crate::report::{Sources, graph, programs};
 
 pub(super) fn run(arguments: &LoopsArgs, global: &GlobalArgs) -> anyhow::Result<u8> {
     let project = super::open(&arguments.paths, &super::options(&arguments.config, global), global)?;
@@ -23,6 +24,9 @@ pub(super) fn run(arguments: &LoopsArgs, global: &GlobalArgs) -> anyhow::Result<
     match arguments.output {
         LoopsFormat::Json => programs::write_json(&programs, &mut stdout)?,
         LoopsFormat::Full => programs::write_full(&programs, super::color(global), &mut stdout)?,
+        LoopsFormat::Dot => graph::write(graph::GraphFormat::Dot, &picture(&programs), &mut stdout)?,
+        LoopsFormat::Mermaid => graph::write(graph::GraphFormat::Mermaid, &picture(&programs), &mut stdout)?,
+        LoopsFormat::Svg => graph::write(graph::GraphFormat::Svg, &picture(&programs), &mut stdout)?,
     }
     Ok(super::CLEAN)
 }

@@ -8,6 +8,7 @@ mod fixes;
 mod graph;
 mod loops;
 mod man;
+mod picture;
 mod progress;
 
 use std::io::{self, IsTerminal, Write};

@@ -7,6 +7,7 @@ use super::distribution_rule;
 use super::forms;
 use super::job::Job;
 use super::names::fresh;
+use super::session;
 use super::site::{Memory, Site, site};
 use super::spoken::Spoken;
 use super::step::Step;
@@ -48,6 +49,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
             Err(reason) => found.push(Step::blocked(missing(job, file, call), reason)),
         }
     }
+    found.extend(session::broadcasts(job, &RULE.rule));
     let mut taken = Vec::new();
     found.extend(sites.iter().filter_map(|site| step(job, site, &mut taken)));
     found
@@ -117,6 +119,8 @@ fn all_applied<'l>(job: &Job<'l>) -> Vec<Applied<'l>> {
                     found.push(Applied { own, file, call, variables });
                 }
             }
+            // A part of the graph that a session runs.
+            LoopKind::Minimize if session::sessions(job).next().is_some() => {}
             LoopKind::Minimize => {
                 let (file, call) = (own.caller.file, own.call);
                 let data = job.facts.module(file).call(call);
@@ -304,13 +308,17 @@ fn top_level(module: &Module, statement: StatementId) -> StatementId {
 /// broadcast, as far as that is known.
 pub(super) fn is_broadcast(job: &Job<'_>, own: &TrainingLoop) -> bool {
     let facts = job.facts;
+    // A callback sends the variables of the model that it is given to train with.
+    let is_of_another_fit = |symbol: &Symbol| {
+        symbol.is_class() && facts.library.kind_of_class(symbol) == Kind::Callback && job.is_fit(own)
+    };
     let calls: Vec<(FileId, CallId)> = job
         .calls()
         .filter(|&(file, call)| {
-            facts
-                .called_symbols(file, call)
-                .any(|symbol| sends(symbol) || symbol.has(Effect::Broadcasts) && is_kept(job, file, call))
-                || gives_unknown_code(job, own, file, call)
+            facts.called_symbols(file, call).any(|symbol| {
+                sends(symbol) && !is_of_another_fit(symbol)
+                    || symbol.has(Effect::Broadcasts) && is_kept(job, file, call)
+            }) || gives_unknown_code(job, own, file, call)
         })
         .collect();
     if calls.is_empty() {

@@ -130,7 +130,14 @@ impl Acts {
             });
             match receiver {
                 Some((call, receiver)) if summary.unknown => {
-                    self.changes |= may_change(job, caller.file, call, receiver, given);
+                    match method_of_model(job, caller.file, call, receiver, given) {
+                        Some(method) => {
+                            self.writes |= has_any(method.effects(), &WRITES);
+                            self.changes |=
+                                has_any(method.effects(), &CHANGES) || method.has(Effect::UpdatesState);
+                        }
+                        None => self.changes |= may_change(job, caller.file, call, receiver, given),
+                    }
                 }
                 Some((_, receiver)) if summary.effects.contains(Effect::UpdatesState) => {
                     self.changes |= is_of_training(job, caller.file, receiver);
@@ -165,6 +172,29 @@ fn is_of_training(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
         .iter()
         .any(|&kind| job.facts.may_be(file, value, kind))
 }
+
+/// The method of Keras' models that a hook calls on `self.model`, which Keras sets.
+fn method_of_model<'c>(
+    job: &Job<'c>,
+    file: FileId,
+    call: crate::semantic::CallId,
+    receiver: ValueId,
+    given: &FxHashSet<Place>,
+) -> Option<&'c Symbol> {
+    let module = job.facts.module(file);
+    let Value::Attribute { base, name, .. } = module.value(receiver).value else { return None };
+    let Value::Attribute { name: method, .. } = module.value(module.call(call).callee).value else {
+        return None;
+    };
+    if module.names.text(name) != MODEL || !given.contains(&(file, base)) {
+        return None;
+    }
+    let model = job.facts.library.lookup("tensorflow.keras.Model")?;
+    job.facts.library.member(model, module.names.text(method))
+}
+
+/// The attribute in which Keras gives a callback the model that it trains.
+const MODEL: &str = "model";
 
 /// Whether a method of something unknown may change the training: by its name, if it is a dictionary of metrics or a
 /// variable of the model.

@@ -6,6 +6,7 @@
 use super::distribution_rule;
 use super::job::Job;
 use super::output::guarded;
+use super::session;
 use super::step::Step;
 use super::writes::{self, Run, Sort};
 use super::writing_callbacks;
@@ -17,6 +18,8 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let runs = writes::runs(job).into_iter().filter(|run| run.sort == Sort::Checkpoint);
     let mut found: Vec<Step> = runs.filter_map(|run| guarded(job, &run, finding(job, &run))).collect();
     found.extend(writing_callbacks::steps(job, &RULE.rule));
+    found.extend(session::folders(job, &RULE.rule));
+    found.extend(session::writing_hooks(job, &RULE.rule));
     found
 }
 

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use super::job::Job;
 use super::names::{Import, Name};
 use super::obstacles;
+use super::session;
 use super::step::Step;
 use super::{DistributionRule, INITIALISATION, distribution_rule};
 use crate::checks::Top;
 use crate::finding::Edit;
-use crate::program::{LoopKind, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{Module, StatementId, StatementKind};
@@ -25,21 +25,15 @@ fn nothing(_: &Job<'_>) -> Vec<Step> {
     Vec::new()
 }
 
-/// The start of Horovod in the owner of the loop, and the imports that other steps need.
-pub(super) fn steps(job: &Job<'_>, needed: &BTreeMap<FileId, Vec<Import>>) -> Vec<Step> {
+/// The start of Horovod in the owner of the loop, and the imports that other steps need in these files.
+pub(super) fn steps(job: &Job<'_>, files: &[FileId], needed: &BTreeMap<FileId, Vec<Import>>) -> Vec<Step> {
     let rule: &DistributionRule = INITIALISATION;
     let owner = job.owner();
     let starts = !job.program.already_distributed;
-    if let Some(session) = job.program.loops.iter().find(|own| is_session(own)).filter(|_| starts) {
-        let place = job.facts.location(session.caller.file, session.range);
-        let finding = Step::missing(&rule.rule, place, ON_ONE_GPU)
-            .here("training loop")
-            .help("train with a gradient tape or with `fit`, or distribute the session by hand");
-        return vec![Step::blocked(finding, "What a session of TensorFlow 1 trains is not distributed.")];
-    }
     let mut edits = Vec::new();
-    let mut files: Vec<FileId> = needed.keys().copied().collect();
-    if starts && !files.contains(&owner) {
+    let mut files: Vec<FileId> =
+        files.iter().copied().filter(|&file| !job.is_started_by_another(file)).collect();
+    if (starts || needed.contains_key(&owner)) && !files.contains(&owner) {
         files.push(owner);
     }
     for file in files {
@@ -47,9 +41,19 @@ pub(super) fn steps(job: &Job<'_>, needed: &BTreeMap<FileId, Vec<Import>>) -> Ve
         let mut wanted: Vec<Import> = needed.get(&file).cloned().unwrap_or_default();
         let begins = starts && file == owner;
         if begins {
-            wanted.extend([Import::TensorFlow, job.names(file).horovod.import]);
+            wanted.push(job.names(file).horovod.import);
+            if !is_of_sessions(job) {
+                wanted.push(Import::TensorFlow);
+            }
         }
         edits.extend(preamble(job, text, &wanted, begins));
+    }
+    let mut obstacle = None;
+    if starts {
+        match session::devices(job) {
+            Ok(devices) => edits.extend(devices),
+            Err(reason) => obstacle = Some(reason),
+        }
     }
     if edits.is_empty() && !starts {
         return Vec::new();
@@ -63,15 +67,20 @@ pub(super) fn steps(job: &Job<'_>, needed: &BTreeMap<FileId, Vec<Import>>) -> Ve
     let finding = Step::missing(&rule.rule, location, message)
         .here("training loop")
         .help("start Horovod behind the imports, and let each process see one GPU");
-    let mut found = vec![Step::change(finding, "import and start Horovod", edits, Vec::new())];
+    let start = match obstacle {
+        Some(reason) => Step::blocked(finding, reason),
+        None => Step::change(finding, "import and start Horovod", edits, Vec::new()),
+    };
+    let mut found = vec![start];
     found.extend(obstacles::steps(job, &rule.rule));
     found
 }
 
 const ON_ONE_GPU: &str = "the program trains on one GPU: nothing starts Horovod";
 
-fn is_session(own: &TrainingLoop) -> bool {
-    matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession)
+/// Whether a program trains in sessions of TensorFlow 1.
+fn is_of_sessions(job: &Job<'_>) -> bool {
+    session::sessions(job).next().is_some()
 }
 
 /// The lines behind a file's imports.
@@ -87,7 +96,10 @@ fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> V
     import(&names.tensorflow);
     import(&names.horovod);
     import(&names.keras);
-    if begins {
+    if begins && is_of_sessions(job) {
+        // Each session is shown its GPU.
+        lines.extend([String::new(), format!("{}.init()", names.horovod.text)]);
+    } else if begins {
         let (hvd, tf) = (&names.horovod.text, &names.tensorflow.text);
         let gpus = super::names::fresh(text.module, "gpus");
         let gpu = super::names::fresh(text.module, "gpu");

@@ -1,12 +1,13 @@
 //! A program under distribution, with what every rule asks for.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::{Api, Import, Names};
+use super::session::is_session;
 use crate::finding::Location;
 use crate::program::{Caller, Facts, LoopKind, Program, TrainingLoop};
 use crate::project::FileId;
-use crate::rewrite::{Text, Texts};
+use crate::rewrite::{Moved, Text, Texts};
 use crate::semantic::{CallId, StatementId};
 
 /// A program under distribution.
@@ -24,6 +25,31 @@ pub struct Job<'c> {
     /// `fit` only.
     api: Api,
     owner: FileId,
+    common: &'c Common,
+}
+
+/// What the programs that are distributed have in common.
+#[derive(Debug, Default)]
+pub struct Common {
+    /// The files in which Horovod is started, and the module that serves there.
+    pub(super) owners: FxHashMap<FileId, Api>,
+    /// The stretches that tapes' blocks lose.
+    pub(super) moved: Vec<Moved>,
+}
+
+impl Common {
+    /// What these programs have in common.
+    #[must_use]
+    pub fn of(jobs: &[Job<'_>]) -> Self {
+        let mut owners: FxHashMap<FileId, Api> = FxHashMap::default();
+        for job in jobs {
+            let api = owners.entry(job.owner).or_insert(job.api);
+            if job.api == Api::Tape {
+                *api = Api::Tape;
+            }
+        }
+        Self { owners, moved: jobs.iter().flat_map(super::tape::moved).collect() }
+    }
 }
 
 impl<'c> Job<'c> {
@@ -34,9 +60,11 @@ impl<'c> Job<'c> {
         texts: &'c Texts<'c>,
         program: &'c Program,
         traced: &'c FxHashSet<Caller>,
+        common: &'c Common,
     ) -> Option<Self> {
-        let owner = program.loops.first()?.caller.file;
-        let mut job = Self { facts, texts, program, traced, api: Api::Tape, owner };
+        let loops = &program.loops;
+        let owner = loops.iter().find(|own| is_session(own)).or(loops.first())?.caller.file;
+        let mut job = Self { facts, texts, program, traced, api: Api::Tape, owner, common };
         let by_fit = |own: &TrainingLoop| own.kind == LoopKind::KerasFit && job.is_fit(own);
         if program.steps_of_fit.is_empty() && program.loops.iter().all(by_fit) {
             job.api = Api::Keras;
@@ -67,13 +95,20 @@ impl<'c> Job<'c> {
     /// The text of a file; `None` if it can't be read any more.
     #[must_use]
     pub fn text(&self, file: FileId) -> Option<Text<'c>> {
-        self.texts.get(file, self.facts.module(file))
+        self.texts.get(file, self.facts.module(file)).map(|text| text.with_moved(&self.common.moved))
+    }
+
+    /// Whether another program starts Horovod in a file.
+    #[must_use]
+    pub fn is_started_by_another(&self, file: FileId) -> bool {
+        file != self.owner && self.common.owners.contains_key(&file)
     }
 
     /// The names that new code in a file uses.
     #[must_use]
     pub fn names(&self, file: FileId) -> Names {
-        Names::new(self.facts, file, if file == self.owner { self.api } else { Api::Tape })
+        let own = if file == self.owner { self.api } else { Api::Tape };
+        Names::new(self.facts, file, self.common.owners.get(&file).copied().unwrap_or(own))
     }
 
     /// Horovod's name in a file, and the import that it needs.

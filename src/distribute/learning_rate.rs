@@ -8,6 +8,7 @@ use super::job::Job;
 use super::ranked::knows_size;
 use super::rate_changes;
 use super::rates::{self, Optimizer};
+use super::session;
 use super::step::Step;
 use crate::api::Kind;
 use crate::finding::{Edit, Finding};
@@ -85,9 +86,14 @@ fn rate(job: &Job<'_>, optimizer: Optimizer<'_>, argument: &Argument) -> Option<
     if facts.may_be(file, argument.value, Kind::Schedule) || knows_size(job, &[(file, argument.value)]) {
         return None;
     }
+    // The initial rate is scaled.
+    if !rates::decays(job, (file, argument.value)).is_empty() {
+        return None;
+    }
     let finding = finding(job, optimizer, UNSCALED);
     let mut objects = facts.objects(file, argument.value);
-    if facts.may_be(file, argument.value, Kind::Variable) {
+    let in_graph = session::sessions(job).next().is_some();
+    if !in_graph && facts.may_be(file, argument.value, Kind::Variable) {
         let reason = "The rate is a variable of TensorFlow, which the program may change.";
         return Some(Step::blocked(finding, reason));
     }

@@ -12,10 +12,12 @@
 //!           names             missing   refusals
 //! ```
 
+mod awaited;
 pub mod broadcast;
 mod callback;
 pub mod callbacks;
 pub mod checkpoint;
+pub mod data;
 pub mod device;
 mod file_waits;
 mod forms;
@@ -36,6 +38,7 @@ mod rate_changes;
 mod rates;
 mod remade;
 pub mod schedule;
+mod session;
 mod site;
 mod spoken;
 mod started;
@@ -49,7 +52,7 @@ mod writing_callbacks;
 use crate::checks::Context;
 use crate::finding::{Finding, Rule};
 
-pub use job::Job;
+pub use job::{Common, Job};
 pub use names::{Api, Import, Name, Names};
 pub use step::{Outcome, Step};
 
@@ -96,6 +99,7 @@ pub static DISTRIBUTION: &[&DistributionRule] = &[
     &checkpoint::RULE,
     &steps::RULE,
     &device::RULE,
+    &data::RULE,
 ];
 
 /// The rule that starts Horovod, and imports it where other steps need it.

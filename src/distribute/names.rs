@@ -2,7 +2,7 @@
 
 use crate::program::{Facts, Object};
 use crate::project::FileId;
-use crate::semantic::{DefinitionKind, Module};
+use crate::semantic::{DefinitionKind, Imported, Module, Value};
 
 /// Something that new code imports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -124,6 +124,14 @@ pub fn fresh(module: &Module, wish: &str) -> String {
     let numbered = (2..).map(|number| format!("{wish}_{number}"));
     std::iter::once(wish.to_owned())
         .chain(numbered)
-        .find(|name| module.names.get(name).is_none())
+        .find(|name| !is_taken(module, name))
         .expect("some number is free")
+}
+
+/// Whether a file's code binds a name or reads it; that of an attribute or an argument is another one.
+fn is_taken(module: &Module, name: &str) -> bool {
+    let Some(name) = module.names.get(name) else { return false };
+    module.imports.iter().any(|import| import.what == Imported::Star)
+        || module.definitions.iter().any(|own| module.symbol(own.variable).name == name)
+        || module.values.iter().any(|own| own.value == Value::Free(name))
 }

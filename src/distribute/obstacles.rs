@@ -5,8 +5,9 @@ use rustc_hash::FxHashSet;
 
 use super::file_waits;
 use super::job::Job;
+use super::session;
 use super::step::Step;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Finding, Location, Rule};
 use crate::program::{Caller, Literal, Object, Place, TrainingLoop, code};
 use crate::project::FileId;
@@ -19,6 +20,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     let mut found = strategies(job, rule);
     found.extend(compiled_by_xla(job, rule));
+    found.extend(needs_keras_3(job, rule));
     found.extend(random_lengths(job, rule));
     found.extend(ends_by_own_data(job, rule));
     found.extend(file_waits::steps(job, rule));
@@ -67,6 +69,30 @@ fn compiled_by_xla(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         }
     }
     found
+}
+
+/// What Keras has from version 3 on.
+const KERAS_3: [&str; 3] = ["keras.ops", "keras.random", "keras.distribution"];
+
+/// A program written for Keras 3, which Horovod does not know.
+fn needs_keras_3(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
+    let facts = job.facts;
+    let is_new = |object| {
+        let Object::External(id) = object else { return false };
+        let path = facts.solution.externals.get(id).path.strip_prefix("tensorflow.");
+        let path = path.unwrap_or(&facts.solution.externals.get(id).path);
+        KERAS_3.iter().any(|module| {
+            path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    };
+    let (file, call) = job.calls().find(|&(file, call)| {
+        let callee = facts.module(file).call(call).callee;
+        facts.objects(file, callee).any(|(_, object)| is_new(object))
+    })?;
+    let finding = obstacle(rule, job.at_call(file, call), "the program is written for Keras 3")
+        .help("use TensorFlow 2.15 or earlier and what Keras 2 has")
+        .in_scope(job.scope_of(file, call));
+    Some(Step::blocked(finding, "Horovod works with Keras 2 only."))
 }
 
 /// Datasets whose number of elements is drawn: `dataset.filter(lambda x: random() < 0.5)`.
@@ -122,16 +148,16 @@ fn ends_by_own_data(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 }
 
 /// Whether it depends on this rank's own results that a block runs: then not all ranks may come to it.
-pub(super) fn is_conditional(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
-    let own = own_results(job);
+pub(super) fn is_conditional(job: &Job<'_>, caller: Caller, block: BlockId, own: &FxHashSet<Place>) -> bool {
     let conditions = job.facts.conditions(caller, block).into_iter();
     conditions
         .filter_map(|condition| condition.branch.condition)
-        .any(|value| depends(job, (caller.file, value), &own))
+        .any(|value| depends(job, (caller.file, value), own))
 }
 
-/// The values that differ between ranks because their examples do: losses, and what training and evaluating return.
-fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
+/// The values that differ between ranks because their examples do: losses, and what training and evaluating return;
+/// what is drawn, and what a clock says.
+pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
     let facts = job.facts;
     let mut own = FxHashSet::default();
     for training_loop in job.tape_loops() {
@@ -146,16 +172,27 @@ fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
     }
     for (file, id) in job.calls() {
         let call = facts.module(file).call(id);
-        let trains = facts
-            .called_symbols(file, id)
-            .any(|symbol| symbol.has(Effect::Trains) || symbol.has(Effect::Evaluates));
+        let trains = facts.called_symbols(file, id).any(|symbol| {
+            symbol.has(Effect::Trains) || symbol.has(Effect::Evaluates) || differs(job, symbol)
+        });
         let is_metric =
             facts.receiver(file, call).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Metric));
-        if trains || is_metric {
+        if trains || is_metric || counts_memory(job, file, id) || session::runs(job, file, id) {
             own.insert((file, call.result));
         }
     }
     own
+}
+
+/// Whether a symbol draws something, or reads a clock.
+fn differs(job: &Job<'_>, symbol: &Symbol) -> bool {
+    let library = job.facts.library;
+    let is_clock = symbol.has(Effect::Varies)
+        && !symbol.has(Effect::ReadsFile)
+        && library
+            .lookup("builtins.float")
+            .is_some_and(|float| library.returned_class(symbol) == Some(float));
+    symbol.has(Effect::DrawsRandom) || is_clock
 }
 
 /// The conditions on the way to a loop's steps that depend on such values.
@@ -166,6 +203,9 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, own: &FxHashSet<Place>
     let mut work: Vec<(FileId, CallId)> = training_loop.steps.clone();
     work.extend(&training_loop.by_hand);
     work.push((training_loop.caller.file, training_loop.call));
+    if session::is_session(training_loop) {
+        work.extend(job.calls().filter(|&(file, call)| session::runs(job, file, call)));
+    }
     while let Some((file, id)) = work.pop() {
         let call = facts.module(file).call(id);
         let caller = Caller { file, scope: call.scope };
@@ -187,13 +227,55 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, own: &FxHashSet<Place>
     found
 }
 
-/// Whether a value depends on results of this rank's own that are not averaged.
-fn depends(job: &Job<'_>, place: Place, own: &FxHashSet<Place>) -> bool {
+/// Whether a value depends on results of this rank's own that are not averaged. The number that `enumerate` gives
+/// does not depend on what it counts.
+pub(super) fn depends(job: &Job<'_>, place: Place, own: &FxHashSet<Place>) -> bool {
     let facts = job.facts;
-    let is_averaged = |(file, value): (FileId, ValueId)| match facts.module(file).value(value).value {
-        Value::Call(call) => facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages)),
+    let is_common = |(file, value): (FileId, ValueId)| match facts.module(file).value(value).value {
+        Value::Call(call) => {
+            facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages))
+                || counts_data(job, file, call)
+                || COUNTS.iter().any(|name| is_call_of(job, file, call, name))
+        }
+        Value::Attribute { name, .. } => facts.module(file).names.text(name) == SHAPE,
         _ => false,
     };
-    let behind = facts.influence().backwards(&[place], is_averaged);
+    let behind = facts.influence().backwards(&[place], is_common);
     behind.iter().any(|place| own.contains(place))
+}
+
+/// What counts data, whatever the data are.
+const COUNTS: [&str; 4] =
+    ["builtins.enumerate", "tensorflow.shape", "tensorflow.size", "tensorflow.data.experimental.cardinality"];
+
+/// The attribute of arrays and tensors that tells how many elements they have.
+const SHAPE: &str = "shape";
+
+/// Whether a call is `len(data)`: how many examples there are does not depend on what they are.
+fn counts_data(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    is_call_of(job, file, call, "builtins.len") && !counts_memory(job, file, call) && {
+        let mut arguments = job.facts.module(file).call(call).arguments.iter();
+        arguments.all(|argument| {
+            let mut objects = job.facts.objects(file, argument.value);
+            !objects.any(|(_, object)| matches!(object, Object::Container(..)))
+        })
+    }
+}
+
+/// Whether a call is `len(memory)` of a queue, such as those that keep what an agent has met.
+fn counts_memory(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let queue = facts.library.lookup("collections.deque");
+    is_call_of(job, file, call, "builtins.len")
+        && facts.module(file).call(call).arguments.iter().any(|argument| {
+            facts.objects(file, argument.value).any(|(_, object)| facts.symbol(object) == queue)
+        })
+}
+
+/// Whether a call is one of a function of Python's.
+fn is_call_of(job: &Job<'_>, file: FileId, call: CallId, name: &str) -> bool {
+    let facts = job.facts;
+    let function = facts.library.lookup(name);
+    let mut callees = facts.objects(file, facts.module(file).call(call).callee);
+    callees.any(|(_, object)| facts.symbol(object).is_some_and(|symbol| Some(symbol) == function))
 }

@@ -1,18 +1,23 @@
 //! Files that stay open and summary writers: on the other ranks they go nowhere.
 
+use rustc_hash::FxHashSet;
+
+use super::awaited::{Meetings, wait};
 use super::job::Job;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::runs_started;
 use super::step::Step;
+use super::writes::{names_input, paths_read};
 use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Rule};
-use crate::program::{Literal, Object};
+use crate::program::{Literal, Object, Place};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId};
 
 /// The files that every rank opens for writing.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let mut found = Vec::new();
+    let opened = Opened { job, rule, inputs: paths_read(job), meetings: Meetings::new(job) };
     for (file, id) in job.calls() {
         let call = job.facts.module(file).call(id);
         let step = if job.facts.called_symbols(file, id).any(|symbol| {
@@ -20,12 +25,14 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
                 .library
                 .returned_class(symbol)
                 .is_some_and(|class| job.facts.library.kind_of_class(class) == Kind::SummaryWriter)
+                // A `FileWriter` of TensorFlow 1 has no counterpart that writes nothing; its files have unique names.
+                && !symbol.is_class()
                 && !symbol.has(Effect::Shards)
                 && symbol.parameter(DIRECTORY).is_some()
         }) {
             summary_writer(job, rule, file, id)
         } else if opens_for_writing(job, file, call) {
-            open(job, rule, file, id)
+            opened.step(file, id)
         } else {
             None
         };
@@ -68,22 +75,41 @@ fn summary_writer(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) 
     Some(Step::change(finding, "write events on rank 0 only", edits, vec![import, tensorflow]))
 }
 
-/// `open(path, "w")`: the other ranks open the null device.
-fn open(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<Step> {
-    let call = job.facts.module(file).call(id);
-    if differs_between_ranks(job, file, call) {
-        return None;
+/// What is asked about each file that is opened.
+struct Opened<'j, 'c> {
+    job: &'j Job<'c>,
+    rule: &'static Rule,
+    inputs: FxHashSet<Place>,
+    meetings: Meetings<'j, 'c>,
+}
+
+impl Opened<'_, '_> {
+    /// `open(path, "w")`: the other ranks open the null device. If the program reads the file, they wait for it.
+    fn step(&self, file: FileId, id: CallId) -> Option<Step> {
+        let job = self.job;
+        let call = job.facts.module(file).call(id);
+        if differs_between_ranks(job, file, call) {
+            return None;
+        }
+        let path = call.arguments.first()?;
+        let text = job.text(file)?;
+        let (hvd, import) = job.horovod(file);
+        let mut edits = if text.binds_like_a_product(path.range) {
+            vec![text.insert(path.range.end(), format!(" if {hvd}.rank() == 0 else '/dev/null'"))]
+        } else {
+            text.wrap(path.range, "(", &format!(") if {hvd}.rank() == 0 else '/dev/null'"))
+        };
+        if names_input(job, file, id, &self.inputs) {
+            let mut managers = text.module.managers.iter();
+            let (_, statement) = managers.find(|(manager, _)| *manager == call.result)?;
+            if !self.meetings.all_come(file, id) {
+                return None;
+            }
+            edits.extend(text.after(*statement, &[&wait(job, file)]));
+        }
+        let finding = finding(job, self.rule, file, id, "every rank writes the same file");
+        Some(Step::change(finding, "write the file on rank 0 only", edits, vec![import]))
     }
-    let path = call.arguments.first()?;
-    let text = job.text(file)?;
-    let (hvd, import) = job.horovod(file);
-    let edits = if text.binds_like_a_product(path.range) {
-        vec![text.insert(path.range.end(), format!(" if {hvd}.rank() == 0 else '/dev/null'"))]
-    } else {
-        text.wrap(path.range, "(", &format!(") if {hvd}.rank() == 0 else '/dev/null'"))
-    };
-    let finding = finding(job, rule, file, id, "every rank writes the same file");
-    Some(Step::change(finding, "write the file on rank 0 only", edits, vec![import]))
 }
 
 /// Whether an argument depends on the rank: each rank has a file of its own.

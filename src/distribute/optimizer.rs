@@ -42,10 +42,40 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
                     _ => found.extend(unseen(job, file, call)),
                 }
             }
-            _ => {}
+            LoopKind::Session | LoopKind::MonitoredSession => {
+                for (file, call) in job.calls() {
+                    takes_gradients(job, own, (file, call), &mut done, &mut found);
+                }
+            }
+            LoopKind::GradientTape | LoopKind::KerasFit => {}
         }
     }
     found
+}
+
+/// The steps for an optimizer that a graph takes gradients with: `optimizer.compute_gradients(loss)`.
+fn takes_gradients(
+    job: &Job<'_>,
+    own: &TrainingLoop,
+    (file, call): (FileId, CallId),
+    done: &mut Vec<(FileId, CallId)>,
+    found: &mut Vec<Step>,
+) {
+    let facts = job.facts;
+    if !facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::TakesGradients)) {
+        return;
+    }
+    let receiver = facts.receiver(file, facts.module(file).call(call));
+    let optimizer = receiver.filter(|&receiver| facts.may_be(file, receiver, Kind::Optimizer));
+    match optimizer.map(|optimizer| Origin::of(job, file, optimizer)) {
+        Some(Origin::Made(makers)) => distribute(job, own, makers, done, found),
+        Some(_) => found.extend(unseen(job, file, call)),
+        None if own.steps.is_empty() || job.program.already_distributed => {}
+        None => {
+            let reason = "Gradients that no optimizer takes are not averaged: use `compute_gradients`.";
+            found.push(Step::blocked(finding(job, file, call, own), reason));
+        }
+    }
 }
 
 /// The steps for the models that a call trains.

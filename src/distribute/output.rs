@@ -3,6 +3,7 @@
 //! The seed's rules for `print`, `.write`, `.summary` and `.save_weights` (section 2.3). What a call writes is asked
 //! of its callee, so that a `TensorArray.write` is none; statements that follow one another share a guard.
 
+use super::awaited::wait;
 use super::distribution_rule;
 use super::job::Job;
 use super::open_files;
@@ -49,11 +50,7 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
         None => text.guard(run.first, run.last, &header),
     };
     if run.is_awaited {
-        let wait = match import.1 {
-            super::Import::HorovodKeras => format!("{hvd}.broadcast(0, 0, name='written')"),
-            _ => format!("{hvd}.broadcast_object(0, name='written')"),
-        };
-        edits.extend(text.after(run.last, &[&wait]));
+        edits.extend(text.after(run.last, &[&wait(job, run.file)]));
     }
     Some(Step::change(finding, "let rank 0 do it", edits, vec![import]))
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::initialisation;
-use super::job::Job;
+use super::job::{Common, Job};
 use super::names::Import;
 use super::step::{Outcome, Step};
 use super::{DISTRIBUTION, INITIALISATION};
-use crate::finding::{Confidence, Edit, Finding, Fix, Level, Location};
+use crate::finding::{Applicability, Confidence, Edit, Finding, Fix, Level, Location};
 use crate::program::{Facts, Pattern, Program};
 use crate::project::FileId;
 use crate::rewrite::Texts;
@@ -34,14 +34,18 @@ struct Plan<'c> {
 /// The findings of all programs.
 pub(super) fn findings(facts: &Facts<'_>, texts: &Texts<'_>, restrictions: &[Finding]) -> Vec<Finding> {
     let traced = facts.traced();
-    let mut plans: Vec<Plan<'_>> = facts
-        .programs
-        .iter()
-        .filter(|program| program.pattern != Pattern::None)
-        .filter_map(|program| Job::new(facts, texts, program, &traced))
-        .map(|job| plan(&job, restrictions))
-        .filter(|plan| !plan.steps.is_empty())
-        .collect();
+    let nothing = Common::default();
+    let programs = || facts.programs.iter().filter(|program| program.pattern != Pattern::None);
+    let alone: Vec<Job<'_>> =
+        programs().filter_map(|program| Job::new(facts, texts, program, &traced, &nothing)).collect();
+    let common = Common::of(&alone);
+    let jobs: Vec<Job<'_>> =
+        programs().filter_map(|program| Job::new(facts, texts, program, &traced, &common)).collect();
+    let steps: Vec<Vec<Step>> =
+        jobs.iter().map(|job| DISTRIBUTION.iter().flat_map(|rule| (rule.steps)(job)).collect()).collect();
+    let needed = needed(&steps);
+    let plans = jobs.iter().zip(steps).map(|(job, steps)| plan(job, steps, &needed, restrictions));
+    let mut plans: Vec<Plan<'_>> = plans.filter(|plan| !plan.steps.is_empty()).collect();
     let units = units(facts, &mut plans);
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
@@ -56,17 +60,29 @@ pub(super) fn findings(facts: &Facts<'_>, texts: &Texts<'_>, restrictions: &[Fin
     found
 }
 
-fn plan<'c>(job: &Job<'c>, restrictions: &[Finding]) -> Plan<'c> {
-    let mut steps: Vec<Step> = DISTRIBUTION.iter().flat_map(|rule| (rule.steps)(job)).collect();
+/// The names that steps use, file by file: those of several programs, so that a file that they share gets each once.
+fn needed(steps: &[Vec<Step>]) -> BTreeMap<FileId, Vec<Import>> {
     let mut needed: BTreeMap<FileId, Vec<Import>> = BTreeMap::new();
-    for step in &steps {
+    for step in steps.iter().flatten() {
         if let Outcome::Change { uses, .. } = &step.outcome {
             for &(file, import) in uses {
                 needed.entry(file).or_default().push(import);
             }
         }
     }
-    let mut all = initialisation::steps(job, &needed);
+    needed
+}
+
+fn plan<'c>(
+    job: &Job<'c>,
+    mut steps: Vec<Step>,
+    needed: &BTreeMap<FileId, Vec<Import>>,
+    restrictions: &[Finding],
+) -> Plan<'c> {
+    let mut files: Vec<FileId> = steps.iter().flat_map(|step| step.outcome.files()).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut all = initialisation::steps(job, &files, needed);
     all.append(&mut steps);
     let refusal = refusal(job, &all, restrictions);
     Plan { program: job.program, steps: all, refusal }
@@ -180,7 +196,9 @@ fn finding(facts: &Facts<'_>, step: Step, refusal: Option<&Refusal>, unit: FileI
                 }
             } else {
                 sort(&mut edits);
-                finding.fix = Some(Fix { applicability, message, edits, unit: Some(unit) });
+                // One that changes what the program means is a choice of its own.
+                let unit = (applicability == Applicability::Safe).then_some(unit);
+                finding.fix = Some(Fix { applicability, message, edits, unit });
             }
         }
         Outcome::ByHand => {}

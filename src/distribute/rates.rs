@@ -4,10 +4,10 @@
 use rustc_hash::FxHashSet;
 
 use super::job::Job;
-use crate::api::{Kind, Scaling, Symbol};
-use crate::program::{Creation, ObjectId};
+use crate::api::{Kind, Role, Scaling, Symbol};
+use crate::program::{Creation, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{Argument, Passing};
+use crate::semantic::{Argument, CallId, Passing, Value};
 
 /// An optimizer that is made with a rate of its own.
 #[derive(Clone, Copy, Debug)]
@@ -76,4 +76,20 @@ pub(super) fn keyword<'c>(job: &Job<'c>, file: FileId, made: &Creation, name: &s
 pub(super) fn unpacks(job: &Job<'_>, made: &Creation) -> bool {
     let call = job.facts.module(made.file).call(made.call);
     call.arguments.iter().any(|argument| matches!(argument.passing, Passing::Spread | Passing::Merge))
+}
+
+/// The calls of functions that a rate is computed by from an initial one: `tf.train.exponential_decay(0.1, ...)`.
+pub(super) fn decays<'c>(job: &Job<'c>, place: Place) -> Vec<(FileId, CallId, &'c Symbol)> {
+    let facts = job.facts;
+    let behind = facts.influence().backwards(&[place], |_| false);
+    let mut found: Vec<(FileId, CallId, &'c Symbol)> = Vec::new();
+    for (file, value) in behind {
+        let Value::Call(call) = facts.module(file).value(value).value else { continue };
+        let decay = facts
+            .called_symbols(file, call)
+            .find(|symbol| *symbol.role() == Role::Function && scaled(symbol).next().is_some());
+        found.extend(decay.map(|decay| (file, call, decay)));
+    }
+    found.sort_by_key(|&(file, call, _)| (file, call));
+    found
 }

@@ -12,9 +12,10 @@ use super::rates;
 use super::step::Step;
 use crate::api::{Kind, Symbol};
 use crate::finding::{Edit, Finding};
-use crate::program::{ClassRef, Creation, Object, ObjectId};
+use crate::program::{ClassRef, Object, ObjectId};
+use crate::project::FileId;
 use crate::rewrite::Text;
-use crate::semantic::{Container, Element, ScopeKind, StatementKind, Value, ValueId};
+use crate::semantic::{CallId, Container, Element, Passing, ScopeKind, StatementKind, Value, ValueId};
 use crate::syntax::TextRange;
 
 distribution_rule!("HVD203", "schedule-not-scaled", steps);
@@ -25,12 +26,26 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     for schedule in schedules(job) {
         let step = match job.facts.solution.object(schedule) {
             Object::Instance(class, _) => own(job, schedule, class),
-            _ => job.facts.creation(schedule).and_then(|made| of_library(job, made)),
+            _ => job.facts.creation(schedule).and_then(|made| {
+                let mut classes = job.facts.called_symbols(made.file, made.call);
+                let class = classes.find(|symbol| rates::scaled(symbol).next().is_some())?;
+                of_library(job, made.file, made.call, class)
+            }),
         };
         if let Some(step) = step
             && seen.insert(step.finding.primary.location)
         {
             found.push(step);
+        }
+    }
+    for optimizer in rates::stepping(job) {
+        for parameter in rates::scaled(optimizer.class) {
+            let rate = rates::given(job, optimizer.made, optimizer.class, parameter);
+            let decays =
+                rate.map_or_else(Vec::new, |rate| rates::decays(job, (optimizer.made.file, rate.value)));
+            let decays =
+                decays.into_iter().filter_map(|(file, call, decay)| of_library(job, file, call, decay));
+            found.extend(decays.filter(|step| seen.insert(step.finding.primary.location)));
         }
     }
     found
@@ -52,33 +67,31 @@ fn schedules(job: &Job<'_>) -> Vec<ObjectId> {
     found
 }
 
-fn finding(job: &Job<'_>, made: &Creation) -> Finding {
+fn finding(job: &Job<'_>, file: FileId, call: CallId) -> Finding {
     let message = "the rates of the schedule do not grow with the number of ranks";
-    Step::missing(&RULE.rule, job.at_call(made.file, made.call), message)
+    Step::missing(&RULE.rule, job.at_call(file, call), message)
         .here("rates for one rank")
         .help("multiply the initial rate by the number of ranks: `* hvd.size()`")
-        .in_scope(job.scope_of(made.file, made.call))
+        .in_scope(job.scope_of(file, call))
 }
 
 /// A schedule of the library: the arguments that are rates.
-fn of_library(job: &Job<'_>, made: &Creation) -> Option<Step> {
+fn of_library(job: &Job<'_>, file: FileId, call: CallId, class: &Symbol) -> Option<Step> {
     let facts = job.facts;
-    let class: &Symbol =
-        facts.called_symbols(made.file, made.call).find(|symbol| rates::scaled(symbol).next().is_some())?;
-    let finding = finding(job, made);
-    if rates::unpacks(job, made) {
+    let finding = finding(job, file, call);
+    let call = facts.module(file).call(call);
+    if call.arguments.iter().any(|argument| matches!(argument.passing, Passing::Spread | Passing::Merge)) {
         let reason =
             "Its arguments are unpacked from another object, so that it can't be seen where the rate is.";
         return Some(Step::blocked(finding, reason));
     }
-    let text = job.text(made.file)?;
-    let (hvd, import) = job.horovod(made.file);
+    let text = job.text(file)?;
+    let (hvd, import) = job.horovod(file);
     let size = format!("{hvd}.size()");
-    let call = facts.module(made.file).call(made.call);
     let mut edits: Vec<Edit> = Vec::new();
     for parameter in rates::scaled(class) {
-        match rates::given(job, made, class, parameter) {
-            Some(argument) if knows_size(job, &[(made.file, argument.value)]) => return None,
+        match facts.argument(file, call, class, parameter) {
+            Some(argument) if knows_size(job, &[(file, argument.value)]) => return None,
             Some(argument) => {
                 edits.extend(scaled(job, text, argument.value, argument.range, &size));
             }
@@ -124,7 +137,7 @@ fn scaled(job: &Job<'_>, text: Text<'_>, value: ValueId, range: TextRange, size:
 fn own(job: &Job<'_>, schedule: ObjectId, class: ClassRef) -> Option<Step> {
     let facts = job.facts;
     let made = facts.creation(schedule)?;
-    let finding = finding(job, made);
+    let finding = finding(job, made.file, made.call);
     let arguments = &facts.module(made.file).call(made.call).arguments;
     let given: Vec<_> = arguments.iter().map(|argument| (made.file, argument.value)).collect();
     if knows_size(job, &given) {

@@ -33,6 +33,17 @@ pub enum Outcome {
     ByHand,
 }
 
+impl Outcome {
+    /// The files in which it uses names.
+    pub fn files(&self) -> impl Iterator<Item = FileId> + '_ {
+        let uses: &[(FileId, Import)] = match self {
+            Self::Change { uses, .. } => uses,
+            _ => &[],
+        };
+        uses.iter().map(|&(file, _)| file)
+    }
+}
+
 impl Step {
     /// A step that edits make.
     #[must_use]

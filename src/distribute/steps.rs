@@ -9,14 +9,18 @@ use rustc_hash::FxHashSet;
 use super::distribution_rule;
 use super::job::Job;
 use super::keras::{Given, given};
+use super::obstacles;
 use super::ranked::{is_for_one_rank, reads_rank, reads_size};
+use super::session;
 use super::started::runs_started;
 use super::step::Step;
 use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Edit, Finding};
 use crate::program::{Caller, Facts, Literal, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, BranchKind, CallId, Value};
+use crate::rewrite::Text;
+use crate::semantic::{Argument, BranchKind, CallId, Method, Operator, Value, ValueId};
+use crate::syntax::TextRange;
 
 distribution_rule!("HVD210", "steps-not-divided", steps, Warning);
 
@@ -24,12 +28,18 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let fits: Vec<&TrainingLoop> =
         job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit && job.is_fit(own)).collect();
     let mut found: Vec<Step> = fits.iter().filter_map(|own| of_fit(job, own)).collect();
+    found.extend(taken(job, &fed(job)));
+    found.extend(session::stops(job, &RULE.rule));
+    found
+}
+
+/// What the loops of a program train on.
+pub(super) fn fed(job: &Job<'_>) -> Vec<Place> {
     let mut fed = iterated(job);
-    for own in fits {
+    for own in job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit && job.is_fit(own)) {
         fed.extend(data(job, own).map(|argument| (own.caller.file, argument.value)));
     }
-    found.extend(taken(job, &fed));
-    found
+    fed
 }
 
 fn finding(job: &Job<'_>, file: FileId, call: CallId, count: &Argument) -> Finding {
@@ -53,12 +63,46 @@ fn divided(job: &Job<'_>, file: FileId, call: CallId, count: &Argument, more: Ve
     let mut edits =
         vec![text.replace(count.range, format!("{} // {hvd}.size()", text.as_factor(count.range)))];
     edits.extend(more);
+    edits.extend(means(job, text, count, &hvd));
     Some(Step::change(
         finding(job, file, call, count),
         "divide it by the number of ranks",
         edits,
         vec![import],
     ))
+}
+
+/// The edits of means over as many steps: `total_loss / STEPS`, where the total has become that of a share.
+fn means(job: &Job<'_>, text: Text<'_>, count: &Argument, hvd: &str) -> Vec<Edit> {
+    let module = text.module;
+    let quotients: Vec<(ValueId, ValueId, TextRange)> = module
+        .values
+        .iter()
+        .filter_map(|evaluation| match evaluation.value {
+            Value::Operator { operator: Operator::Binary(Method::TRUEDIV), left, right }
+                if right == count.value =>
+            {
+                Some((left, right, evaluation.range))
+            }
+            _ => None,
+        })
+        .collect();
+    if quotients.is_empty() || !text.is_chain(count.range) {
+        return Vec::new();
+    }
+    let own = obstacles::own_results(job);
+    let means =
+        quotients.into_iter().filter(|&(total, ..)| obstacles::depends(job, (text.file, total), &own));
+    let divisors = means.filter_map(|(_, divisor, range)| {
+        let mut uses = module.uses.iter();
+        uses.find(|reading| reading.value == divisor && reading.range.end() == range.end())
+    });
+    divisors
+        .map(|reading| {
+            let name = text.slice(reading.range);
+            text.replace(reading.range, format!("({name} // {hvd}.size())"))
+        })
+        .collect()
 }
 
 /// Whether a number is one that can be shared: not 1, not "all", not shared already.

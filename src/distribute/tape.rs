@@ -12,7 +12,7 @@ use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Edit, Finding};
 use crate::program::{Facts, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
-use crate::rewrite::Text;
+use crate::rewrite::{Moved, Text};
 use crate::semantic::{
     CallId, Container, DefinitionKind, Element, StatementId, StatementKind, StoreKey, Value, ValueId,
 };
@@ -248,31 +248,43 @@ fn leave_block(
     job: &Job<'_>,
     wrapping: &str,
 ) -> Option<Vec<Edit>> {
-    let module = text.module;
     let body = text.body(own.statement);
+    let first = first_outside(job, text, own, file, &body)?;
+    text.dedent(own.statement, &body[first..], wrapping)
+}
+
+/// The first statement of a tape's block that takes gradients, if all from there on can leave the block.
+fn first_outside(
+    job: &Job<'_>,
+    text: Text<'_>,
+    own: &TrainingLoop,
+    file: FileId,
+    body: &[StatementId],
+) -> Option<usize> {
     let takes = |statement: StatementId| {
-        let range = module.statement(statement).range;
+        let range = text.module.statement(statement).range;
         own.gradients
             .iter()
             .any(|&(of, call)| of == file && range.contains_range(job.facts.module(file).call(call).range))
     };
     let first = body.iter().position(|&statement| takes(statement))?;
-    let is_plain = |statement: StatementId| {
-        matches!(
-            module.statement(statement).kind,
-            StatementKind::Expression { .. }
-                | StatementKind::Assign { .. }
-                | StatementKind::AugmentedAssign
-                | StatementKind::For
-                | StatementKind::If
-                | StatementKind::Return
-        )
-    };
     // What other managers of the statement do for its block must go on.
-    let managers = module.managers.iter().filter(|&&(_, of)| of == own.statement).count();
-    let moved = &body[first..];
-    if first == 0 || managers > 1 || !moved.iter().all(|&statement| is_plain(statement)) {
-        return None;
-    }
-    text.dedent(own.statement, moved, wrapping)
+    let managers = text.module.managers.iter().filter(|&&(_, of)| of == own.statement).count();
+    (first > 0 && managers <= 1).then_some(first)
+}
+
+/// The ends of blocks that leave them, so that other edits know where their lines stand.
+pub(super) fn moved(job: &Job<'_>) -> Vec<Moved> {
+    let loops = job.tape_loops().filter(|own| !averages(job, own));
+    let moved = loops.filter_map(|own| {
+        let file = own.caller.file;
+        let text = job.text(file)?;
+        if text.module.statement(own.statement).kind != StatementKind::With {
+            return None;
+        }
+        let body = text.body(own.statement);
+        let first = first_outside(job, text, own, file, &body)?;
+        text.moved(own.statement, &body[first..])
+    });
+    moved.collect()
 }

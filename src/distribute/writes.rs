@@ -2,12 +2,13 @@
 
 use rustc_hash::FxHashSet;
 
+use super::awaited::Meetings;
 use super::job::Job;
+use super::open_files;
 use super::ranked::is_for_one_rank;
 use super::started::runs_started;
-use super::{obstacles, open_files};
 use crate::api::{Effect, EffectSet, Kind};
-use crate::program::{Caller, Object, Place};
+use crate::program::{Object, Place};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, CallKind, Constant, Module, Role, StatementId, StatementKind, Value};
 
@@ -44,12 +45,15 @@ struct Writing {
     statement: StatementId,
     call: CallId,
     sort: Sort,
+    /// The program reads the file.
+    is_input: bool,
 }
 
 /// The runs of a program that every rank executes.
 pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
     let reads = reads_what_it_writes(job);
     let inputs = paths_read(job);
+    let meetings = Meetings::new(job);
     let mut found = Vec::new();
     for file in job.program.files() {
         let module = job.facts.module(file);
@@ -60,27 +64,37 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                 && job.runs(file, call)
                 && runs_started(job, file, call)
                 && !is_for_one_rank(job, file, call)
-                && !(sort == Sort::File && names_input(job, file, call, &inputs))
             {
-                writings.push(Writing { statement: module.call(call).statement, call, sort });
+                let is_input = sort == Sort::File && names_input(job, file, call, &inputs);
+                // Where the others can't wait for it, each rank writes it.
+                if !is_input || meetings.all_come(file, call) {
+                    writings.push(Writing { statement: module.call(call).statement, call, sort, is_input });
+                }
             }
         }
         writings.sort_by_key(|writing| writing.statement);
         writings.dedup_by_key(|writing| writing.statement);
-        found.extend(joined(job, file, &writings, reads));
+        found.extend(joined(job, file, &writings, reads, &meetings));
     }
     found
 }
 
-fn joined(job: &Job<'_>, file: FileId, writings: &[Writing], reads: bool) -> Vec<Run> {
+fn joined(
+    job: &Job<'_>,
+    file: FileId,
+    writings: &[Writing],
+    reads: bool,
+    meetings: &Meetings<'_, '_>,
+) -> Vec<Run> {
     let Some(text) = job.text(file) else { return Vec::new() };
     let mut runs: Vec<Run> = Vec::new();
-    for &Writing { statement, call, sort } in writings {
+    for &Writing { statement, call, sort, is_input } in writings {
         match runs.last_mut() {
             Some(run) if text.follows(run.last, statement) => {
                 run.last = statement;
                 run.calls.push(call);
                 run.sort = run.sort.max(sort);
+                run.is_awaited |= is_input;
             }
             _ => runs.push(Run {
                 file,
@@ -89,16 +103,15 @@ fn joined(job: &Job<'_>, file: FileId, writings: &[Writing], reads: bool) -> Vec
                 calls: vec![call],
                 sort,
                 unbound: None,
-                is_awaited: false,
+                is_awaited: is_input,
             }),
         }
     }
     for run in &mut runs {
         run.unbound = read_elsewhere(text.module, run);
-        let first = text.module.call(run.calls[0]);
-        run.is_awaited = reads
-            && !obstacles::is_conditional(job, Caller { file, scope: first.scope }, first.block)
-            && run.calls.iter().any(|&call| writes_model(job, file, text.module.call(call)));
+        run.is_awaited |= reads
+            && run.calls.iter().any(|&call| writes_model(job, file, text.module.call(call)))
+            && meetings.all_come(file, run.calls[0]);
     }
     runs
 }
@@ -181,11 +194,14 @@ fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet {
     effects
 }
 
-/// Whether a call writes to an open file, whose opening is what differs between ranks.
+/// Whether a call writes to an open file, whose opening is what differs between ranks, or into memory.
 fn is_of_own_file(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     let facts = job.facts;
+    let memory = ["io.BytesIO", "io.StringIO"].map(|name| facts.library.lookup(name));
+    let is_in_memory = |object| facts.symbol(object).is_some_and(|symbol| memory.contains(&Some(symbol)));
     let is_file = |value| {
         facts.may_be(file, value, Kind::FileWriter)
+            || facts.objects(file, value).any(|(_, object)| is_in_memory(object))
             || facts.objects(file, value).any(|(id, _)| facts.builtin_class(id) == Some("file"))
     };
     facts.receiver(file, call).is_some_and(is_file)
@@ -206,9 +222,9 @@ fn writes_model(job: &Job<'_>, file: FileId, call: &Call) -> bool {
 
 /// The texts that the paths of the files which the program reads are made of. What is put there is input, which every
 /// rank needs.
-fn paths_read(job: &Job<'_>) -> FxHashSet<Place> {
+pub(super) fn paths_read(job: &Job<'_>) -> FxHashSet<Place> {
     let reading = job.calls().filter(|&(file, call)| {
-        own_effects(job, file, call).contains(Effect::ReadsFile)
+        own_effects(job, file, call).contains(Effect::ReadsFile) && !asks_for_existence(job, file, call)
             || open_files::opens(job, file, job.facts.module(file).call(call))
                 && !open_files::opens_for_writing(job, file, job.facts.module(file).call(call))
     });
@@ -216,8 +232,17 @@ fn paths_read(job: &Job<'_>) -> FxHashSet<Place> {
     texts_behind(job, &given)
 }
 
+/// Whether a call only asks whether there is a file.
+fn asks_for_existence(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let library = job.facts.library;
+    let truth = library.lookup("builtins.bool");
+    job.facts
+        .called_symbols(file, call)
+        .all(|symbol| symbol.has(Effect::Varies) && library.returned_class(symbol) == truth)
+}
+
 /// Whether a path that a call is given names a file that the program reads.
-fn names_input(job: &Job<'_>, file: FileId, call: CallId, inputs: &FxHashSet<Place>) -> bool {
+pub(super) fn names_input(job: &Job<'_>, file: FileId, call: CallId, inputs: &FxHashSet<Place>) -> bool {
     !writes_model(job, file, job.facts.module(file).call(call))
         && texts_behind(job, &arguments(job, file, call)).iter().any(|text| inputs.contains(text))
 }

@@ -7,7 +7,7 @@
 use super::edits::Edits;
 use crate::checks::tool;
 use crate::examine::Examined;
-use crate::finding::Finding;
+use crate::finding::{Confidence, Finding, Group};
 use crate::project::{Documents, FileId};
 
 /// What the findings after a change say about it.
@@ -69,6 +69,9 @@ pub fn verdict<'f>(before: State<'f>, after: State<'f>, edits: &Edits, fixed: &[
             Some(index) => matched[index] = true,
             // A suppression that has lost its finding is no fault of the change.
             None if finding.rule.code == tool::UNUSED_SUPPRESSION.code => {}
+            // What only a distributed program is asked, and nobody can answer for sure.
+            None if finding.confidence == Confidence::Possible
+                && finding.rule.group == Group::Distribution => {}
             // What the next stage asks for may show only now.
             None if stage.is_some_and(|stage| finding.rule.group.stage() > stage) => {}
             None => return Verdict::New(finding),

@@ -43,6 +43,8 @@ pub(super) fn can_go_first(
                 | StatementKind::Delete
                 | StatementKind::Import { .. }
                 | StatementKind::ScopeDeclaration
+                | StatementKind::Break
+                | StatementKind::Continue
                 | StatementKind::Other
         )
     {

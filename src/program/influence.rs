@@ -14,6 +14,7 @@ use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::numbering::{Lists, Numbering};
 use super::object::ObjectId;
+use crate::api::{Effect, Symbol};
 use crate::project::FileId;
 use crate::semantic::{BuiltinType, Element, Module, ParameterKind, Passing, StoreKey, Value, ValueId};
 use crate::syntax::TextRange;
@@ -245,7 +246,9 @@ impl Collector<'_, '_> {
                 self.add((file, receiver), (file, call.result));
                 // `list.append(x)`: the list has it from now on.
                 let keeps = facts.callees(file, id).iter().any(|edge| {
-                    matches!(facts.solution.object(edge.callee), super::object::Object::BuiltinMethod(..))
+                    let callee = facts.solution.object(edge.callee);
+                    matches!(callee, super::object::Object::BuiltinMethod(..))
+                        || facts.symbol(callee).is_some_and(|symbol| is_of_collection(symbol))
                 });
                 for argument in call.arguments.iter().filter(|_| keeps) {
                     self.add((file, argument.value), (file, receiver));
@@ -306,6 +309,12 @@ impl Collector<'_, '_> {
             }
         }
     }
+}
+
+/// Whether a symbol is a method that changes a collection of Python's library: `deque.append`.
+fn is_of_collection(symbol: &Symbol) -> bool {
+    symbol.has(Effect::UpdatesState)
+        && ["builtins.", "collections."].iter().any(|package| symbol.name().starts_with(package))
 }
 
 /// The expressions of a module of which only the type is kept.

@@ -13,6 +13,7 @@ mod loops;
 mod modules;
 mod numbering;
 mod object;
+mod outside_graph;
 mod programs;
 mod repetition;
 mod ruled_out;
@@ -37,4 +38,5 @@ pub use object::{
 pub use programs::{Pattern, Program, way};
 pub use repetition::{Repeated, Repetition, loop_around};
 pub use solver::{CallEdge, Caller, Solution, Via, View, solve};
+pub use tracing::{Conversion, Reason, Traced, Tracing};
 pub use travel::{Travel, code};

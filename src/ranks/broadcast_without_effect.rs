@@ -29,6 +29,8 @@ struct Broadcast<'c> {
 
 /// Why a broadcast has no effect, and where that is seen.
 struct Reason {
+    /// Whose code it is.
+    caller: Caller,
     range: TextRange,
     message: &'static str,
     here: &'static str,
@@ -63,12 +65,12 @@ fn run(context: Context<'_>) -> Vec<Finding> {
 }
 
 fn finding(broadcast: &Broadcast<'_>, reason: Reason) -> Finding {
-    let Broadcast { facts, file, call, .. } = *broadcast;
-    let mut finding =
-        Finding::new(&CHECK.rule, Level::Error, facts.location(file, reason.range), reason.message)
-            .here(reason.here)
-            .help(reason.help)
-            .in_scope(facts.scope_name(Caller { file, scope: call.scope }));
+    let facts = broadcast.facts;
+    let location = facts.location(reason.caller.file, reason.range);
+    let mut finding = Finding::new(&CHECK.rule, Level::Error, location, reason.message)
+        .here(reason.here)
+        .help(reason.help)
+        .in_scope(facts.scope_name(reason.caller));
     for (location, label) in reason.labels {
         finding = finding.label(location, label);
     }
@@ -80,6 +82,10 @@ impl<'c> Broadcast<'c> {
     /// What is sent.
     fn variables(&self) -> Option<&'c Argument> {
         self.facts.argument(self.file, self.call, self.symbol, "variables")
+    }
+
+    fn caller(&self) -> Caller {
+        Caller { file: self.file, scope: self.call.scope }
     }
 
     fn location(&self) -> Location {

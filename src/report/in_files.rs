@@ -2,13 +2,20 @@
 
 use std::sync::Arc;
 
-use super::{Report, Reported, Sources};
+use super::{Options, Report, Reported, Sources};
 use crate::finding::{Edit, Finding, Fix, Label, Location, SpanRange};
 use crate::project::{Document, Documents, Notebook};
 
+/// What machines are told.
+pub(super) struct InFiles {
+    pub(super) report: Report,
+    pub(super) documents: Documents,
+    pub(super) options: Options,
+}
+
 /// The report with the places and edits of notebooks moved to where they are in their files, and with documents that
 /// hold what the files hold. `None` where there is no notebook.
-pub(super) fn in_files(report: &Report, sources: &Sources<'_>) -> Option<(Report, Documents)> {
+pub(super) fn in_files(report: &Report, sources: &Sources<'_>, options: &Options) -> Option<InFiles> {
     let documents = sources.documents();
     if documents.values().all(|document| document.notebook.is_none()) {
         return None;
@@ -25,7 +32,12 @@ pub(super) fn in_files(report: &Report, sources: &Sources<'_>) -> Option<(Report
         None => document.clone(),
         Some(notebook) => Document { text: Arc::clone(notebook.file()), notebook: None, ..document.clone() },
     };
-    Some((report, documents.iter().map(|(&file, own)| (file, document(own))).collect()))
+    let offers = options.offers.moved(|place| moved.location(place), |edit| moved.edit(edit));
+    Some(InFiles {
+        report,
+        options: Options { offers, ..options.clone() },
+        documents: documents.iter().map(|(&file, own)| (file, document(own))).collect(),
+    })
 }
 
 /// What moves places.
@@ -44,10 +56,14 @@ impl<'a> Moved<'a> {
     }
 
     fn label(self, label: &mut Label) {
-        if let Some(notebook) = self.notebook(label.location) {
-            let range = label.location.range;
-            label.location =
-                placed(label.location, notebook.in_file(range.start as usize..range.end as usize));
+        label.location = self.location(label.location);
+    }
+
+    fn location(self, location: Location) -> Location {
+        let range = location.range.start as usize..location.range.end as usize;
+        match self.notebook(location) {
+            Some(notebook) => placed(location, notebook.in_file(range)),
+            None => location,
         }
     }
 

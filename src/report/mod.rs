@@ -19,6 +19,7 @@ mod paint;
 mod patch;
 mod platform;
 pub mod programs;
+pub mod programs_picture;
 mod rdjson;
 mod sanitize;
 mod sarif;
@@ -35,7 +36,7 @@ use crate::project::Documents;
 
 pub use crate::project::SourceControl;
 pub use fingerprint::fingerprints;
-use in_files::in_files;
+use in_files::{InFiles, in_files};
 pub use offers::{Offer, Offers};
 pub(crate) use paint::Ink;
 pub use sources::{Columns, Page, Position, Sources, Span};
@@ -241,9 +242,9 @@ pub fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if format.audience() == Audience::Machines
-        && let Some((report, documents)) = in_files(report, sources)
+        && let Some(InFiles { report, documents, options }) = in_files(report, sources, options)
     {
-        return write(format, &report, &Sources::new(&documents), options, out);
+        return write(format, &report, &Sources::new(&documents), &options, out);
     }
     match format {
         Format::Full => full::write(report, sources, options, out),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::finding::{Finding, Location};
+use crate::finding::{Edit, Finding, Location};
 use crate::fix::Edits;
 
 /// A change that mends one or more findings.
@@ -30,6 +30,27 @@ impl Offers {
     #[must_use]
     pub fn at(&self, finding: &Finding) -> Option<&Offer> {
         self.0.get(&key(finding))
+    }
+}
+
+impl Offers {
+    /// The same offers with other places and edits. Those that lose an edit, or whose edits then contradict each
+    /// other, are gone.
+    #[must_use]
+    pub(super) fn moved(
+        &self,
+        location: impl Fn(Location) -> Location,
+        edit: impl Fn(&Edit) -> Option<Edit>,
+    ) -> Self {
+        let moved = |edits: &Edits| {
+            let all = edits.files().flat_map(|file| edits.of(file).iter().map(move |own| own.to_edit(file)));
+            Edits::new(&all.map(|own| edit(&own)).collect::<Option<Vec<Edit>>>()?)
+        };
+        let offers = self.0.iter().filter_map(|((code, place, message), offer)| {
+            let edits = moved(&offer.edits)?;
+            Some(((*code, location(*place), message.clone()), Offer { edits, ..offer.clone() }))
+        });
+        Self(offers.collect())
     }
 }
 

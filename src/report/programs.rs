@@ -24,7 +24,9 @@ pub struct Line {
 }
 
 impl Line {
-    fn of(location: Location, sources: &Sources<'_>) -> Self {
+    /// The line of a place.
+    #[must_use]
+    pub fn of(location: Location, sources: &Sources<'_>) -> Self {
         Self {
             path: sources.path(location.file).to_owned(),
             line: sources.line_in_file(location),
@@ -58,6 +60,12 @@ pub struct Loop {
     /// The calls that lead there from the entry.
     #[serde(serialize_with = "steps")]
     pub way: Vec<Step>,
+    /// What it trains.
+    #[serde(skip)]
+    pub models: Vec<Named>,
+    /// What it steps with.
+    #[serde(skip)]
+    pub optimizers: Vec<Named>,
 }
 
 /// A call on the way to a loop.
@@ -197,6 +205,8 @@ fn described_loop(facts: &Facts<'_>, sources: &Sources<'_>, program: &Program, o
         function: facts.scope_name(own.caller).to_owned(),
         kind: own.kind.name(),
         way,
+        models: own.models.iter().filter_map(|&model| named_object(facts, sources, model)).collect(),
+        optimizers: own.optimizers.iter().filter_map(|&own| named_object(facts, sources, own)).collect(),
     }
 }
 

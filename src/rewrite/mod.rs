@@ -13,4 +13,4 @@ mod statements;
 mod tests;
 mod text;
 
-pub use text::{Text, Texts};
+pub use text::{Moved, Text, Texts};

@@ -1,7 +1,7 @@
 //! Changes of statements: something before, behind or around them.
 
 use super::layout::size;
-use super::text::Text;
+use super::text::{Moved, Text};
 use crate::finding::Edit;
 use crate::semantic::{StatementId, StatementKind};
 use crate::syntax::{TextRange, TextSize, TokenKind};
@@ -12,6 +12,13 @@ impl Text<'_> {
     pub fn indentation(&self, statement: StatementId) -> String {
         let first = self.module.statement(self.first_of_line(statement));
         let line = self.line_indentation(first.range.start());
+        let moved = self.moved.iter().find(|moved| {
+            moved.file == self.file && moved.range.contains_range(first.range) && moved.inner <= line.len()
+        });
+        let line = match moved {
+            Some(moved) => &(line[..moved.outer].to_owned() + &line[moved.inner..]),
+            None => line,
+        };
         if self.starts_line(first.range.start()) {
             line.to_owned()
         } else {
@@ -196,10 +203,10 @@ impl Text<'_> {
             .collect()
     }
 
-    /// Moves the last statements of a block to the level of its header, behind `line`. `None` if they do not stand on
-    /// lines of their own below it.
+    /// Where the last statements of a block go if they move to the level of its header. `None` if they do not stand
+    /// on lines of their own below it.
     #[must_use]
-    pub fn dedent(&self, block: StatementId, moved: &[StatementId], line: &str) -> Option<Vec<Edit>> {
+    pub fn moved(&self, block: StatementId, moved: &[StatementId]) -> Option<Moved> {
         let (&first, &last) = (moved.first()?, moved.last()?);
         let outer = self.line_indentation(self.module.statement(block).range.start());
         let start = self.module.statement(first).range.start();
@@ -208,6 +215,15 @@ impl Text<'_> {
             return None;
         }
         let range = TextRange::new(self.line_start(start), self.end(last));
+        Some(Moved { file: self.file, range, inner: inner.len(), outer: outer.len() })
+    }
+
+    /// Moves the last statements of a block to the level of its header, behind `line`.
+    #[must_use]
+    pub fn dedent(&self, block: StatementId, moved: &[StatementId], line: &str) -> Option<Vec<Edit>> {
+        let Moved { range, inner, outer, .. } = self.moved(block, moved)?;
+        let inner = &self.text()[range.start().to_usize()..][..inner];
+        let outer = &inner[..outer];
         let surplus = size(inner.len() - outer.len());
         let mut edits = vec![self.insert(range.start(), format!("{outer}{line}{}", self.newline()))];
         for at in std::iter::once(range.start()).chain(self.indentable_lines(range)) {

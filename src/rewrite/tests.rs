@@ -11,7 +11,7 @@ use crate::semantic::{self, Module, StatementId};
 fn rewritten(text: &str, make: impl Fn(Text<'_>) -> Vec<Edit>) -> String {
     let module = semantic::analyse(text);
     let file = Lexed::new(Arc::from(text));
-    let mut edits = make(Text { file: FileId(0), module: &module, lexed: &file });
+    let mut edits = make(Text { file: FileId(0), module: &module, lexed: &file, moved: &[] });
     edits.sort_by_key(|edit| (edit.location.range.start, edit.location.range.end));
     let mut result = text.to_owned();
     for edit in edits.iter().rev() {

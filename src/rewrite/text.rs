@@ -47,7 +47,7 @@ impl<'p> Texts<'p> {
             Some(Lexed { notebook: document.notebook, ..Lexed::new(document.text) })
         };
         let lexed = self.files[file.index()].get_or_init(read).as_ref()?;
-        Some(Text { file, module, lexed })
+        Some(Text { file, module, lexed, moved: &[] })
     }
 }
 
@@ -78,9 +78,30 @@ pub struct Text<'s> {
     /// What the analysis knows of it.
     pub module: &'s Module,
     pub(super) lexed: &'s Lexed,
+    /// The stretches of files that other edits move to the left.
+    pub(super) moved: &'s [Moved],
+}
+
+/// A stretch of a file whose lines another edit moves to the level of the block around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Which file.
+    pub file: FileId,
+    /// Which lines.
+    pub range: TextRange,
+    /// The indentation that they have, in bytes.
+    pub inner: usize,
+    /// The indentation that they get.
+    pub outer: usize,
 }
 
 impl<'s> Text<'s> {
+    /// The same file, where other edits move these stretches.
+    #[must_use]
+    pub fn with_moved(self, moved: &'s [Moved]) -> Self {
+        Self { moved, ..self }
+    }
+
     /// The text at a place.
     #[must_use]
     pub fn slice(&self, range: TextRange) -> &'s str {

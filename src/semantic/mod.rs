@@ -21,7 +21,7 @@ mod value;
 pub use flow::{Block, Branch, BranchKind, ControlDependence, Dependence, Detour, Flow, Stretch};
 pub use id::{BlockId, CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, StatementId, ValueId};
 pub use module::{
-    Argument, Call, CallKind, Class, Definition, DefinitionKind, Function, Import, Imported, Module,
+    Argument, Call, CallKind, Class, Clause, Definition, DefinitionKind, Function, Import, Imported, Module,
     Parameter, ParameterKind, Passing, Scope, ScopeKind, SideEffect, Statement, StatementKind, Store,
     StoreKey, Suite, Symbol, SyntaxError, Use,
 };

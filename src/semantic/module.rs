@@ -97,8 +97,23 @@ pub enum StatementKind {
         /// It is a string literal alone.
         docstring: bool,
     },
-    /// `pass`, `break`, `continue`, `type X = ...`.
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
+    /// `pass`, `type X = ...`.
     Other,
+}
+
+/// An `elif` or `else` of an `if` statement.
+#[derive(Clone, Copy, Debug)]
+pub struct Clause {
+    /// The `if`.
+    pub statement: StatementId,
+    /// All of it, from its keyword on.
+    pub range: TextRange,
+    /// The condition; `else` has none.
+    pub test: Option<TextRange>,
 }
 
 /// Which suite of its parent a statement stands in.
@@ -451,6 +466,12 @@ pub struct Module {
     pub imports: Vec<Import>,
     /// `with` statements' managers, with their statements.
     pub managers: Vec<(ValueId, StatementId)>,
+    /// The clauses behind the first of `if` statements, those of one statement in order.
+    pub clauses: Vec<Clause>,
+    /// The conditions of `assert` statements.
+    pub asserts: Vec<(ValueId, StatementId)>,
+    /// What f-strings write with a format of their own: `f"{x:.2f}"`.
+    pub formatted: Vec<(ValueId, TextRange)>,
     /// The assignment expressions, awaits and yields.
     pub side_effects: Vec<(SideEffect, TextRange)>,
     /// The names in `__all__`, if it is a literal.

@@ -120,6 +120,13 @@ impl Method {
     /// The method `==` calls.
     pub const EQ: Self = Self::of_comparison(CmpOp::Eq).expect("`==` has a method");
 
+    /// The method `/` calls.
+    pub const TRUEDIV: Self = Self::of(ast::Operator::Div);
+    /// The method `in` calls, of its right operand.
+    pub const CONTAINS: Self = Self::of_comparison(CmpOp::In).expect("`in` has a method");
+    /// The method `%` calls.
+    pub const MOD: Self = Self::of(ast::Operator::Mod);
+
     /// A binary operator's method.
     #[must_use]
     pub const fn of(operator: ast::Operator) -> Self {

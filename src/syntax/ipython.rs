@@ -1,4 +1,4 @@
-//! What IPython adds to Python: magics, shell commands and questions about names.
+//! What `IPython` adds to Python: magics, shell commands and questions about names.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, IpyEscapeKind, Stmt};
@@ -18,7 +18,7 @@ pub enum CommandKind {
     Value,
 }
 
-/// A stretch of a cell that is a command of IPython and no Python.
+/// A stretch of a cell that is a command of `IPython` and no Python.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
     /// Where it is.

@@ -20,6 +20,7 @@ use super::object::ObjectId;
 use super::programs::Program;
 use super::repetition::Repetition;
 use super::solver::{Caller, Solution, View, solve};
+use super::tracing::Tracing;
 use super::travel::Travel;
 use crate::api::Library;
 use crate::finding::Location;
@@ -53,6 +54,7 @@ pub struct Facts<'a> {
     calls: CallIndex,
     influence: OnceLock<Influence>,
     travel: OnceLock<Travel>,
+    pub(super) tracing: OnceLock<Tracing>,
     pub(super) varying: OnceLock<FxHashMap<Place, Place>>,
     /// For each scope who decides whether its blocks run.
     control: Vec<OnceLock<ControlDependence>>,
@@ -88,6 +90,7 @@ impl<'a> Facts<'a> {
             calls,
             influence: OnceLock::new(),
             travel: OnceLock::new(),
+            tracing: OnceLock::new(),
             varying: OnceLock::new(),
             repetition: Repetition::default(),
             effects: Effects::default(),

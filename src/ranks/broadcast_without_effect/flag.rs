@@ -11,7 +11,10 @@ use crate::checks::Context;
 use crate::finding::Location;
 use crate::program::{Caller, Condition, Facts, Literal, Object};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, DefinitionKind, Module, Operator, StoreKey, Value, ValueId, Variable};
+use crate::semantic::{
+    BlockId, BranchKind, BuiltinType, DefinitionKind, Evaluation, Module, ScopeId, StoreKey, Value, ValueId,
+    Variable,
+};
 use crate::syntax::TextRange;
 
 pub(super) fn reasons<'b, 'c>(
@@ -22,22 +25,22 @@ pub(super) fn reasons<'b, 'c>(
     let traced = facts.traced();
     let mut found: Vec<(&Broadcast<'_>, Reason)> = Vec::new();
     for broadcast in broadcasts {
-        let caller = Caller { file: broadcast.file, scope: broadcast.call.scope };
+        let caller = broadcast.caller();
         if !traced.contains(&caller) {
             continue;
         }
-        let conditions = facts.conditions(caller, broadcast.call.block);
-        let flagged = conditions.iter().find_map(|condition| flipped(facts, condition, &traced));
-        let Some((test, flip)) = flagged else { continue };
-        let label = (broadcast.location(), "in one trace only");
-        let same = |(other, reason): &&mut (&Broadcast<'_>, Reason)| {
-            other.file == broadcast.file && reason.range == test
+        let Some((tester, test, flip)) = flagged(facts, caller, broadcast.call.block, &traced) else {
+            continue;
         };
+        let label = (broadcast.location(), "in one trace only");
+        let same =
+            |(_, reason): &&mut (&Broadcast<'_>, Reason)| reason.caller == tester && reason.range == test;
         if let Some((_, reason)) = found.iter_mut().find(same) {
             reason.labels.push(label);
             continue;
         }
         let reason = Reason {
+            caller: tester,
             range: test,
             message: "the flag of this broadcast is tested when the graph is made, and not when it runs",
             here: "tested while tracing",
@@ -50,6 +53,35 @@ pub(super) fn reasons<'b, 'c>(
     found
 }
 
+/// How many calls away a flag is looked for.
+const CALLS: usize = 4;
+
+/// The test of a flag on the way to a block, in its own code or in traced code that calls it, and the change.
+fn flagged(
+    facts: &Facts<'_>,
+    caller: Caller,
+    block: BlockId,
+    traced: &FxHashSet<Caller>,
+) -> Option<(Caller, TextRange, Location)> {
+    let mut work = vec![(caller, block)];
+    for _ in 0..CALLS {
+        let mut next = Vec::new();
+        for (caller, block) in work {
+            let conditions = facts.conditions(caller, block);
+            let found = conditions.iter().find_map(|condition| flipped(facts, condition, traced));
+            if let Some((test, flip)) = found {
+                return Some((caller, test, flip));
+            }
+            let callers = facts.function_of(caller).map_or(&[][..], |function| facts.incoming(function));
+            next.extend(callers.iter().filter(|edge| traced.contains(&edge.caller)).filter_map(|edge| {
+                Some((edge.caller, facts.module(edge.caller.file).call(edge.call?).block))
+            }));
+        }
+        work = next;
+    }
+    None
+}
+
 /// Where a condition tests a flag that traced code changes: the test and the change.
 fn flipped(
     facts: &Facts<'_>,
@@ -60,20 +92,20 @@ fn flipped(
         return None;
     }
     let file = condition.caller.file;
-    let flags = operands(facts.module(file), condition.branch.condition?);
+    let test = condition.branch.range;
+    let flags = readings(facts.module(file), condition.caller.scope, test);
     let flip = flags.into_iter().find_map(|flag| change(facts, file, flag, traced))?;
-    Some((condition.branch.range, flip))
+    Some((test, flip))
 }
 
-/// What a test reads, through `not` and comparisons.
-fn operands(module: &Module, test: ValueId) -> Vec<ValueId> {
-    match module.value(test).value {
-        Value::Operator { operator: Operator::Not, left, .. } => operands(module, left),
-        Value::Operator { operator: Operator::Compare(_), left, right } => {
-            [operands(module, left), operands(module, right)].concat()
-        }
-        _ => vec![test],
-    }
+/// The names and attributes that a test reads.
+fn readings(module: &Module, scope: ScopeId, test: TextRange) -> Vec<ValueId> {
+    let names = module.uses.iter().filter(|reading| test.contains_range(reading.range));
+    let is_attribute = |own: &Evaluation| {
+        own.scope == scope && matches!(own.value, Value::Attribute { .. }) && test.contains_range(own.range)
+    };
+    let attributes = module.values.iter().enumerate().filter(|(_, own)| is_attribute(own));
+    names.map(|reading| reading.value).chain(attributes.map(|(index, _)| ValueId::new(index))).collect()
 }
 
 /// Where traced code gives a flag another value, if it is a plain value of Python's that outlives the call.
@@ -83,7 +115,11 @@ fn change(facts: &Facts<'_>, file: FileId, flag: ValueId, traced: &FxHashSet<Cal
     let mut stored = facts.objects(file, flag).filter(|(_, object)| *object != Object::Unknown).peekable();
     let is_plain = stored.peek().is_some()
         && stored.all(|(_, object)| {
-            matches!(object, Object::Literal(Literal::Bool(_) | Literal::Int(_) | Literal::None))
+            matches!(
+                object,
+                Object::Literal(Literal::Bool(_) | Literal::Int(_) | Literal::None)
+                    | Object::Type(BuiltinType::Bool | BuiltinType::Int)
+            )
         });
     if !is_plain {
         return None;

@@ -30,6 +30,7 @@ pub(super) fn reason(broadcast: &Broadcast<'_>) -> Option<Reason> {
         unit: None,
     });
     Some(Reason {
+        caller: broadcast.caller(),
         range: call.range,
         message: "nothing is broadcast: the iterator that the variables are taken from is used up",
         here: "sends nothing",

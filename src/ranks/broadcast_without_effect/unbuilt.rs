@@ -24,7 +24,7 @@ pub(super) fn reason(broadcast: &Broadcast<'_>, all: &[Broadcast<'_>]) -> Option
                     .any(|&(file, value)| facts.objects(file, value).any(|(id, _)| models.contains(&id)))
             })
     });
-    let caller = Caller { file, scope: call.scope };
+    let caller = broadcast.caller();
     let is_repeated = facts.repetition().of(caller).is_some()
         || loop_around(facts, file, call.statement, call.block, caller).is_some();
     if is_sent_again || is_repeated || !models.iter().all(|&model| makes_variables_when_called(facts, model))
@@ -38,6 +38,7 @@ pub(super) fn reason(broadcast: &Broadcast<'_>, all: &[Broadcast<'_>]) -> Option
     }
     let (of, made) = facts.made_at(*models.first()?)?;
     Some(Reason {
+        caller: broadcast.caller(),
         range: call.range,
         message: "nothing is broadcast: the model has no variables before it is called first",
         here: "sends an empty list",

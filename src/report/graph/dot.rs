@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::{Drawing, Edge, Node, Ordered};
+use super::{Drawing, Edge, Emphasis, Node, Ordered};
 use crate::report::sanitize::visible;
 
 const EMPHASIS: &str = "color=\"#c2410c\", fontcolor=\"#9a3412\", penwidth=2.5";
+
+const GOAL: &str = "color=\"#9a3412\", fontcolor=\"#ffffff\", penwidth=2.5, fillcolor=\"#c2410c\"";
 
 /// A `digraph` with a cluster for each group.
 pub(super) fn render(drawing: &Drawing) -> String {
@@ -46,7 +48,11 @@ fn line(out: &mut String, indent: usize, text: &str) {
 }
 
 fn node_line(node: &Node) -> String {
-    let emphasis = if node.emphasis { format!(", {EMPHASIS}, fillcolor=\"#ffedd5\"") } else { String::new() };
+    let emphasis = match node.emphasis {
+        Emphasis::None => String::new(),
+        Emphasis::Way => format!(", {EMPHASIS}, fillcolor=\"#ffedd5\""),
+        Emphasis::Goal => format!(", {GOAL}"),
+    };
     format!("{} [label={}{emphasis}];", quoted(&node.id), quoted(&node.label))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::{Drawing, Ordered};
+use super::{Drawing, Emphasis, Ordered};
 use crate::report::sanitize::visible;
 
 /// A flowchart from left to right with a subgraph for each group.
@@ -19,7 +19,7 @@ pub(super) fn render(drawing: &Drawing) -> String {
 
     // Ids must not be words of the language ("end"), so nodes are numbered.
     let mut numbers: HashMap<&str, usize> = HashMap::new();
-    let mut emphasised = Vec::new();
+    let (mut on_the_way, mut goals) = (Vec::new(), Vec::new());
     for (index, (group, nodes)) in groups.iter().enumerate() {
         let indent = if group.is_empty() { 2 } else { 4 };
         if !group.is_empty() {
@@ -29,8 +29,10 @@ pub(super) fn render(drawing: &Drawing) -> String {
             let number = numbers.len();
             numbers.insert(&node.id, number);
             line(&mut out, indent, &format!("n{number}[\"{}\"]", escaped(&node.label)));
-            if node.emphasis {
-                emphasised.push(format!("n{number}"));
+            match node.emphasis {
+                Emphasis::None => {}
+                Emphasis::Way => on_the_way.push(format!("n{number}")),
+                Emphasis::Goal => goals.push(format!("n{number}")),
             }
         }
         if !group.is_empty() {
@@ -49,9 +51,13 @@ pub(super) fn render(drawing: &Drawing) -> String {
             bold.push(index.to_string());
         }
     }
-    if !emphasised.is_empty() {
-        line(&mut out, 2, "classDef emphasis stroke:#c2410c,stroke-width:3px,fill:#ffedd5,color:#9a3412");
-        line(&mut out, 2, &format!("class {} emphasis", emphasised.join(",")));
+    if !on_the_way.is_empty() {
+        line(&mut out, 2, "classDef way stroke:#c2410c,stroke-width:3px,fill:#ffedd5,color:#9a3412");
+        line(&mut out, 2, &format!("class {} way", on_the_way.join(",")));
+    }
+    if !goals.is_empty() {
+        line(&mut out, 2, "classDef goal stroke:#9a3412,stroke-width:3px,fill:#c2410c,color:#ffffff");
+        line(&mut out, 2, &format!("class {} goal", goals.join(",")));
     }
     if !bold.is_empty() {
         line(&mut out, 2, &format!("linkStyle {} stroke:#c2410c,stroke-width:3px", bold.join(",")));

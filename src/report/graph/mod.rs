@@ -1,4 +1,4 @@
-//! Drawings of directed graphs: for Graphviz, for Mermaid, as a picture, and as JSON.
+//! Drawings of directed graphs: for Graphviz, for Mermaid, and as a picture.
 
 mod dot;
 mod mermaid;
@@ -18,8 +18,20 @@ pub struct Node {
     pub label: String,
     /// The file or module around it; empty for none.
     pub group: String,
-    /// Whether it lies on the way that the drawing is about.
-    pub emphasis: bool,
+    /// What it is to what the drawing is about.
+    pub emphasis: Emphasis,
+}
+
+/// What a box is to what a drawing is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Emphasis {
+    /// It belongs to the surroundings.
+    #[default]
+    None,
+    /// It lies on the way.
+    Way,
+    /// It is where the way leads.
+    Goal,
 }
 
 /// An arrow of the drawing.
@@ -50,8 +62,6 @@ pub struct Drawing {
 /// A form in which a drawing can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum GraphFormat {
-    /// An object: each node's `id` with the sorted `id`s of its successors.
-    Json,
     /// Graphviz.
     Dot,
     /// A Mermaid flowchart.
@@ -67,7 +77,6 @@ pub enum GraphFormat {
 /// Fails when `out` does, and for [`GraphFormat::Svg`] when Graphviz is not installed or refuses.
 pub fn write(format: GraphFormat, drawing: &Drawing, out: &mut dyn Write) -> Result<(), SvgError> {
     let text = match format {
-        GraphFormat::Json => json(drawing)?,
         GraphFormat::Dot => dot::render(drawing),
         GraphFormat::Mermaid => mermaid::render(drawing),
         GraphFormat::Svg => svg::render(&dot::render(drawing), "dot")?,
@@ -75,16 +84,21 @@ pub fn write(format: GraphFormat, drawing: &Drawing, out: &mut dyn Write) -> Res
     Ok(out.write_all(text.as_bytes())?)
 }
 
-fn json(drawing: &Drawing) -> io::Result<String> {
+/// Writes a graph as an object: each name with the sorted names of its successors.
+///
+/// # Errors
+///
+/// Fails when `out` does.
+pub fn write_json(graph: &BTreeMap<String, BTreeSet<String>>, out: &mut dyn Write) -> io::Result<()> {
     let mut successors: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for node in &drawing.nodes {
-        successors.entry(&node.id).or_default();
+    for (name, targets) in graph {
+        successors.entry(name).or_default().extend(targets.iter().map(String::as_str));
+        for target in targets {
+            successors.entry(target).or_default();
+        }
     }
-    for edge in &drawing.edges {
-        successors.entry(&edge.from).or_default().insert(&edge.to);
-        successors.entry(&edge.to).or_default();
-    }
-    Ok(serde_json::to_string_pretty(&successors)? + "\n")
+    serde_json::to_writer_pretty(&mut *out, &successors)?;
+    writeln!(out)
 }
 
 /// The drawing in the order in which it is written: groups with their nodes, then edges without repetition.
@@ -112,7 +126,7 @@ impl Ordered {
 mod tests {
     use super::*;
 
-    fn node(id: &str, label: &str, group: &str, emphasis: bool) -> Node {
+    fn node(id: &str, label: &str, group: &str, emphasis: Emphasis) -> Node {
         Node { id: id.to_owned(), label: label.to_owned(), group: group.to_owned(), emphasis }
     }
 
@@ -124,10 +138,10 @@ mod tests {
         Drawing {
             title: "calls of \"main\"".to_owned(),
             nodes: vec![
-                node("util.step", "step", "util.py", true),
-                node("main.<lambda1>", "<lambda1> \\ \"q\" #1", "main.py", false),
-                node("main", "損失\nmain", "main.py", true),
-                node("lonely", "lonely", "", false),
+                node("util.step", "step", "util.py", Emphasis::Goal),
+                node("main.<lambda1>", "<lambda1> \\ \"q\" #1", "main.py", Emphasis::None),
+                node("main", "損失\nmain", "main.py", Emphasis::Way),
+                node("lonely", "lonely", "", Emphasis::None),
             ],
             edges: vec![
                 edge("main", "util.step", "line 3", true),
@@ -145,8 +159,16 @@ mod tests {
     }
 
     #[test]
-    fn json_maps_every_node_to_its_sorted_successors() {
-        insta::assert_snapshot!(text(GraphFormat::Json, &drawing()), @r#"
+    fn json_maps_every_name_to_its_sorted_successors() {
+        let successors = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let graph = BTreeMap::from([
+            ("main".to_owned(), successors(&["util.step", "main.<lambda1>"])),
+            ("main.<lambda1>".to_owned(), successors(&["<builtin>.len"])),
+            ("lonely".to_owned(), successors(&[])),
+        ]);
+        let mut out = Vec::new();
+        write_json(&graph, &mut out).expect("memory");
+        insta::assert_snapshot!(String::from_utf8(out).expect("UTF-8"), @r#"
         {
           "<builtin>.len": [],
           "lonely": [],
@@ -180,7 +202,7 @@ mod tests {
           }
           subgraph cluster_2 {
             label="util.py";
-            "util.step" [label="step", color="#c2410c", fontcolor="#9a3412", penwidth=2.5, fillcolor="#ffedd5"];
+            "util.step" [label="step", color="#9a3412", fontcolor="#ffffff", penwidth=2.5, fillcolor="#c2410c"];
           }
           "main" -> "main.<lambda1>";
           "main" -> "util.step" [label="line 3", color="#c2410c", fontcolor="#9a3412", penwidth=2.5];
@@ -208,8 +230,10 @@ mod tests {
           n2 --> n3
           n2 ==>|"line 3"| n4
           n3 --> n0
-          classDef emphasis stroke:#c2410c,stroke-width:3px,fill:#ffedd5,color:#9a3412
-          class n2,n4 emphasis
+          classDef way stroke:#c2410c,stroke-width:3px,fill:#ffedd5,color:#9a3412
+          class n2 way
+          classDef goal stroke:#9a3412,stroke-width:3px,fill:#c2410c,color:#ffffff
+          class n4 goal
           linkStyle 1 stroke:#c2410c,stroke-width:3px
         "##);
     }
@@ -219,14 +243,13 @@ mod tests {
         let mut reversed = drawing();
         reversed.nodes.reverse();
         reversed.edges.reverse();
-        for format in [GraphFormat::Json, GraphFormat::Dot, GraphFormat::Mermaid] {
+        for format in [GraphFormat::Dot, GraphFormat::Mermaid] {
             assert_eq!(text(format, &reversed), text(format, &drawing()));
         }
     }
 
     #[test]
     fn an_empty_graph_is_a_graph() {
-        assert_eq!(text(GraphFormat::Json, &Drawing::default()), "{}\n");
         assert!(text(GraphFormat::Dot, &Drawing::default()).starts_with("digraph {"));
         assert_eq!(text(GraphFormat::Mermaid, &Drawing::default()), "flowchart LR\n");
     }

@@ -2,7 +2,7 @@
 
 use super::super::flow::{BranchKind, Stretch};
 use super::super::id::{BlockId, StatementId};
-use super::super::module::{DefinitionKind, StatementKind, Suite};
+use super::super::module::{Clause, DefinitionKind, StatementKind, Suite};
 use super::super::value::{BuiltinType, Constant, Role, Value};
 use super::{Loop, Lowering};
 use crate::syntax::ast::{self, Stmt};
@@ -23,6 +23,8 @@ impl Lowering<'_> {
         self.inner(id, &if_statement.body, Suite::Body);
         ends.push(self.end());
         for clause in &if_statement.elif_else_clauses {
+            let test = clause.test.as_ref().map(Ranged::range);
+            self.module.clauses.push(Clause { statement: id, range: clause.range, test });
             let Some(before) = last else { break };
             let block = self.frame().ssa.after(before);
             self.resume(block, alive);

@@ -141,8 +141,9 @@ impl Lowering<'_> {
     ) {
         for element in elements {
             if let Some(interpolation) = element.as_interpolation() {
-                self.operand(&interpolation.expression);
+                let value = self.operand(&interpolation.expression);
                 if let Some(format) = &interpolation.format_spec {
+                    self.module.formatted.push((value, interpolation.range));
                     self.interpolations(format.elements.iter());
                 }
             }
@@ -419,10 +420,21 @@ impl Lowering<'_> {
     }
 }
 
+/// Whether a text has only white space and comments.
+fn is_blank(text: &str) -> bool {
+    text.lines().all(|line| {
+        let line = line.trim_start();
+        line.is_empty() || line.starts_with(['#', '\\'])
+    })
+}
+
 /// Where a statement's header ends: at the beginning of its first suite.
 pub(super) fn header_range(start: TextSize, source: &str, body: &[ast::Stmt]) -> TextRange {
     let Some(first) = body.first() else { return TextRange::empty(start) };
-    let text = &source[..first.range().start().to_usize()];
-    let end = text.rfind(':').map_or(text.len(), |colon| colon + 1);
+    let (begin, end) = (start.to_usize(), first.range().start().to_usize());
+    let Some(text) = source.get(begin..end) else { return TextRange::empty(start) };
+    // A comment behind the colon may have colons too.
+    let mut colons = text.match_indices(':').map(|(colon, _)| colon + 1);
+    let end = colons.find(|&colon| is_blank(&text[colon..])).map_or(end, |colon| begin + colon);
     TextRange::new(start, TextSize::try_from(end).unwrap_or(start).max(start))
 }

@@ -113,8 +113,9 @@ impl Lowering<'_> {
             }
             Stmt::Try(try_statement) => self.try_statement(statement, try_statement),
             Stmt::Assert(assert) => {
-                self.simple(StatementKind::Assert, statement);
-                self.expression(&assert.test, Role::Condition);
+                let id = self.simple(StatementKind::Assert, statement);
+                let condition = self.expression(&assert.test, Role::Condition);
+                self.module.asserts.push((condition, id));
                 if let Some(message) = &assert.msg {
                     self.expression(message, Role::Operand);
                 }
@@ -140,11 +141,11 @@ impl Lowering<'_> {
                 self.target(&alias.name, value, DefinitionKind::Assignment);
             }
             Stmt::Break(_) => {
-                self.simple(StatementKind::Other, statement);
+                self.simple(StatementKind::Break, statement);
                 self.jump(|target| target.exit);
             }
             Stmt::Continue(_) => {
-                self.simple(StatementKind::Other, statement);
+                self.simple(StatementKind::Continue, statement);
                 self.jump(|target| target.header);
             }
             Stmt::Pass(_) | Stmt::IpyEscapeCommand(_) => {

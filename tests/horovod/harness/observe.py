@@ -129,7 +129,7 @@ class Observer:
         before(session.BaseSession, "close", self._read_session)
 
     def _note_run(self, _session, _result, arguments):
-        parts = tf.nest.flatten(arguments["fetches"])
+        parts = fetches(arguments["fetches"])
         fetched = {id(part): part for part in parts if isinstance(part, (tf.Operation, tf.Tensor))}
         operations = {id(part): part for part in (getattr(part, "op", part) for part in fetched.values())}
         for _ in range(4):  # a train step is often in a group, or what another operation waits for
@@ -198,6 +198,15 @@ class Observer:
         finite = value.dtype.kind not in "fc" or bool((value == value).all() and (abs(value) != float("inf")).all())
         digest = hashlib.sha256(value.tobytes()).hexdigest()[:16]
         return [variable.name, f"{value.dtype}{list(value.shape)} {digest}", finite]
+
+
+def fetches(structure):
+    """What a session is asked for. A monitored one gives hooks as keys, which can't be sorted as `tf.nest` does."""
+    if isinstance(structure, dict):
+        structure = list(structure.values())
+    if isinstance(structure, (list, tuple)):
+        return [part for inner in structure for part in fetches(inner)]
+    return [structure]
 
 
 def variables_of(optimizer):

@@ -1,0 +1,126 @@
+//! Each rank trains on its part of the data, or on an order of its own.
+//!
+//! Not in the seed, whose rules divide the steps: without a shuffle all ranks then train on the same first examples. A
+//! program is asked once it is distributed, and its answer is only possible: what an example is and how many there
+//! are is known when it runs.
+
+use super::distribution_rule;
+use super::job::Job;
+use super::ranked::reads_size;
+use super::started::runs_started;
+use super::step::{Outcome, Step};
+use super::steps::fed;
+use crate::api::{Effect, Kind, Scaling, Symbol};
+use crate::finding::{Applicability, Confidence};
+use crate::program::{Creation, Place};
+use crate::project::FileId;
+use crate::semantic::{CallId, Value};
+
+distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
+
+fn steps(job: &Job<'_>) -> Vec<Step> {
+    if !job.program.already_distributed {
+        return Vec::new();
+    }
+    let behind = job.facts.influence().backwards(&fed(job), |_| false);
+    let way = Way { job, calls: behind.iter().filter_map(|&place| call_of(job, place)).collect() };
+    let is_parted = way.has(|symbol| symbol.has(Effect::Shards) || asks_for_rank(symbol));
+    if is_parted || way.is_shuffled() && way.is_divided() {
+        return Vec::new();
+    }
+    way.sources().into_iter().filter_map(|source| way.step(source)).collect()
+}
+
+fn asks_for_rank(symbol: &Symbol) -> bool {
+    symbol.has(Effect::ReadsRank) || symbol.has(Effect::ReadsLocalRank)
+}
+
+fn call_of(job: &Job<'_>, (file, value): Place) -> Option<(FileId, CallId)> {
+    match job.facts.module(file).value(value).value {
+        Value::Call(call) => Some((file, call)),
+        _ => None,
+    }
+}
+
+/// The calls on the way to what the loops are fed.
+struct Way<'j, 'c> {
+    job: &'j Job<'c>,
+    calls: Vec<(FileId, CallId)>,
+}
+
+impl Way<'_, '_> {
+    fn has(&self, wanted: impl Fn(&Symbol) -> bool) -> bool {
+        let mut calls = self.calls.iter();
+        calls.any(|&(file, call)| self.job.facts.called_symbols(file, call).any(&wanted))
+    }
+
+    /// Whether the examples come in an order that is drawn.
+    fn is_shuffled(&self) -> bool {
+        self.has(|symbol| symbol.has(Effect::DrawsRandom))
+    }
+
+    /// Whether each rank makes its share of the steps.
+    fn is_divided(&self) -> bool {
+        let facts = self.job.facts;
+        let of_fit = self.job.program.loops.iter().map(|own| (own.caller.file, own.call));
+        self.calls.iter().copied().chain(of_fit).any(|(file, call)| {
+            let data = facts.module(file).call(call);
+            facts.called_symbols(file, call).any(|symbol| {
+                let mut counts = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);
+                counts.any(|(name, _)| {
+                    let count = facts.argument(file, data, symbol, name);
+                    count.is_some_and(|count| reads_size(self.job, file, count.value))
+                })
+            })
+        })
+    }
+
+    /// The datasets that the way begins with and whose order is the same on all ranks.
+    fn sources(&self) -> Vec<&Creation> {
+        let facts = self.job.facts;
+        let mut found: Vec<&Creation> = facts
+            .creations
+            .iter()
+            .filter(|made| {
+                made.kind == Kind::Dataset && !made.derived && self.calls.contains(&(made.file, made.call))
+            })
+            .filter(|made| {
+                let mut symbols = facts.called_symbols(made.file, made.call).peekable();
+                symbols.peek().is_some()
+                    && symbols.all(|symbol| symbol.calls().is_empty() && !symbol.has(Effect::Varies))
+            })
+            .collect();
+        found.sort_by_key(|made| (made.file, made.call));
+        found
+    }
+
+    fn step(&self, source: &Creation) -> Option<Step> {
+        let job = self.job;
+        let (file, call) = (source.file, source.call);
+        let (message, here) = if self.is_divided() {
+            ("each rank trains on the same first examples", "read in the same order by each rank")
+        } else {
+            ("each rank trains on all of the data", "read by each rank")
+        };
+        let finding = Step::missing(&RULE.rule, job.at_call(file, call), message)
+            .here(here)
+            .help("give each rank its part where the data comes from: `.shard(hvd.size(), hvd.rank())`")
+            .in_scope(job.scope_of(file, call))
+            .confidence(Confidence::Possible);
+        let name = job.names(file).horovod;
+        // Parts of different sizes would end at different times, if the steps were not counted.
+        if !self.is_divided() || !name.bound || !runs_started(job, file, call) {
+            return Some(Step { finding, outcome: Outcome::ByHand });
+        }
+        let text = job.text(file)?;
+        let shard = format!(".shard({hvd}.size(), {hvd}.rank())", hvd = name.text);
+        let edits = vec![text.insert(text.module.call(call).range.end(), shard)];
+        let outcome = Outcome::Change {
+            applicability: Applicability::Unsafe,
+            message: "give each rank its part".to_owned(),
+            edits,
+            uses: Vec::new(),
+        };
+        Some(Step { finding, outcome })
+    }
+}

@@ -1,0 +1,327 @@
+//! Sessions of TensorFlow 1: the device of each process, and the variables of rank 0 before the first step.
+//!
+//! The article's patterns Session and MonitoredSession. A session gets a configuration that shows it the GPU of its
+//! local rank. The broadcast stands behind the statement that initialises the variables, or is a hook of a monitored
+//! session, which initialises them itself; those of its hooks that only write belong to rank 0.
+
+use super::job::Job;
+use super::ranked::{is_for_one_rank, reads_rank, reads_size};
+use super::step::Step;
+use crate::api::{Effect, Kind, Scaling, Symbol};
+use crate::finding::{Edit, Finding, Rule};
+use crate::program::{Creation, LoopKind, TrainingLoop};
+use crate::project::FileId;
+use crate::rewrite::Text;
+use crate::semantic::{Argument, Call, CallId, Container, Role, Value};
+use crate::syntax::TextSize;
+
+/// Whether a loop is that of a session.
+pub(super) fn is_session(own: &TrainingLoop) -> bool {
+    matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession)
+}
+
+/// The sessions of a program.
+pub(super) fn sessions<'c>(job: &Job<'c>) -> impl Iterator<Item = &'c TrainingLoop> + use<'c> {
+    job.program.loops.iter().filter(|own| is_session(own))
+}
+
+// ---- the configuration ----
+
+/// The edits that show each process its GPU, for all sessions of a program; or why they can't be made.
+pub(super) fn devices(job: &Job<'_>) -> Result<Vec<Edit>, &'static str> {
+    let mut edits = Vec::new();
+    for own in sessions(job) {
+        edits.extend(device(job, own)?);
+    }
+    Ok(edits)
+}
+
+fn device(job: &Job<'_>, own: &TrainingLoop) -> Result<Vec<Edit>, &'static str> {
+    let facts = job.facts;
+    let file = own.caller.file;
+    let text = job.text(file).ok_or(GONE)?;
+    let call = text.module.call(own.call);
+    let (hvd, _) = job.horovod(file);
+    let symbol = called(job, own).ok_or(OTHER)?;
+    let settings = |name: &str| {
+        [
+            format!("{name}.gpu_options.allow_growth = True"),
+            format!("{name}.gpu_options.visible_device_list = str({hvd}.local_rank())"),
+        ]
+    };
+    let Some(given) = facts.argument(file, call, symbol, CONFIG) else {
+        let module =
+            namespace(text, call).ok_or("The session is not made by a member of TensorFlow's module.")?;
+        let name = super::names::fresh(text.module, CONFIG);
+        let mut lines = vec![format!("{name} = {module}ConfigProto()")];
+        lines.extend(settings(&name));
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let mut edits = text.before(own.statement, &lines);
+        edits.push(text.append_argument(call, &format!("{CONFIG}={name}")));
+        return Ok(edits);
+    };
+    if let Value::Call(_) = text.module.value(given.value).value
+        && given.range.contains_range(text.module.value(given.value).range)
+    {
+        let name = super::names::fresh(text.module, CONFIG);
+        let mut lines = vec![format!("{name} = {}", text.slice(given.range))];
+        lines.extend(settings(&name));
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let mut edits = text.before(own.statement, &lines);
+        edits.push(text.replace(given.range, name));
+        return Ok(edits);
+    }
+    if !text.is_chain(given.range) {
+        return Err("The configuration of the session is no plain name.");
+    }
+    let lines = settings(text.slice(given.range));
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    Ok(text.before(own.statement, &lines))
+}
+
+const CONFIG: &str = "config";
+const GONE: &str = "The file can't be read any more.";
+const OTHER: &str = "Only `Session`, `InteractiveSession` and `MonitoredTrainingSession` are distributed.";
+
+/// The symbol that makes a session, if it takes a configuration.
+fn called<'c>(job: &Job<'c>, own: &TrainingLoop) -> Option<&'c Symbol> {
+    job.facts.called_symbols(own.caller.file, own.call).find(|symbol| symbol.parameter(CONFIG).is_some())
+}
+
+/// What stands in front of the members of TensorFlow 1 where a session is made: `tf.compat.v1.`.
+fn namespace<'t>(text: Text<'t>, call: &Call) -> Option<&'t str> {
+    let (module, _) = text.slice(call.callee_range).rsplit_once('.')?;
+    let module = module.strip_suffix(".train").unwrap_or(module);
+    Some(&text.slice(call.callee_range)[..=module.len()])
+}
+
+// ---- the broadcast ----
+
+/// The steps that give all ranks the variables of rank 0.
+pub(super) fn broadcasts(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let is_done = job.calls().any(|(file, call)| {
+        let mut symbols = job.facts.called_symbols(file, call);
+        symbols.any(|symbol| does(symbol, Effect::Broadcasts))
+    });
+    if is_done {
+        return Vec::new();
+    }
+    sessions(job)
+        .map(|own| match own.kind {
+            LoopKind::MonitoredSession => by_hook(job, rule, own),
+            _ => behind_initialiser(job, rule, own),
+        })
+        .collect()
+}
+
+fn missing(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) -> Finding {
+    let message = "the ranks begin with different variables, and nothing makes them equal";
+    Step::missing(rule, job.facts.location(own.caller.file, own.range), message)
+        .here("session")
+        .help("broadcast the variables of rank 0 once they are initialised")
+        .in_scope(job.facts.scope_name(own.caller))
+}
+
+/// `sess.run(hvd.broadcast_global_variables(0))` behind `sess.run(tf.global_variables_initializer())`.
+fn behind_initialiser(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) -> Step {
+    let finding = missing(job, rule, own);
+    let runs: Vec<(FileId, CallId)> =
+        job.calls().filter(|&(file, call)| initialises(job, file, call)).collect();
+    let [(file, call)] = runs[..] else {
+        let reason = "It can't be seen which one statement initialises the variables of the session.";
+        return Step::blocked(finding, reason);
+    };
+    let Some(text) = job.text(file) else { return Step::blocked(finding, GONE) };
+    let data = text.module.call(call);
+    if data.role != Role::Statement {
+        return Step::blocked(finding, "The call that initialises the variables is no statement of its own.");
+    }
+    let (hvd, import) = job.horovod(file);
+    let broadcast = format!("{hvd}.broadcast_global_variables(0)");
+    let callee = text.slice(data.callee_range);
+    let line = match (callee.rsplit_once('.'), data.arguments.is_empty()) {
+        (Some((session, _)), false) => format!("{session}.run({broadcast})"),
+        _ => format!("{broadcast}.run()"),
+    };
+    Step::change(finding, "broadcast the variables", text.after(data.statement, &[&line]), vec![import])
+}
+
+/// Whether a call runs something in a session.
+pub(super) fn runs(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let facts = job.facts;
+    match facts.module(file).value(facts.module(file).call(id).callee).value {
+        Value::Attribute { base, name, .. } => {
+            facts.module(file).names.text(name) == RUN
+                && (facts.may_be(file, base, Kind::Session)
+                    || facts.may_be(file, base, Kind::MonitoredSession))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a call runs the initialiser of the variables in a session.
+fn initialises(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let facts = job.facts;
+    let call = facts.module(file).call(id);
+    let Value::Attribute { base, name, .. } = facts.module(file).value(call.callee).value else {
+        return false;
+    };
+    if facts.module(file).names.text(name) != RUN {
+        return false;
+    }
+    let of_session =
+        [Kind::Session, Kind::MonitoredSession].into_iter().any(|kind| facts.may_be(file, base, kind));
+    let run = match call.arguments.first() {
+        Some(fetches) if of_session || facts.is_unknown(file, base) => fetches.value,
+        Some(_) => return false,
+        None => base,
+    };
+    let initialiser = facts.library.lookup("tensorflow.compat.v1.global_variables_initializer");
+    let behind = facts.influence().backwards(&[(file, run)], |_| false);
+    behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
+        Value::Call(call) => facts.called_symbols(file, call).any(|symbol| Some(symbol) == initialiser),
+        _ => false,
+    })
+}
+
+/// The method that runs something in a session.
+const RUN: &str = "run";
+
+/// `hvd.BroadcastGlobalVariablesHook(0)` first among the hooks.
+fn by_hook(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) -> Step {
+    let finding =
+        missing(job, rule, own).help("put `hvd.BroadcastGlobalVariablesHook(0)` first among the hooks");
+    let file = own.caller.file;
+    let Some(text) = job.text(file) else { return Step::blocked(finding, GONE) };
+    let call = text.module.call(own.call);
+    let Some(symbol) = called(job, own) else { return Step::blocked(finding, OTHER) };
+    let (hvd, import) = job.horovod(file);
+    let hook = format!("{hvd}.BroadcastGlobalVariablesHook(0)");
+    let edits = match job.facts.argument(file, call, symbol, HOOKS) {
+        None => vec![text.append_argument(call, &format!("{HOOKS}=[{hook}]"))],
+        Some(given) => with_hook(text, given, &hook),
+    };
+    Step::change(finding, "broadcast the variables by a hook", edits, vec![import])
+}
+
+const HOOKS: &str = "hooks";
+
+fn with_hook(text: Text<'_>, given: &Argument, hook: &str) -> Vec<Edit> {
+    let evaluation = text.module.value(given.value);
+    match &evaluation.value {
+        Value::Display(Container::List, elements) if given.range.contains_range(evaluation.range) => {
+            let separator = if elements.is_empty() { "" } else { ", " };
+            let inside = evaluation.range.start() + TextSize::from(1);
+            vec![text.insert(inside, format!("{hook}{separator}"))]
+        }
+        _ if text.binds_like_a_product(given.range) => {
+            vec![text.insert(given.range.start(), format!("[{hook}] + "))]
+        }
+        _ => text.wrap(given.range, &format!("[{hook}] + ("), ")"),
+    }
+}
+
+// ---- what is written ----
+
+/// The steps that let one rank write the checkpoints and summaries of monitored sessions.
+pub(super) fn folders(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let monitored = sessions(job).filter(|own| own.kind == LoopKind::MonitoredSession);
+    monitored.flat_map(|own| FOLDERS.iter().filter_map(|name| folder(job, rule, own, name))).collect()
+}
+
+/// The parameters of a monitored session that name folders in which it writes.
+const FOLDERS: [&str; 2] = ["checkpoint_dir", "summary_dir"];
+
+fn folder(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop, name: &str) -> Option<Step> {
+    let file = own.caller.file;
+    let text = job.text(file)?;
+    let given = job.facts.argument(file, text.module.call(own.call), called(job, own)?, name)?;
+    if reads_rank(job, file, given.value) || text.slice(given.range) == "None" {
+        return None;
+    }
+    let (hvd, import) = job.horovod(file);
+    let finding = Step::missing(
+        rule,
+        job.facts.location(file, given.range),
+        "every rank writes the checkpoints of this session",
+    )
+    .here("written by each rank")
+    .help(format!("give it on rank 0 only: `{name}=... if hvd.rank() == 0 else None`"))
+    .in_scope(job.facts.scope_name(own.caller));
+    let behind = format!(" if {hvd}.rank() == 0 else None");
+    let edits = if text.binds_like_a_product(given.range) {
+        vec![text.insert(given.range.end(), behind)]
+    } else {
+        text.wrap(given.range, "(", &format!("){behind}"))
+    };
+    Some(Step::change(finding, "write them on rank 0 only", edits, vec![import]))
+}
+
+/// The steps that let one rank run the hooks that only write.
+pub(super) fn writing_hooks(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    let hooks =
+        facts.creations.iter().filter(|made| made.kind == Kind::Hook && job.runs(made.file, made.call));
+    let step = |made: &Creation| {
+        let (file, call) = (made.file, made.call);
+        let does = |effect| facts.called_symbols(file, call).any(|symbol| does(symbol, effect));
+        let writes = does(Effect::WritesFile) || does(Effect::WritesSummary);
+        if !writes && !does(Effect::Prints) || is_for_one_rank(job, file, call) {
+            return None;
+        }
+        let text = job.text(file)?;
+        let data = text.module.call(call);
+        let (hvd, import) = job.horovod(file);
+        let finding = Step::missing(rule, job.at_call(file, call), "every rank writes what this hook writes")
+            .here("written by each rank")
+            .help("give it to the session on rank 0 only")
+            .in_scope(job.scope_of(file, call));
+        if data.role == Role::Element {
+            let edits = text.wrap(data.range, "*([", &format!("] if {hvd}.rank() == 0 else [])"));
+            return Some(Step::change(finding, "run it on rank 0 only", edits, vec![import]));
+        }
+        writes.then(|| Step::blocked(finding, "The hook is not written in a list of hooks."))
+    };
+    hooks.filter_map(step).collect()
+}
+
+/// The steps that share out the steps after which a session stops.
+pub(super) fn stops(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    let hooks =
+        facts.creations.iter().filter(|made| made.kind == Kind::Hook && job.runs(made.file, made.call));
+    let mut found = Vec::new();
+    for made in hooks {
+        let (file, call) = (made.file, made.call);
+        let Some(text) = job.text(file) else { continue };
+        for symbol in facts.called_symbols(file, call) {
+            let counts = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);
+            for (parameter, _) in counts {
+                let Some(count) = facts.argument(file, text.module.call(call), symbol, parameter) else {
+                    continue;
+                };
+                if text.slice(count.range) == "None" || reads_size(job, file, count.value) {
+                    continue;
+                }
+                let (hvd, import) = job.horovod(file);
+                let finding = Step::missing(
+                    rule,
+                    facts.location(file, count.range),
+                    "each rank makes all steps instead of its share",
+                )
+                .here("steps of one process")
+                .help("divide it by the number of ranks: `// hvd.size()`")
+                .in_scope(job.scope_of(file, call));
+                let divided = format!("{} // {hvd}.size()", text.as_factor(count.range));
+                let edits = vec![text.replace(count.range, divided)];
+                found.push(Step::change(finding, "divide it by the number of ranks", edits, vec![import]));
+            }
+        }
+    }
+    found
+}
+
+/// Whether a symbol, or a class through one of its methods, has an effect.
+fn does(symbol: &Symbol, effect: Effect) -> bool {
+    symbol.has(effect) || symbol.is_class() && symbol.members().iter().any(|member| member.has(effect))
+}

@@ -1,0 +1,298 @@
+//! What traced code changes outside of itself: variables of other scopes, and objects that were made before the trace.
+
+use super::Graph;
+use crate::api::{Effect, EffectSet};
+use crate::program::{Caller, Object, ObjectId};
+use crate::project::FileId;
+use crate::semantic::{
+    BlockId, DefinitionKind, Operator, Passing, ScopeId, StatementId, StatementKind, StoreKey, Value,
+    ValueId, Variable,
+};
+use crate::syntax::TextRange;
+
+/// What is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// A variable of another scope, by `global` or `nonlocal`.
+    Variable(Variable),
+    /// An attribute of an object.
+    Attribute(ValueId, crate::semantic::NameId),
+    /// An item of a container.
+    Item(ValueId),
+    /// A container, by a method such as `append`.
+    Container(ValueId),
+}
+
+/// A change of something outside.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    pub caller: Caller,
+    pub subject: Subject,
+    /// What is put there.
+    pub value: Option<ValueId>,
+    pub range: TextRange,
+    pub statement: StatementId,
+    /// It depends on what was there before: `n += 1`.
+    pub is_step: bool,
+}
+
+impl Graph<'_> {
+    /// What repeated traced code changes outside of itself, where nothing is just made for the first time.
+    pub(super) fn changes(&self) -> Vec<Change> {
+        let mut found = Vec::new();
+        for file in self.facts.files() {
+            let own = |scope: ScopeId| {
+                let caller = Caller { file, scope };
+                self.tracing.get(caller).is_some_and(|traced| !traced.once)
+                    && !self.retraced.contains(&caller)
+                    && !self.is_constructor(caller)
+            };
+            self.rebound(file, &own, &mut found);
+            self.stored(file, &own, &mut found);
+            self.mutated(file, &own, &mut found);
+        }
+        found.retain(|change| {
+            let statement = self.module(change.caller.file).statement(change.statement);
+            !self.facts.is_guarded(change.caller, statement.block)
+                && !self.facts.is_outside_graph(change.caller.file, change.statement)
+        });
+        found
+    }
+
+    /// Whether code makes an object: what it stores belongs to what is made.
+    pub(super) fn is_constructor(&self, caller: Caller) -> bool {
+        self.facts.function_of(caller).is_some_and(|function| {
+            let module = self.module(function.file);
+            let own = module.function(function.function);
+            own.class.is_some() && module.names.text(own.name) == "__init__"
+        })
+    }
+
+    fn rebound(&self, file: FileId, own: &impl Fn(ScopeId) -> bool, found: &mut Vec<Change>) {
+        let module = self.module(file);
+        for definition in &module.definitions {
+            let Some(statement) = definition.statement else { continue };
+            let around = Caller { file, scope: module.code_scope(definition.variable.scope) };
+            if definition.scope == definition.variable.scope
+                || !matches!(
+                    definition.kind,
+                    DefinitionKind::Assignment
+                        | DefinitionKind::Augmented
+                        | DefinitionKind::Unpacking
+                        | DefinitionKind::Walrus
+                )
+                || !own(definition.scope)
+                || self.is_traced(around)
+            {
+                continue;
+            }
+            let depends = |value: ValueId| matches!(module.value(value).value, Value::Cell(variable) if variable == definition.variable);
+            found.push(Change {
+                caller: Caller { file, scope: definition.scope },
+                subject: Subject::Variable(definition.variable),
+                value: Some(definition.value),
+                range: definition.range,
+                statement,
+                is_step: definition.kind == DefinitionKind::Augmented
+                    || self.operands(file, definition.value).any(depends),
+            });
+        }
+    }
+
+    fn stored(&self, file: FileId, own: &impl Fn(ScopeId) -> bool, found: &mut Vec<Change>) {
+        let module = self.module(file);
+        for store in module.stores.iter().filter(|store| own(store.scope)) {
+            if !self.is_outside(file, store.base) {
+                continue;
+            }
+            let is_augmented = module.statement(store.statement).kind == StatementKind::AugmentedAssign;
+            let (subject, is_step) = match store.key {
+                StoreKey::Attribute(name) => {
+                    let same = |value: ValueId| match module.value(value).value {
+                        Value::Attribute { base, name: read, .. } => base == store.base && read == name,
+                        _ => false,
+                    };
+                    let step = is_augmented || self.operands(file, store.value).any(same);
+                    (Subject::Attribute(store.base, name), step)
+                }
+                StoreKey::Item(_) | StoreKey::Slice => (Subject::Item(store.base), is_augmented),
+            };
+            found.push(Change {
+                caller: Caller { file, scope: store.scope },
+                subject,
+                value: Some(store.value),
+                range: store.range,
+                statement: store.statement,
+                is_step,
+            });
+        }
+    }
+
+    fn mutated(&self, file: FileId, own: &impl Fn(ScopeId) -> bool, found: &mut Vec<Change>) {
+        let module = self.module(file);
+        for (index, call) in module.calls.iter().enumerate().filter(|(_, call)| own(call.scope)) {
+            let Some(receiver) = self.facts.receiver(file, call) else { continue };
+            let changes = self.facts.callees(file, crate::semantic::CallId::new(index)).iter().any(|edge| {
+                matches!(self.facts.solution.object(edge.callee), Object::BuiltinMethod(..))
+                    && self.facts.effects().of_edge(self.facts, edge).effects.contains(Effect::UpdatesState)
+            });
+            if changes && self.is_outside(file, receiver) {
+                let value = call.arguments.iter().find(|argument| argument.passing == Passing::Positional);
+                found.push(Change {
+                    caller: Caller { file, scope: call.scope },
+                    subject: Subject::Container(receiver),
+                    value: value.map(|argument| argument.value),
+                    range: call.range,
+                    statement: call.statement,
+                    is_step: true,
+                });
+            }
+        }
+    }
+
+    /// The operands of an operator, and theirs.
+    fn operands(&self, file: FileId, value: ValueId) -> impl Iterator<Item = ValueId> + '_ {
+        let module = self.module(file);
+        let mut work = vec![value];
+        std::iter::from_fn(move || {
+            let next = work.pop()?;
+            if let Value::Operator { operator, left, right } = module.value(next).value
+                && !matches!(operator, Operator::Compare(_) | Operator::Not)
+            {
+                work.extend([left, right]);
+            }
+            Some(next)
+        })
+    }
+
+    /// Whether every object that a value may be was made before the trace, by code that is not traced, and is one
+    /// whose parts are plain Python: a container, an instance of the project's classes, a module.
+    pub(super) fn is_outside(&self, file: FileId, value: ValueId) -> bool {
+        // What traces a function may call it with anything; what the program passes is what counts.
+        let is_parameter = matches!(self.module(file).value(value).value, Value::Parameter(..));
+        let mut objects = self.facts.solution.values(file, value).iter().copied();
+        let is_known = |&object: &ObjectId| !is_parameter || object != ObjectId::UNKNOWN;
+        let mut known = objects.clone().filter(is_known).peekable();
+        match known.peek() {
+            Some(_) => known.all(|object| self.is_made_outside(object)),
+            None => objects.next().is_some() && self.is_receiver(file, value),
+        }
+    }
+
+    /// Whether a value is the receiver of a method that is traced by itself.
+    fn is_receiver(&self, file: FileId, value: ValueId) -> bool {
+        let Value::Parameter(function, 0) = self.module(file).value(value).value else { return false };
+        let own = self.module(file).function(function);
+        let is_first = |caller| {
+            self.tracing
+                .get(caller)
+                .is_some_and(|traced| !matches!(traced.reason, crate::program::Reason::Called(_)))
+        };
+        own.class.is_some() && is_first(Caller { file, scope: own.scope })
+    }
+
+    fn is_made_outside(&self, object: ObjectId) -> bool {
+        match self.facts.solution.object(object) {
+            Object::Container(_, node) | Object::Instance(_, Some(node)) => {
+                self.facts.solution.origin(node).is_some_and(|(file, value)| {
+                    let module = self.module(file);
+                    let scope = module.code_scope(module.value(value).scope);
+                    !self.is_traced(Caller { file, scope })
+                })
+            }
+            Object::Instance(_, None) | Object::Module(_) | Object::Class(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether code that is not traced reads what was changed.
+    pub(super) fn is_read_outside(&self, change: &Change) -> bool {
+        let file = change.caller.file;
+        match change.subject {
+            Subject::Variable(variable) => self.module(file).uses.iter().any(|reading| {
+                reading.variable == Some(variable) && !self.is_traced(Caller { file, scope: reading.scope })
+            }),
+            Subject::Attribute(base, name) => {
+                let name = self.module(file).names.text(name);
+                let objects = self.known_objects(file, base);
+                self.facts.files().any(|file| {
+                    let module = self.module(file);
+                    module.names.get(name).is_some_and(|name| {
+                        module.values.iter().any(|value| {
+                            matches!(value.value, Value::Attribute { base, name: read, .. } if read == name
+                                && !self.is_traced(Caller { file, scope: module.code_scope(value.scope) })
+                                && self.facts.solution.values(file, base).iter().any(|own| objects.contains(own)))
+                        })
+                    })
+                })
+            }
+            Subject::Item(base) | Subject::Container(base) => {
+                let objects = self.known_objects(file, base);
+                self.facts.files().any(|file| {
+                    let module = self.module(file);
+                    module.uses.iter().any(|reading| {
+                        !self.is_traced(Caller { file, scope: module.code_scope(reading.scope) })
+                            && self
+                                .facts
+                                .solution
+                                .values(file, reading.value)
+                                .iter()
+                                .any(|own| objects.contains(own))
+                    })
+                })
+            }
+        }
+    }
+
+    fn known_objects(&self, file: FileId, value: ValueId) -> Vec<ObjectId> {
+        let objects = self.facts.solution.values(file, value).iter().copied();
+        objects.filter(|&object| object != ObjectId::UNKNOWN).collect()
+    }
+
+    /// What is changed, in words.
+    pub(super) fn subject_name(&self, change: &Change) -> String {
+        let module = self.module(change.caller.file);
+        let named = |value: ValueId| self.name(change.caller.file, value);
+        match change.subject {
+            Subject::Variable(variable) => format!("`{}`", module.variable_name(variable)),
+            Subject::Attribute(base, name) => {
+                let name = module.names.text(name);
+                named(base).map_or_else(|| format!("attribute `{name}`"), |base| format!("`{base}.{name}`"))
+            }
+            Subject::Item(base) => {
+                named(base).map_or("a container".into(), |base| format!("an item of `{base}`"))
+            }
+            Subject::Container(base) => named(base).map_or("a container".into(), |base| format!("`{base}`")),
+        }
+    }
+
+    /// The effects of what a call calls, of symbols that are not TensorFlow's: those are operations.
+    pub(super) fn python_effects(&self, file: FileId, call: crate::semantic::CallId) -> EffectSet {
+        let mut effects = EffectSet::NONE;
+        for edge in self.facts.callees(file, call) {
+            let own = match self.facts.solution.object(edge.callee) {
+                object @ Object::External(_) => match self.facts.symbol(object) {
+                    Some(symbol) => {
+                        let package = symbol.name().split('.').next().unwrap_or_default();
+                        if self.facts.library.is_training_library(package) {
+                            continue;
+                        }
+                        symbol.effects()
+                    }
+                    None => continue,
+                },
+                Object::Builtin(_) | Object::BuiltinMethod(..) => {
+                    self.facts.effects().of_edge(self.facts, edge).effects
+                }
+                _ => continue,
+            };
+            effects = effects.union(own);
+        }
+        effects
+    }
+
+    /// The block of a statement.
+    pub(super) fn block(&self, file: FileId, statement: StatementId) -> BlockId {
+        self.module(file).statement(statement).block
+    }
+}

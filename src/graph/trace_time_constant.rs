@@ -1,0 +1,245 @@
+//! A value that the text reads at each call is read once, while tracing.
+
+use super::{Graph, graph_check};
+use crate::api::Effect;
+use crate::finding::Finding;
+use crate::program::{Caller, Object, ObjectId, Reason};
+use crate::project::FileId;
+use crate::semantic::{BlockId, CallId, StoreKey, Value, ValueId, Variable};
+use crate::syntax::TextRange;
+
+graph_check!("HVD402", "trace-time-constant", Warning, run);
+
+fn run(graph: &Graph<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for caller in graph.repeated() {
+        findings.extend(drawn(graph, caller));
+    }
+    findings.extend(changed_later(graph));
+    findings
+}
+
+/// Calls of clocks and of Python's and `NumPy`'s random numbers, and of iterators over Python's containers.
+fn drawn(graph: &Graph<'_>, caller: Caller) -> Vec<Finding> {
+    let module = graph.module(caller.file);
+    let mut found = Vec::new();
+    for (index, call) in module.calls.iter().enumerate().filter(|(_, call)| call.scope == caller.scope) {
+        let effects = graph.python_effects(caller.file, CallId::new(index));
+        let what = if effects.contains(Effect::DrawsRandom) {
+            "random number is drawn"
+        } else if effects.contains(Effect::ReadsClock) {
+            "clock is read"
+        } else if effects.contains(Effect::Converts)
+            && effects.contains(Effect::UpdatesState)
+            && call
+                .arguments
+                .first()
+                .is_some_and(|argument| is_python_iterator(graph, caller.file, argument.value))
+        {
+            "iterator is advanced"
+        } else {
+            continue;
+        };
+        if graph.facts.is_guarded(caller, call.block)
+            || graph.facts.is_outside_graph(caller.file, call.statement)
+            || graph.retraced.contains(&caller)
+            || graph.is_constructor(caller)
+        {
+            continue;
+        }
+        let message = format!("this {what} once for each trace: the graph has a constant");
+        let help = if effects.contains(Effect::DrawsRandom) {
+            "use `tf.random`, which is an operation"
+        } else {
+            "read it outside and pass it as a tensor, or use `tf.timestamp`"
+        };
+        found.push(graph.finding(&CHECK, caller, call.range, message).help(help));
+    }
+    found
+}
+
+fn is_python_iterator(graph: &Graph<'_>, file: FileId, value: ValueId) -> bool {
+    let objects = graph.facts.solution.values(file, value);
+    !graph.facts.is_dataset(file, value)
+        && !objects.is_empty()
+        && objects.iter().all(|&id| match graph.facts.solution.object(id) {
+            Object::Container(_, node) => graph.facts.solution.origin(node).is_some_and(|(file, value)| {
+                let module = graph.module(file);
+                !graph.is_traced(Caller { file, scope: module.code_scope(module.value(value).scope) })
+            }),
+            _ => false,
+        })
+}
+
+/// Something that traced code reads, that is no tensor, and that other code changes.
+#[derive(Clone, Copy)]
+enum Read<'m> {
+    Variable(Variable),
+    Attribute(&'m [ObjectId], &'m str),
+    Parts(&'m [ObjectId]),
+}
+
+/// What is changed after the first call of the function that reads it.
+fn changed_later(graph: &Graph<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let changes = writes(graph);
+    if changes.is_empty() {
+        return found;
+    }
+    for caller in graph.repeated() {
+        let file = caller.file;
+        let module = graph.module(file);
+        if !matches!(graph.tracing.tracer(caller), Some((first, _, _)) if is_function(graph, first)) {
+            continue;
+        }
+        for reading in module.uses.iter().filter(|reading| reading.scope == caller.scope) {
+            if let Some(variable) = reading.variable.filter(|variable| variable.scope != caller.scope) {
+                let nature = graph.nature(file, reading.value);
+                let is_frozen = nature.is_plain() || nature == super::Nature::PLAIN;
+                if is_frozen {
+                    found.extend(report(graph, caller, reading.range, Read::Variable(variable), &changes));
+                }
+                found.extend(report(
+                    graph,
+                    caller,
+                    reading.range,
+                    Read::Parts(graph.facts.solution.values(file, reading.value)),
+                    &changes,
+                ));
+            }
+        }
+        for value in module.values.iter().filter(|value| value.scope == caller.scope) {
+            if let Value::Attribute { base, name, .. } = value.value {
+                let read = Read::Attribute(graph.facts.solution.values(file, base), module.names.text(name));
+                found.extend(report(graph, caller, value.range, read, &changes));
+            }
+        }
+    }
+    found
+}
+
+fn is_function(graph: &Graph<'_>, first: Caller) -> bool {
+    graph.tracing.get(first).is_some_and(|traced| matches!(traced.reason, Reason::Given(..)))
+}
+
+/// A change by code that is not traced.
+struct Write {
+    caller: Caller,
+    block: BlockId,
+    range: TextRange,
+    subject: Written,
+}
+
+enum Written {
+    Variable(Variable),
+    Attribute(Vec<ObjectId>, String),
+    Parts(Vec<ObjectId>),
+}
+
+/// What code that is not traced changes of variables, objects and containers.
+fn writes(graph: &Graph<'_>) -> Vec<Write> {
+    let mut found = Vec::new();
+    for file in graph.facts.files() {
+        let module = graph.module(file);
+        let outside = |scope| !graph.is_traced(Caller { file, scope });
+        for definition in &module.definitions {
+            if module.symbol(definition.variable).captured && outside(definition.scope) {
+                let caller = Caller { file, scope: definition.scope };
+                let subject = Written::Variable(definition.variable);
+                found.push(Write { caller, block: definition.block, range: definition.range, subject });
+            }
+        }
+        for store in module.stores.iter().filter(|store| outside(store.scope)) {
+            let objects = own_objects(graph, file, store.base);
+            if objects.is_empty() {
+                continue;
+            }
+            let subject = match store.key {
+                StoreKey::Attribute(name) => Written::Attribute(objects, module.names.text(name).to_owned()),
+                _ => Written::Parts(objects),
+            };
+            let caller = Caller { file, scope: store.scope };
+            let block = graph.block(file, store.statement);
+            found.push(Write { caller, block, range: store.range, subject });
+        }
+        for (index, call) in module.calls.iter().enumerate().filter(|(_, call)| outside(call.scope)) {
+            let Some(receiver) = graph.facts.receiver(file, call) else { continue };
+            let changes = graph.facts.callees(file, CallId::new(index)).iter().any(|edge| {
+                matches!(graph.facts.solution.object(edge.callee), Object::BuiltinMethod(..))
+                    && graph.facts.effects().of_edge(graph.facts, edge).effects.contains(Effect::UpdatesState)
+            });
+            let objects = if changes { own_objects(graph, file, receiver) } else { Vec::new() };
+            if !objects.is_empty() {
+                let caller = Caller { file, scope: call.scope };
+                let subject = Written::Parts(objects);
+                found.push(Write { caller, block: call.block, range: call.range, subject });
+            }
+        }
+    }
+    found
+}
+
+/// The containers and instances of the project's classes that a value may be, if it can be nothing else.
+fn own_objects(graph: &Graph<'_>, file: FileId, value: ValueId) -> Vec<ObjectId> {
+    let objects = graph.facts.solution.values(file, value);
+    let is_own = |&object: &ObjectId| {
+        matches!(graph.facts.solution.object(object), Object::Container(..) | Object::Instance(_, Some(_)))
+    };
+    if objects.iter().all(is_own) { objects.to_vec() } else { Vec::new() }
+}
+
+fn report(
+    graph: &Graph<'_>,
+    caller: Caller,
+    range: TextRange,
+    read: Read<'_>,
+    writes: &[Write],
+) -> Option<Finding> {
+    let write = writes.iter().find(|write| {
+        let is_same = match (&write.subject, read) {
+            (Written::Variable(own), Read::Variable(read)) => {
+                write.caller.file == caller.file && *own == read
+            }
+            (Written::Attribute(own, name), Read::Attribute(objects, read)) => {
+                name == read && own.iter().any(|object| objects.contains(object))
+            }
+            (Written::Parts(own), Read::Parts(objects)) => {
+                own.len() == 1 && objects.len() == 1 && own == objects
+            }
+            _ => false,
+        };
+        is_same && follows_call(graph, caller, write)
+    })?;
+    let message = "this is read once for each trace: later changes do not reach the graph";
+    Some(
+        graph
+            .finding(&CHECK, caller, range, message)
+            .label(graph.facts.location(write.caller.file, write.range), "changed after a call")
+            .help("keep it in a `tf.Variable`, or pass it as an argument"),
+    )
+}
+
+/// Whether a change may come after a call of the traced function, by code of the scope that calls it, or by what
+/// that scope calls then; and another call may come after the change.
+fn follows_call(graph: &Graph<'_>, reader: Caller, write: &Write) -> bool {
+    let Some((first, _, _)) = graph.tracing.tracer(reader) else { return false };
+    let Some(function) = graph.facts.function_of(first) else { return false };
+    let edges = graph.facts.incoming(function).iter();
+    let calls: Vec<(Caller, BlockId, TextRange)> = edges
+        .filter(|edge| !crate::program::Facts::is_call_back(edge) && !graph.is_traced(edge.caller))
+        .filter_map(|edge| {
+            let call = graph.module(edge.caller.file).call(edge.call?);
+            Some((edge.caller, call.block, call.range))
+        })
+        .collect();
+    let leads = |caller: Caller, from: (BlockId, TextRange), to: (BlockId, TextRange)| {
+        let flow = &graph.module(caller.file).scope(caller.scope).flow;
+        (from.0 == to.0 && from.1.end() <= to.1.start()) || flow.leads(from.0, to.0)
+    };
+    let at = (write.block, write.range);
+    calls.iter().any(|&(caller, block, range)| {
+        caller == write.caller
+            && leads(caller, (block, range), at)
+            && calls.iter().any(|&(other, block, range)| other == caller && leads(caller, at, (block, range)))
+    })
+}

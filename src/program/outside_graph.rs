@@ -1,0 +1,114 @@
+//! What traced code does not do at each call: what stands outside of the graph, and what is made once.
+
+use super::facts::Facts;
+use super::modules::{ClassRef, FunctionRef};
+use super::object::{Literal, Object};
+use super::solver::Caller;
+use crate::api::Effect;
+use crate::project::FileId;
+use crate::semantic::{
+    BlockId, BuiltinType, CallId, Constant, Method, Operator, StatementId, Value, ValueId,
+};
+
+impl Facts<'_> {
+    /// Whether what a call runs is plain Python although traced code calls it: `tf.py_function(f)`, a block of
+    /// `tf.init_scope()`.
+    #[must_use]
+    pub fn leaves_graph(&self, file: FileId, call: CallId) -> bool {
+        let eager = |call| self.called_symbols(file, call).any(|symbol| symbol.has(Effect::RunsEagerly));
+        eager(call) || self.is_outside_graph(file, self.module(file).call(call).statement)
+    }
+
+    /// Whether a statement stands in a block that runs outside of the graph: `with tf.init_scope():`.
+    #[must_use]
+    pub fn is_outside_graph(&self, file: FileId, statement: StatementId) -> bool {
+        let module = self.module(file);
+        let lifted = |manager: ValueId| match module.value(manager).value {
+            Value::Call(call) => {
+                self.called_symbols(file, call).any(|symbol| symbol.has(Effect::RunsEagerly))
+            }
+            _ => false,
+        };
+        module.ancestor_ids(statement).any(|around| {
+            let own = module.managers.partition_point(|&(_, id)| id < around);
+            module.managers[own..]
+                .iter()
+                .take_while(|&&(_, id)| id == around)
+                .any(|&(manager, _)| lifted(manager))
+        })
+    }
+
+    /// Whether a function has a decorator with this effect: `functools.lru_cache`, `tf.py_function`.
+    pub(super) fn is_decorated(&self, function: FunctionRef, effect: Effect) -> bool {
+        let module = self.module(function.file);
+        module.function(function.function).decorators.iter().any(|&decorator| {
+            let has = |value| {
+                let mut objects = self.objects(function.file, value);
+                objects.any(|(_, object)| self.symbol(object).is_some_and(|symbol| symbol.has(effect)))
+            };
+            match module.value(decorator).value {
+                Value::Call(call) => has(module.call(call).callee),
+                _ => has(decorator),
+            }
+        })
+    }
+
+    /// Whether a library calls a method once, when it first needs what the method makes: `build`.
+    pub(super) fn is_built_once(&self, function: FunctionRef) -> bool {
+        let module = self.module(function.file);
+        let own = module.function(function.function);
+        let base = own.class.and_then(|class| self.library_base(ClassRef { file: function.file, class }));
+        base.and_then(|base| self.library.member(base, module.names.text(own.name)))
+            .is_some_and(|member| member.has(Effect::RunsOnce))
+    }
+
+    /// Whether a call stands where something is made that is not there yet.
+    #[must_use]
+    pub fn is_in_first_call(&self, caller: Caller, call: CallId) -> bool {
+        self.is_guarded(caller, self.module(caller.file).call(call).block)
+    }
+
+    /// Whether a block runs only as long as something is not there: `if self.v is None`, `if not hasattr(...)`,
+    /// `if not self.built`, `except AttributeError`.
+    #[must_use]
+    pub fn is_guarded(&self, caller: Caller, block: BlockId) -> bool {
+        let conditions = self.conditions(caller, block);
+        conditions.iter().any(|condition| {
+            condition.branch.condition.is_some_and(|value| self.asks_for_presence(caller.file, value, 4))
+        })
+    }
+
+    fn asks_for_presence(&self, file: FileId, value: ValueId, depth: u32) -> bool {
+        let module = self.module(file);
+        match &module.value(value).value {
+            Value::Operator { operator: Operator::Not, left, .. } if depth > 0 => {
+                matches!(module.value(*left).value, Value::Attribute { .. })
+                    || self.asks_for_presence(file, *left, depth - 1)
+            }
+            Value::Phi(values) if depth > 0 => {
+                values.iter().any(|&value| self.asks_for_presence(file, value, depth - 1))
+            }
+            Value::Call(call) => {
+                self.called_symbols(file, *call).any(|symbol| symbol.has(Effect::ReadsType))
+                    || self.objects(file, module.call(*call).callee).any(|(_, object)| {
+                        self.symbol(object).is_some_and(|symbol| symbol.has(Effect::ReadsType))
+                    })
+            }
+            // `x is None` leaves no operands, but a truth value; and `if key in cache`.
+            Value::Instance(BuiltinType::Bool)
+            | Value::Operator { operator: Operator::Compare(Method::CONTAINS), .. } => true,
+            Value::Operator { operator: Operator::Compare(_), left, right } => {
+                [*left, *right].into_iter().any(|side| {
+                    let value = &module.value(side).value;
+                    let objects = self.solution.values(file, side);
+                    matches!(value, Value::Constant(Constant::None))
+                        || !objects.is_empty()
+                            && objects
+                                .iter()
+                                .all(|&object| self.solution.object(object) == Object::Literal(Literal::None))
+                })
+            }
+            _ => false,
+        }
+    }
+}
