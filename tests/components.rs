@@ -94,7 +94,8 @@ for images, labels in tf.data.Dataset.range(10):
     gradients = tape.gradient(loss, model.trainable_variables)
     optimizer.apply_gradients(zip(gradients, model.trainable_variables))
 ";
-    let many: String = (0..80).map(|index| format!("d{index} = tf.keras.layers.Dense({index})\n")).collect();
+    let lines = (0..80).map(|index| format!("d{index} = tf.keras.layers.Dense({index})"));
+    let many = lines.collect::<Vec<_>>().join("\n");
     let with = |value: &str| train.replace("LAYERS", &many).replace("VALUE", value);
     let place = folder(&[
         ("one/train.py", with("tf.keras.optimizers.SGD(0.1)")),
