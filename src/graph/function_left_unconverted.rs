@@ -99,9 +99,8 @@ fn unconverted(graph: &Graph<'_>, caller: Caller) -> Option<Finding> {
         graph.facts.function_of(caller).is_some_and(|function| module.function(function.function).generator)
             && matches!(traced.reason, Reason::Given(file, call) if graph.facts.is_wrapper(file, call));
     if let Some(staged) = decided {
-        let message = format!(
-            "AutoGraph can't rewrite {what}: the function is left as it is, and a tensor decides in it"
-        );
+        let message =
+            format!("with {what} AutoGraph leaves the function as it is, although a tensor decides in it");
         let finding = graph
             .finding(&CHECK, caller, at, message)
             .label(graph.facts.location(caller.file, staged.branch.range), "decided by a tensor")

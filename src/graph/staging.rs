@@ -121,20 +121,21 @@ pub fn merged(facts: &Facts<'_>, staging: &Staging) -> FxHashSet<Place> {
         let file = staged.caller.file;
         let module = facts.module(file);
         let statement = module.statement(staged.branch.statement);
-        let is_inside = |value: ValueId| {
-            module.definitions.iter().any(|definition| {
-                definition.value == value
-                    && definition.scope == staged.caller.scope
-                    && statement.range.contains_range(definition.range)
+        let inside: FxHashSet<ValueId> = module
+            .definitions
+            .iter()
+            .filter(|definition| {
+                definition.scope == staged.caller.scope && statement.range.contains_range(definition.range)
             })
-        };
+            .map(|definition| definition.value)
+            .collect();
         let is_loop = staged.branch.kind != BranchKind::If;
         for reading in module.uses.iter().filter(|reading| reading.scope == staged.caller.scope) {
             let is_behind = reading.range.start() >= statement.range.end();
             let is_within = is_loop && statement.range.contains_range(reading.range);
             if let Value::Phi(values) = &module.value(reading.value).value
                 && (is_behind || is_within)
-                && values.iter().any(|&value| is_inside(value))
+                && values.iter().any(|value| inside.contains(value))
             {
                 found.insert((file, reading.value));
             }
