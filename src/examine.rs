@@ -242,11 +242,11 @@ impl Outcome<'_> {
         };
         let levelled = |mut finding: Finding| {
             finding.level = selection.level(finding.rule, finding.level);
-            ranks::say_once(&mut chosen);
             finding
         };
         let (chosen, others): (Vec<Finding>, Vec<Finding>) = found.into_iter().partition(selected);
-        let chosen: Vec<Finding> = chosen.into_iter().map(levelled).collect();
+        let mut chosen: Vec<Finding> = chosen.into_iter().map(levelled).collect();
+        ranks::say_once(&mut chosen);
         let ran = |rule: &Rule| selection.is_enabled(rule);
         let (kept, suppressed) = match ignores {
             Ignores::Disregarded => (chosen, Vec::new()),
