@@ -131,8 +131,10 @@ impl Examined {
         if let Some(baseline) = wishes.baseline {
             let scope = scope(&project, &standing);
             baseline.apply(&mut report);
-            if wishes.selection.is_enabled(&tool::STALE_BASELINE_ENTRY) {
-                baseline.report_stale(&mut report, &scope, next_file(&project), &mut documents);
+            let rule = &tool::STALE_BASELINE_ENTRY;
+            if wishes.selection.is_enabled(rule) {
+                let level = wishes.selection.level(rule, rule.level);
+                baseline.report_stale(&mut report, &scope, level, next_file(&project), &mut documents);
             }
         }
         Some(Self { project, modules, report, standing, documents, trainers })
@@ -237,16 +239,18 @@ impl Outcome<'_> {
             finding.rule.code == tool::INVALID_SYNTAX.code
                 || selection.applies(finding.rule, relative(finding))
         };
-        let (mut chosen, others): (Vec<Finding>, Vec<Finding>) = found.into_iter().partition(selected);
-        for finding in &mut chosen {
+        let levelled = |mut finding: Finding| {
             finding.level = selection.level(finding.rule, finding.level);
-        }
+            finding
+        };
+        let (chosen, others): (Vec<Finding>, Vec<Finding>) = found.into_iter().partition(selected);
+        let chosen: Vec<Finding> = chosen.into_iter().map(levelled).collect();
         let ran = |rule: &Rule| selection.is_enabled(rule);
         let (kept, suppressed) = match ignores {
             Ignores::Disregarded => (chosen, Vec::new()),
             Ignores::Obeyed => {
                 let applied = suppression::apply(chosen, suppressions, Checks { known: RULES, ran: &ran });
-                let unused = applied.unused.into_iter().filter(|finding| selected(finding));
+                let unused = applied.unused.into_iter().filter(|finding| selected(finding)).map(levelled);
                 (applied.kept.into_iter().chain(unused).collect(), applied.suppressed)
             }
         };

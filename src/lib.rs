@@ -47,6 +47,7 @@
 //! | [`rewrite`] | the verbs that change a source: what fixes are made of |
 //! | [`suppression`] | comments that suppress findings |
 //! | [`baseline`] | findings that a project knows and does not want to hear of |
+//! | [`progress`] | how far a run is |
 //! | [`report`] | a file for each format |
 //! | [`analysis`] | from a project to its findings, in one page |
 //! | [`examine`] | which of the findings are said: selected, not suppressed, in the given paths |

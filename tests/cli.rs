@@ -123,6 +123,62 @@ fn rows_of_the_configuration_teach_names() {
 }
 
 #[test]
+fn every_kind_of_row_is_honoured_by_the_checks() {
+    let row = |name: &str, more: &str| format!("[[api]]\nname = \"own.{name}\"\nkind = {more}\n");
+    let rows = [
+        row("Lamb", "\"optimizer\""),
+        row("Net", "\"model\""),
+        row("load", "\"dataset\"\nreturns = \"tensorflow.data.Dataset\""),
+        row("dump", "\"file-writer\""),
+    ];
+    let train = "import own\nimport tensorflow as tf\ndata = own.load()\nother = data\nnet = own.Net()\n\
+                 net.compile(optimizer=own.Lamb(0.1), loss='mse')\nnet.fit(data)\nown.dump(net, 'file')\n";
+    let found = |rows: &str| {
+        let project = folder(&[("train.py", train), ("hvdlint.toml", rows)]);
+        run(project.path(), &["check", "--output", "concise"]).stdout
+    };
+    let all = found(&rows.concat());
+    for wanted in [
+        "train.py:4:1: warning[object-not-assigned-once] variable `other` is a second name of the dataset",
+        "train.py:6:23: warning[optimizer-not-distributed]",
+        "train.py:7:1: warning[fit-without-broadcast]",
+        "train.py:8:1: warning[output-on-every-rank] every rank writes the same file",
+    ] {
+        assert!(all.contains(wanted), "{wanted}\n{all}");
+    }
+    let without = |index: usize| {
+        let others =
+            rows.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, row)| row.as_str());
+        found(&others.collect::<String>())
+    };
+    assert!(!without(0).contains("the gradients of this optimizer"), "{}", without(0));
+    assert!(!without(1).contains("fit-without-broadcast"), "without a model nothing trains: {}", without(1));
+    assert!(!without(2).contains("the dataset"), "{}", without(2));
+    assert!(!without(3).contains("the same file"), "{}", without(3));
+}
+
+#[test]
+fn levels_and_files_can_be_chosen_for_a_check() {
+    let warnings = |configuration: &str, path: &str| {
+        let project = folder(&[("a.py", WARNING), ("tests/b.py", WARNING), ("hvdlint.toml", configuration)]);
+        let run = run(project.path(), &["check", "--output", "concise", path]);
+        (
+            run.status,
+            run.stdout.lines().map(|line| line.split(' ').nth(1).unwrap().to_owned()).collect::<Vec<_>>(),
+        )
+    };
+    let warning = "warning[unused-suppression]".to_owned();
+    assert_eq!(warnings("", "."), (1, vec![warning.clone(), warning.clone()]));
+    assert_eq!(warnings("levels = { HVD902 = \"off\" }", "."), (0, vec![]));
+    assert_eq!(
+        warnings("levels = { unused-suppression = \"note\" }", "a.py"),
+        (0, vec!["note[unused-suppression]".to_owned()])
+    );
+    assert_eq!(warnings("per-file-ignores = { \"tests/**\" = [\"tool\"] }", "."), (1, vec![warning.clone()]));
+    assert_eq!(warnings("extend-exclude = [\"tests\"]", "."), (1, vec![warning]));
+}
+
+#[test]
 fn standard_input_is_analysed_under_its_name() {
     let project = folder(&[("other.py", CLEAN), ("hvdlint.toml", "")]);
     let given = |arguments: &[&str], text: &str| {

@@ -14,6 +14,9 @@ use support::{folder, run};
 /// Check, path and line.
 type Row = (String, String, usize);
 
+/// Finds the rows in what a format has written.
+type Reader = fn(&str) -> Vec<Row>;
+
 const FORMATS: [&str; 8] = ["concise", "full", "json", "sarif", "github", "gitlab", "junit", "rdjson"];
 
 /// A project with a finding for each of several checks in every one of many files.
@@ -160,7 +163,7 @@ fn junit(output: &str) -> Vec<Row> {
 
 fn concise(output: &str) -> Vec<Row> {
     let row = |line: &str| {
-        let (head, rest) = line.split_once("[").unwrap();
+        let (head, rest) = line.split_once('[').unwrap();
         let (path, line) = place(head.rsplit_once(": ").unwrap().0);
         (rest.split_once(']').unwrap().0.to_owned(), path, line)
     };
@@ -193,7 +196,7 @@ fn all_formats_agree_on_five_hundred_findings() {
     assert!(expected.len() >= 500, "{}", expected.len());
     let checks: std::collections::BTreeSet<&String> = expected.iter().map(|(check, _, _)| check).collect();
     assert!(checks.len() >= 6, "{checks:?}");
-    let readers: [(&str, fn(&str) -> Vec<Row>); 7] = [
+    let readers: [(&str, Reader); 7] = [
         ("concise", concise),
         ("full", full),
         ("sarif", sarif),

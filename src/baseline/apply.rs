@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Baseline, Entry, Scope};
 use crate::checks::tool::STALE_BASELINE_ENTRY;
-use crate::finding::{Finding, Location};
+use crate::finding::{Finding, Level, Location};
 use crate::project::{Documents, FileId};
 use crate::report::{Report, Reported};
 
@@ -43,11 +43,18 @@ impl Baseline {
     }
 
     /// Reports stale entries, at their lines of the baseline, which becomes a document with the number `file`.
-    pub fn report_stale(&self, report: &mut Report, scope: &Scope, file: FileId, documents: &mut Documents) {
+    pub fn report_stale(
+        &self,
+        report: &mut Report,
+        scope: &Scope,
+        level: Level,
+        file: FileId,
+        documents: &mut Documents,
+    ) {
         let finding = |entry: &Entry| {
             let message = format!("`{}` in `{}` is no more", entry.check, place(entry));
             let location = Location { file, range: entry.range };
-            Finding::new(&STALE_BASELINE_ENTRY, STALE_BASELINE_ENTRY.level, location, message)
+            Finding::new(&STALE_BASELINE_ENTRY, level, location, message)
                 .help("write the baseline anew with --write-baseline")
         };
         let stale: Vec<Finding> = self.stale(report, scope).into_iter().map(finding).collect();

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::finding::Finding;
+use crate::finding::{Finding, Level};
 use crate::project::FileId;
 use crate::report::Report;
 use crate::report::testing::{ALIASED, ASSIGNED, documents, finding};
@@ -79,8 +79,9 @@ fn stale_entries_are_findings_in_the_baseline() {
     let mut documents = documents(&[("a.py", "one\n")]);
     let baseline = read("# heading\nz.py\tf\tc\t00\n");
     let mut report = report(&documents, &["one"]);
-    baseline.report_stale(&mut report, &scope(&[], &[], true), FileId(7), &mut documents);
+    baseline.report_stale(&mut report, &scope(&[], &[], true), Level::Note, FileId(7), &mut documents);
     let last = &report.findings.last().expect("two findings").finding;
+    assert_eq!(last.level, Level::Note);
     assert_eq!(last.message, "`c` in `z.py:f` is no more");
     assert_eq!((last.rule.name, last.primary.location.file), ("stale-baseline-entry", FileId(7)));
     assert_eq!(documents[&FileId(7)].path, NAME);

@@ -1,6 +1,6 @@
 //! Sessions of TensorFlow 1: the device of each process, and the variables of rank 0 before the first step.
 //!
-//! The article's patterns Session and MonitoredSession. A session gets a configuration that shows it the GPU of its
+//! The article's patterns for sessions and monitored sessions. A session gets a configuration that shows it the GPU of its
 //! local rank. The broadcast stands behind the statement that initialises the variables, or is a hook of a monitored
 //! session, which initialises them itself; those of its hooks that only write belong to rank 0.
 

@@ -248,7 +248,7 @@ impl Collector<'_, '_> {
                 let keeps = facts.callees(file, id).iter().any(|edge| {
                     let callee = facts.solution.object(edge.callee);
                     matches!(callee, super::object::Object::BuiltinMethod(..))
-                        || facts.symbol(callee).is_some_and(|symbol| is_of_collection(symbol))
+                        || facts.symbol(callee).is_some_and(is_of_collection)
                 });
                 for argument in call.arguments.iter().filter(|_| keeps) {
                     self.add((file, argument.value), (file, receiver));

@@ -30,7 +30,7 @@ pub(super) struct Client {
     pub(super) versioned_edits: bool,
     /// Findings may have places that belong to them.
     pub(super) related_information: bool,
-    /// Findings may be given to the code actions as data.
+    /// Pages may be Markdown.
     pub(super) hover_markdown: bool,
     /// It tells about files that change outside of the editor.
     pub(super) watches_files: bool,

@@ -30,6 +30,7 @@ mod workspace;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
@@ -119,7 +120,7 @@ impl Listener {
         loop {
             select! {
                 recv(self.connection.receiver) -> message => match message {
-                    Ok(message) => if let Some(end) = self.hear(message) { return end },
+                    Ok(message) => if let Some(end) = self.hear(message, messages) { return end },
                     Err(_) => return End::Abrupt,
                 },
                 recv(messages) -> message => match message {
@@ -132,10 +133,10 @@ impl Listener {
     }
 
     /// Hands a message on, unless it is about the conversation itself.
-    fn hear(&mut self, message: Message) -> Option<End> {
+    fn hear(&mut self, message: Message, messages: &Receiver<Message>) -> Option<End> {
         match message {
             Message::Notification(own) if own.method == Exit::METHOD => {
-                return Some(if self.is_shut_down { End::Orderly } else { End::Abrupt });
+                return Some(if self.is_shut_down { self.finish(messages) } else { End::Abrupt });
             }
             Message::Notification(own) if own.method == Cancel::METHOD => self.cancel(own),
             Message::Request(request) if self.is_shut_down => {
@@ -150,6 +151,20 @@ impl Listener {
             }
         }
         None
+    }
+
+    /// Sends the answers that are still to come, that to `shutdown` among them; not for long, and not to a client that
+    /// is gone.
+    fn finish(&mut self, messages: &Receiver<Message>) -> End {
+        let deadline = Instant::now() + LAST_WORDS;
+        while !self.open.is_empty()
+            && let Ok(message) = messages.recv_deadline(deadline)
+        {
+            if !self.tell(message) {
+                break;
+            }
+        }
+        End::Orderly
     }
 
     /// The number of the last change that a message comes after.
@@ -188,6 +203,9 @@ impl Listener {
         self.connection.sender.send(message).is_ok()
     }
 }
+
+/// How long a client that says `exit` is kept waiting for answers.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The notifications after which what was found before may be wrong.
 const CHANGES: [&str; 5] = [

@@ -14,12 +14,13 @@ use super::places::Lines;
 use super::said::{Said, said};
 use crate::analysis;
 use crate::api::Library;
+use crate::baseline::Baseline;
 use crate::checks::{CHECKS, RULES};
 use crate::examine::{Examined, Ignores, Trainer, Wishes};
 use crate::finding::SpanRange;
 use crate::program::Modules;
 use crate::project::{
-    ConfigSource, FileId, OpenOptions, Project, ProjectError, SelectOptions, Selection, SourceFile,
+    ConfigSource, FileId, OpenOptions, Project, ProjectError, SelectOptions, Selection, SourceFile, read_text,
 };
 
 /// What a workspace was made for.
@@ -126,6 +127,8 @@ pub(super) struct State {
     modules: Modules,
     selection: Selection,
     library: Option<Library>,
+    /// What is known and not to be said. Which of its entries are stale only a check of everything tells.
+    baseline: Option<Baseline>,
     /// By file.
     said: BTreeMap<FileId, Vec<Said>>,
     trainers: Vec<Trainer>,
@@ -238,15 +241,16 @@ impl Workspace {
         let selection = Selection::new(project.config(), &SelectOptions::default(), RULES)
             .expect("no check is named besides the configuration's");
         let library = analysis::own_library(&project).map_err(|error| Problem::Library(error.to_string()))?;
+        let baseline = baseline(&project)?;
         let before = self.state.as_ref().map(|state| (&state.project, &state.modules));
         let unchanged = |file: &SourceFile| {
             let (project, modules) = before.filter(|_| !self.pending.texts.contains(&file.path))?;
             Some((modules, project.find_located(&file.path)?.id))
         };
         let modules = Modules::load_with(&project, unchanged);
-        let state =
-            State { project, modules, selection, library, said: BTreeMap::new(), trainers: Vec::new() };
-        let Some(examined) = Examined::unless(
+        let (said, trainers) = (BTreeMap::new(), Vec::new());
+        let state = State { project, modules, selection, library, baseline, said, trainers };
+        let Some(mut examined) = Examined::unless(
             state.project.clone(),
             state.modules.clone(),
             state.wishes(&state.selection),
@@ -254,7 +258,7 @@ impl Workspace {
         ) else {
             return Ok(None);
         };
-        let said = said(&examined, around.client, around.uri);
+        let said = state.said_of(&mut examined, around);
         Ok(Some(State { said, trainers: examined.trainers, ..state }))
     }
 
@@ -270,6 +274,14 @@ impl Workspace {
     }
 }
 
+/// The baseline that the configuration names; one that is not written yet knows nothing.
+fn baseline(project: &Project) -> Result<Option<Baseline>, Problem> {
+    let Some(path) = project.config().baseline_file().filter(|path| path.exists()) else { return Ok(None) };
+    let text = read_text(&path).map_err(Problem::Project)?;
+    let baseline = Baseline::parse(&text, &path, path.display().to_string());
+    baseline.map(Some).map_err(|error| Problem::Project(error.into()))
+}
+
 impl State {
     /// The project.
     pub(super) fn project(&self) -> &Project {
@@ -282,7 +294,7 @@ impl State {
         file.and_then(|file| self.said.get(&file.id)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether what stands in a file is told.
+    /// The programs that may run what stands in a file.
     pub(super) fn trainers_of(&self, path: &Path) -> impl Iterator<Item = &Trainer> {
         let file = self.project.find_located(path).map(|file| file.id);
         self.trainers.iter().filter(move |trainer| file.is_some_and(|file| trainer.files.contains(&file)))
@@ -290,6 +302,14 @@ impl State {
 
     fn paths_with_findings(&self) -> impl Iterator<Item = &Path> {
         self.said.keys().map(|&file| self.project.file(file).path.as_path())
+    }
+
+    /// What is said of what was examined, by file.
+    fn said_of(&self, examined: &mut Examined, around: Surroundings<'_>) -> BTreeMap<FileId, Vec<Said>> {
+        if let Some(baseline) = &self.baseline {
+            baseline.apply(&mut examined.report);
+        }
+        said(examined, around.client, around.uri)
     }
 
     /// What decides what is said.
@@ -340,7 +360,7 @@ impl State {
         } else {
             modules.files().collect()
         };
-        let examined = Examined::unless(
+        let mut examined = Examined::unless(
             project.clone(),
             modules.only(&affected),
             self.wishes(&self.selection),
@@ -350,7 +370,8 @@ impl State {
         let mut touched: Vec<FileId> =
             self.said.keys().copied().filter(|file| affected.contains(file)).collect();
         self.said.retain(|file, _| !affected.contains(file));
-        self.said.extend(said(&examined, around.client, around.uri));
+        let said = self.said_of(&mut examined, around);
+        self.said.extend(said);
         self.trainers.retain(|trainer| !affected.contains(&trainer.entry));
         self.trainers.extend(examined.trainers);
         touched.extend(self.said.keys().copied().filter(|file| affected.contains(file)));

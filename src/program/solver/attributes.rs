@@ -126,9 +126,9 @@ impl Solver<'_> {
             Object::Super(class, receiver) => self.super_attribute(class, receiver, name, node),
             Object::Created(external, _) => {
                 self.own_field(object, name, node);
-                // What every object of the class has.
-                let class = self.objects.id(Object::External(external));
-                self.own_field(class, name, node);
+                if let Some(default) = self.namespace_default(object, name) {
+                    self.flow(default, node);
+                }
                 self.created_attribute(object, external, name, node);
             }
             Object::Function(function) => {

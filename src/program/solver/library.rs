@@ -33,11 +33,10 @@ impl Solver<'_> {
             }
         }
         if symbol.has(Effect::SetsDefaults) {
-            let namespace = self.externals.id(NAMESPACE);
-            let namespace = self.objects.id(Object::External(namespace));
+            let component = self.modules.components.of(self.site_caller(site).file);
             for &(name, value) in &arguments.keywords {
-                let field = self.field(namespace, Field::Attribute(name));
-                self.flow(value, field);
+                let default = self.default(component, name);
+                self.flow(value, default);
             }
         }
         if symbol.is_class() && !matches!(symbol.returns(), Returns::Partial(_)) {
@@ -97,6 +96,30 @@ impl Solver<'_> {
                 }
             }
         }
+    }
+
+    /// What the command line's arguments of a component have by default.
+    fn default(&mut self, component: FileId, name: Name) -> NodeId {
+        if let Some(&node) = self.defaults.get(&(component, name)) {
+            return node;
+        }
+        let node = self.fresh();
+        self.defaults.insert((component, name), node);
+        node
+    }
+
+    /// The same for an object, if it is such arguments, and made in a place that can be told.
+    pub(super) fn namespace_default(&mut self, object: ObjectId, name: Name) -> Option<NodeId> {
+        let Object::Created(class, made) = self.objects.get(object) else { return None };
+        if *self.externals.get(class).path != *NAMESPACE {
+            return None;
+        }
+        let component = match self.values.place(made.index()) {
+            Some((file, _)) => self.modules.components.of(file),
+            // One that stands for many; the number of any other that is no value's is no file's.
+            None => FileId(u32::MAX - made.0),
+        };
+        Some(self.default(component, name))
     }
 
     /// What a library made at this call.

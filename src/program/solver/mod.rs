@@ -133,6 +133,8 @@ struct Solver<'a> {
     defaulted: FxHashSet<NodeId>,
     generators: FxHashSet<FunctionRef>,
     creations: FxHashMap<Object, u32>,
+    /// What the command line's arguments have by default, in each component.
+    defaults: FxHashMap<(FileId, Name), NodeId>,
     called: FxHashSet<FunctionRef>,
     property_setters: FxHashMap<NodeId, Vec<NodeId>>,
     /// Names of decorated functions in classes: reading them may call something.
@@ -177,6 +179,7 @@ impl<'a> Solver<'a> {
             defaulted: FxHashSet::default(),
             generators: FxHashSet::default(),
             creations: FxHashMap::default(),
+            defaults: FxHashMap::default(),
             called: FxHashSet::default(),
             property_setters: FxHashMap::default(),
             decorated: FxHashSet::default(),

@@ -1,0 +1,108 @@
+//! What is found in a component does not depend on what else is in the repository: each alone comes to the same as
+//! all together.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hvdlint::analysis;
+use hvdlint::checks::{CHECKS, RULES};
+use hvdlint::examine::{Examined, Ignores, Wishes};
+use hvdlint::finding::{Confidence, Finding};
+use hvdlint::program::Modules;
+use hvdlint::project::{ConfigSource, FileId, OpenOptions, Project, SelectOptions, Selection};
+use support::{folder, root};
+
+fn open(place: &Path) -> Project {
+    let options = OpenOptions { config: ConfigSource::Isolated, rules: RULES, ..OpenOptions::default() };
+    Project::open(&[place.to_owned()], &options).unwrap()
+}
+
+/// All that is known of a finding, but the page of its check.
+fn words(finding: &Finding) -> String {
+    let Finding { level, confidence, message, primary, labels, notes, help, flow, fix, scope, .. } = finding;
+    let name = finding.rule.name;
+    format!(
+        "{name} {primary:?} {level} {confidence} {message} {labels:?} {notes:?} {help:?} {flow:?} {fix:?} {scope}"
+    )
+}
+
+/// What is found in all modules, and in each component by itself.
+fn found(project: &Project) -> (Vec<String>, Vec<String>, usize) {
+    let selection = Selection::new(project.config(), &SelectOptions::default(), RULES).unwrap();
+    let work = |library: &_| {
+        let wishes = Wishes {
+            checks: CHECKS,
+            library,
+            selection: &selection,
+            strict: true,
+            confidence: Confidence::Possible,
+            ignores: Ignores::Obeyed,
+            baseline: None,
+            progress: None,
+        };
+        let modules = Modules::load(project);
+        let mut components: BTreeMap<FileId, Vec<FileId>> = BTreeMap::new();
+        for file in project.files() {
+            components.entry(modules.components.of(file.id)).or_default().push(file.id);
+        }
+        let examine = |modules: Modules| {
+            let examined = Examined::of(project.clone(), modules, wishes);
+            examined.report.findings.into_iter().map(|own| words(&own.finding)).collect::<Vec<_>>()
+        };
+        let mut apart = Vec::new();
+        for files in components.values() {
+            apart.extend(examine(modules.only(&files.iter().copied().collect())));
+        }
+        (examine(modules), apart, components.len())
+    };
+    let (mut together, mut apart, components) = analysis::with_library(project, work).unwrap();
+    together.sort();
+    apart.sort();
+    (together, apart, components)
+}
+
+#[test]
+fn each_fixture_is_found_the_same_among_all() {
+    let (together, apart, components) = found(&open(&root().join("fixtures")));
+    assert!(components > 50, "{components}");
+    assert!(together.len() > 500, "{}", together.len());
+    let only = |these: &[String], others: &[String]| {
+        these.iter().filter(|one| !others.contains(one)).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(only(&together, &apart), only(&apart, &together));
+    assert_eq!(together.len(), apart.len());
+}
+
+/// More layers than are told apart, with one that is stored to: what an optimizer's variable may be must not come
+/// from another program.
+#[test]
+fn what_is_not_told_apart_any_more_stays_in_its_program() {
+    let train = "\
+import tensorflow as tf
+layers = [tf.keras.layers.Dense(1) for _ in range(3)]
+LAYERS
+first = tf.keras.layers.Dense(2)
+first.helper = VALUE
+model = tf.keras.Sequential(layers)
+optimizer = first.helper
+for images, labels in tf.data.Dataset.range(10):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(images) - labels)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+";
+    let lines = (0..80).map(|index| format!("d{index} = tf.keras.layers.Dense({index})"));
+    let many = lines.collect::<Vec<_>>().join("\n");
+    let with = |value: &str| train.replace("LAYERS", &many).replace("VALUE", value);
+    let place = folder(&[
+        ("one/train.py", with("tf.keras.optimizers.SGD(0.1)")),
+        ("two/train.py", with("tf.keras.optimizers.Adam(0.1)")),
+    ]);
+    let (together, apart, components) = found(&open(place.path()));
+    assert_eq!(components, 2);
+    assert!(!together.is_empty());
+    assert_eq!(together, apart);
+}
