@@ -41,15 +41,17 @@ impl Staging {
                 let statement = module.statement(branch.statement);
                 let nature = natures.of(caller.file, condition);
                 let decides = match branch.kind {
-                    BranchKind::If | BranchKind::While | BranchKind::And | BranchKind::Or => {
-                        nature.is_tensor()
-                    }
+                    BranchKind::If
+                    | BranchKind::While
+                    | BranchKind::And
+                    | BranchKind::Or
+                    | BranchKind::Match => nature.is_tensor(),
                     BranchKind::For => {
                         nature.is_tensor()
                             || facts.is_dataset(caller.file, condition)
                             || is_range_of_tensor(facts, natures, caller.file, condition)
                     }
-                    BranchKind::Match | BranchKind::Try | BranchKind::Assert => false,
+                    BranchKind::Try | BranchKind::Assert => false,
                 };
                 if !decides {
                     continue;

@@ -63,6 +63,14 @@ fn is_python_iterator(graph: &Graph<'_>, file: FileId, value: ValueId) -> bool {
     !graph.facts.is_dataset(file, value)
         && !objects.is_empty()
         && objects.iter().all(|&id| match graph.facts.solution.object(id) {
+            // `iter(values)` of a Python container.
+            Object::Created(_, node) => graph.facts.call_at(node).is_some_and(|(file, call)| {
+                let first = graph.module(file).call(call).arguments.first();
+                first.is_some_and(|argument| {
+                    let mut of = graph.facts.objects(file, argument.value).peekable();
+                    of.peek().is_some() && of.all(|(_, object)| matches!(object, Object::Container(..)))
+                })
+            }),
             Object::Container(_, node) => graph.facts.solution.origin(node).is_some_and(|(file, value)| {
                 let module = graph.module(file);
                 !graph.is_traced(Caller { file, scope: module.code_scope(module.value(value).scope) })
