@@ -235,12 +235,6 @@ impl EffectSet {
         self.0 == 0
     }
 
-    /// The effects without those that only tell what is returned.
-    #[must_use]
-    pub fn without_results(self) -> Self {
-        [Effect::Agrees, Effect::KeepsLength, Effect::Measures].into_iter().fold(self, Self::without)
-    }
-
     /// The effects in the order of [`Effect`].
     pub fn iter(self) -> impl Iterator<Item = Effect> {
         Effect::ALL.into_iter().map(|(effect, _)| effect).filter(move |&effect| self.contains(effect))

@@ -209,8 +209,7 @@ pub(super) fn has_no_influence(facts: &Facts<'_>, file: FileId, range: TextRange
                 && !is_prelude
                 && edges.iter().all(|edge| {
                     let summary = facts.effects().of_edge(facts, edge);
-                    let effects =
-                        HARMLESS.into_iter().fold(summary.effects.without_results(), EffectSet::without);
+                    let effects = HARMLESS.into_iter().fold(summary.effects, EffectSet::without);
                     let runs_own_code = matches!(
                         facts.solution.object(edge.callee),
                         Object::Function(_) | Object::Bound(..) | Object::Class(_)

@@ -258,7 +258,7 @@ impl Order<'_, '_> {
         !edges.is_empty()
             && edges.iter().all(|edge| {
                 let summary = self.facts.effects().of_edge(self.facts, edge);
-                let effects = LOOKS.into_iter().fold(summary.effects.without_results(), EffectSet::without);
+                let effects = LOOKS.into_iter().fold(summary.effects, EffectSet::without);
                 effects.is_empty() && !summary.unknown && self.stores_nothing(edge.callee)
             })
     }

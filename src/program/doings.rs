@@ -78,12 +78,7 @@ impl Facts<'_> {
 
     fn doing(&self, edge: CallEdge, own: impl Fn(ObjectId) -> bool) -> Doing {
         let summary = self.effects().of_edge(self, &edge);
-        let mut doing = Doing {
-            edge,
-            effects: summary.effects.without_results(),
-            subject: None,
-            unknown: summary.unknown,
-        };
+        let mut doing = Doing { edge, effects: summary.effects, subject: None, unknown: summary.unknown };
         let file = edge.caller.file;
         let subject = edge.call.and_then(|call| self.subject(file, call));
         if let Some(subject) = subject {

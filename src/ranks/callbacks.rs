@@ -130,7 +130,7 @@ fn decides_alone(model: &Model<'_>, callback: &Given, all: &[Given]) -> bool {
         None => symbol.parameter(MONITOR)?.default().map(str::to_owned),
     });
     // Data to validate with may well be the same on all ranks.
-    if !monitors.next().is_some_and(|monitor| !monitor.trim_matches(['\'', '"']).starts_with(OF_VALIDATION)) {
+    if monitors.next().is_none_or(|monitor| monitor.trim_matches(['\'', '"']).starts_with(OF_VALIDATION)) {
         return false;
     }
     let mut averages = all.iter().filter(|other| other.effects.contains(Effect::Averages));

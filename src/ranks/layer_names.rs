@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::guards::Guard;
 use super::model::Model;
 use super::out_of_step::CHECK;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Finding, Label, Level};
 use crate::program::{Caller, Creation};
 use crate::semantic::Passing;
@@ -26,7 +26,7 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
         .filter(|made| {
             matches!(made.kind, Kind::Layer | Kind::Model) && !made.derived && is_numbered(model, made)
         })
-        .filter(|made| facts.called_symbols(made.file, made.call).all(|symbol| symbol.is_class()))
+        .filter(|made| facts.called_symbols(made.file, made.call).all(Symbol::is_class))
         .map(|made| {
             let call = facts.module(made.file).call(made.call);
             (made, model.guard(Caller { file: made.file, scope: call.scope }, call.block))

@@ -122,17 +122,16 @@ fn passes(facts: &Facts<'_>, (_, from): Place, (file, value): Place) -> Passing 
         | Value::Parameter(..)
         | Value::Import(_)
         | Value::Unpack { .. }
-        | Value::Attribute { narrowed: Some(_), .. } => Passing::Length,
+        | Value::Attribute { narrowed: Some(_), .. }
+        | Value::Operator { operator: Operator::Binary(_), .. } => Passing::Length,
         Value::Attribute { base, name, .. } if *base == from && measures(facts, file, *base, *name) => {
             Passing::Count
         }
         Value::Attribute { base, .. } if *base != from => Passing::Length,
         Value::Slice { base, .. } if *base == from => Passing::Length,
-        Value::Operator { operator: Operator::Binary(_), .. } => Passing::Length,
         Value::Display(_, elements) => {
             let is_spread = elements.iter().any(|element| match *element {
-                Element::Spread(value) => value == from,
-                Element::At(_, value) => value == from,
+                Element::Spread(value) | Element::At(_, value) => value == from,
                 _ => false,
             });
             if is_spread { Passing::Length } else { Passing::Neither }
@@ -140,11 +139,11 @@ fn passes(facts: &Facts<'_>, (_, from): Place, (file, value): Place) -> Passing 
         Value::Call(call) => {
             let mut is_own = false;
             for edge in facts.callees(file, *call) {
-                let effects = facts.effects().of_edge(facts, edge).effects;
-                match facts.solution.object(edge.callee) {
-                    Object::Function(_) => is_own = true,
-                    _ if effects.contains(Effect::KeepsLength) => return Passing::Length,
-                    _ if effects.contains(Effect::Measures) => return Passing::Count,
+                let callee = facts.solution.object(edge.callee);
+                match facts.symbol(callee) {
+                    _ if matches!(callee, Object::Function(_)) => is_own = true,
+                    Some(symbol) if symbol.has(Effect::KeepsLength) => return Passing::Length,
+                    Some(symbol) if symbol.has(Effect::Measures) => return Passing::Count,
                     _ => {}
                 }
             }

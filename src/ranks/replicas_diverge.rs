@@ -24,7 +24,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
     let scopes = replicas.follow();
     let mut seen = FxHashSet::default();
     for &program in &model.programs {
-        let changes = replicas.of_program(program, &scopes);
+        let changes = changes_of(program, &scopes);
         for (&object, &change) in &changes {
             let State::Differs(Some(culprit)) = change.apply(State::Equal) else { continue };
             let finding = replicas.finding(program, object, culprit);
@@ -34,6 +34,14 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// What a program does, with what the import of its modules does.
+fn changes_of(program: &Program, scopes: &FxHashMap<Caller, Changes>) -> Changes {
+    let mut files = program.files();
+    files.sort_by_key(|&file| (file == program.entry, file));
+    let tops = files.into_iter().filter_map(|file| scopes.get(&Caller { file, scope: Module::TOP }));
+    tops.fold(Changes::new(), |all, next| then(&all, next))
 }
 
 /// How often a loop is gone through at most.
@@ -236,14 +244,6 @@ impl<'m, 'c> Replicas<'m, 'c> {
             }
         }
         changes
-    }
-
-    /// What a program does, with what the import of its modules does.
-    fn of_program(&self, program: &Program, scopes: &FxHashMap<Caller, Changes>) -> Changes {
-        let mut files = program.files();
-        files.sort_by_key(|&file| (file == program.entry, file));
-        let tops = files.into_iter().filter_map(|file| scopes.get(&Caller { file, scope: Module::TOP }));
-        tops.fold(Changes::new(), |all, next| then(&all, next))
     }
 
     fn finding(&self, program: &Program, object: usize, culprit: Culprit) -> Finding {

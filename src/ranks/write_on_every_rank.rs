@@ -139,7 +139,7 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
     }
     match first() {
         Some(first) if call.arguments[0].passing == crate::semantic::Passing::Positional => {
-            paths.insert(0, first)
+            paths.insert(0, first);
         }
         _ => paths.extend(call.arguments.iter().map(|argument| (file, argument.value))),
     }

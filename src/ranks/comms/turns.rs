@@ -33,15 +33,13 @@ impl Walk<'_, '_> {
             }
         }
         for (latch, header) in found {
-            let of = match self.loops.iter().position(|own| own.header == header) {
-                Some(of) => of,
-                None => {
-                    let blocks = std::iter::once(header).collect();
-                    let own = Loop { header, blocks, exit: None, communicates: false, depth: 0 };
-                    self.loops.push(own);
-                    self.loops.len() - 1
-                }
-            };
+            let known = self.loops.iter().position(|own| own.header == header);
+            let of = known.unwrap_or_else(|| {
+                let blocks = std::iter::once(header).collect();
+                let own = Loop { header, blocks, exit: None, communicates: false, depth: 0 };
+                self.loops.push(own);
+                self.loops.len() - 1
+            });
             self.back.insert((latch, header), of);
             let mut work = vec![latch];
             while let Some(block) = work.pop() {

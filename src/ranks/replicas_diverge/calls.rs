@@ -189,12 +189,11 @@ impl Replicas<'_, '_> {
         at: Location,
         replaces: bool,
     ) -> Changes {
-        let change = match worst {
-            Some(own) => Change::differing(self.culprit(at, Manner::Assigned(own))),
-            None => {
-                let culprit = self.culprit(at, Manner::Changed);
-                if replaces { Change::assigning(culprit) } else { Change::touching(culprit) }
-            }
+        let change = if let Some(own) = worst {
+            Change::differing(self.culprit(at, Manner::Assigned(own)))
+        } else {
+            let culprit = self.culprit(at, Manner::Changed);
+            if replaces { Change::assigning(culprit) } else { Change::touching(culprit) }
         };
         objects.iter().map(|&object| (object, change)).collect()
     }
