@@ -190,7 +190,11 @@ impl Facts<'_> {
                 .callees(file, call)
                 .iter()
                 .filter(|edge| !matches!(self.solution.object(edge.callee), Object::Function(_)))
-                .any(|edge| self.effects().of_edge(self, edge).effects.intersects(wanted)),
+                .any(|edge| {
+                    let symbol = self.symbol(self.solution.object(edge.callee));
+                    symbol.is_some_and(|symbol| symbol.effects().intersects(wanted))
+                        || self.effects().of_edge(self, edge).effects.intersects(wanted)
+                }),
             Value::Attribute { .. } | Value::Import(_) => self.objects(file, value).any(|(_, object)| {
                 let symbol = self.symbol(object).filter(|symbol| {
                     *symbol.role() == Role::Attribute || matches!(object, Object::Created(..))
