@@ -5,7 +5,7 @@ use super::job::Job;
 use super::ranked::is_for_one_rank;
 use super::step::Step;
 use crate::api::{Effect, Kind};
-use crate::finding::{Finding, Level, Location};
+use crate::finding::{Finding, Level, Location, Rule};
 use crate::program::{Facts, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::ranks::gradients_not_averaged;
@@ -80,6 +80,20 @@ fn is_unused(job: &Job<'_>, file: FileId, call: CallId) -> bool {
         Role::Assigned => !is_read(),
         _ => false,
     }
+}
+
+/// What is said of gradients that are not averaged: a step that is missing, or, of a program that communicates already,
+/// that its ranks train by themselves.
+pub(super) fn not_averaged(
+    job: &Job<'_>,
+    rule: &'static Rule,
+    location: Location,
+    message: impl Into<String>,
+) -> Finding {
+    if job.program.already_distributed {
+        return Finding::new(&gradients_not_averaged::RULE, Level::Error, location, message);
+    }
+    Step::missing(rule, location, message)
 }
 
 impl Form {

@@ -200,7 +200,8 @@ fn step(finding: Finding, making: Making) -> Step {
 }
 
 fn finding(job: &Job<'_>, file: FileId, call: CallId, own: &TrainingLoop) -> Finding {
-    let finding = Step::missing(
+    let finding = forms::not_averaged(
+        job,
         &RULE.rule,
         job.at_call(file, call),
         "the gradients of this optimizer are not averaged over the ranks",
@@ -219,7 +220,8 @@ fn unseen(job: &Job<'_>, file: FileId, call: CallId) -> Option<Step> {
     if job.program.already_distributed {
         return None;
     }
-    let finding = Step::missing(
+    let finding = forms::not_averaged(
+        job,
         &RULE.rule,
         job.at_call(file, call),
         "it can't be seen with which optimizer the model is trained",
@@ -251,7 +253,8 @@ fn load(job: &Job<'_>, own: &TrainingLoop, (file, call): (FileId, CallId)) -> Op
     if symbol.has(Effect::Distributes) {
         return None;
     }
-    let finding = Step::missing(
+    let finding = forms::not_averaged(
+        job,
         &RULE.rule,
         job.at_call(file, call),
         "the model is loaded with an optimizer that does not average gradients over the ranks",

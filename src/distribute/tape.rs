@@ -83,7 +83,8 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     let module = job.facts.module(file);
     let text = job.text(file)?;
     let header = module.statement(own.statement);
-    let mut finding = Step::missing(
+    let mut finding = forms::not_averaged(
+        job,
         &RULE.rule,
         forms::place(job, own),
         "the gradients of this tape are not averaged over the ranks",

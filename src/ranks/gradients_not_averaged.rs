@@ -1,7 +1,7 @@
-//! A distributed tape or optimizer is made, and the program trains with the plain one all the same.
+//! A program uses Horovod, and steps with gradients that are not averaged over the ranks.
 //!
-//! Whether a loop's gradients are averaged is decided by the rules of distribution, which report the loops that
-//! nothing distributes; they speak in this rule's name where something does, in vain.
+//! Whether a loop's gradients are averaged is decided by the rules of distribution; they speak in this rule's name of
+//! a program that communicates already.
 
 use crate::finding::{Group, Level, Rule};
 
