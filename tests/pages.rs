@@ -123,7 +123,12 @@ fn fixed(rule: &Rule, example: &Example, more: &[&str]) -> Vec<(String, String)>
     let given: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let folder = support::folder(&given);
     let selected = if rule.group == Group::Distribution { rule.group.name() } else { rule.name };
-    let arguments = [&["check", "--fix", "--isolated", "--select", selected], more].concat();
+    let doubt: &[&str] = if example.words.iter().any(|word| word == "possible") {
+        &["--confidence", "possible"]
+    } else {
+        &[]
+    };
+    let arguments = [&["check", "--fix", "--isolated", "--select", selected], doubt, more].concat();
     let run = support::run(folder.path(), &arguments);
     assert!(run.status < 2, "{run:#?}");
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::{Api, Import, Names};
 use super::session::is_session;
-use crate::finding::Location;
+use crate::finding::{Confidence, Location};
 use crate::program::{Caller, Facts, LoopKind, Program, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::{Moved, Text, Texts};
@@ -130,6 +130,13 @@ impl<'c> Job<'c> {
     pub fn tensorflow(&self, file: FileId) -> (String, (FileId, Import)) {
         let name = self.names(file).tensorflow;
         (name.text, (file, name.import))
+    }
+
+    /// How sure it is that a step is missing which is a matter of taste: who wrote a distributed program by hand may
+    /// want lines of every rank, or a rate that does not grow.
+    #[must_use]
+    pub fn taste(&self) -> Confidence {
+        if self.program.already_distributed { Confidence::Possible } else { Confidence::Certain }
     }
 
     /// The place of a call.

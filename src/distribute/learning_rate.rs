@@ -75,6 +75,7 @@ fn finding(job: &Job<'_>, optimizer: Optimizer<'_>, what: &str) -> Finding {
         .here("the rate for one rank")
         .help("multiply the rate by the number of ranks: `* hvd.size()`")
         .in_scope(job.scope_of(made.file, made.call))
+        .confidence(job.taste())
 }
 
 const UNSCALED: &str = "does not grow with the number of ranks";

@@ -10,7 +10,7 @@ use super::open_files;
 use super::step::Step;
 use super::verbose;
 use super::writes::{self, Run, Sort};
-use crate::finding::Finding;
+use crate::finding::{Confidence, Finding};
 
 distribution_rule!("HVD208", "output-on-every-rank", steps, Warning);
 
@@ -27,7 +27,9 @@ fn finding(job: &Job<'_>, run: &Run) -> Finding {
         Sort::Print => "every rank prints",
         _ => "every rank writes the same file",
     };
+    let confidence = if run.sort == Sort::Print { job.taste() } else { Confidence::Certain };
     Step::missing(&RULE.rule, job.at_call(run.file, run.calls[0]), message)
+        .confidence(confidence)
         .here(if run.sort == Sort::Print { "printed by each rank" } else { "written by each rank" })
         .help("let rank 0 do it: `if hvd.rank() == 0:`")
         .in_scope(job.scope_of(run.file, run.calls[0]))

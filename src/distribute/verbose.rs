@@ -46,7 +46,8 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, call: CallId) -> Optio
     let finding = Step::missing(rule, job.at_call(file, call), "every rank shows the progress of this call")
         .here("shown by each rank")
         .help("let rank 0 show it: `verbose=1 if hvd.rank() == 0 else 0`")
-        .in_scope(job.scope_of(file, call));
+        .in_scope(job.scope_of(file, call))
+        .confidence(job.taste());
     Some(Step::change(finding, "show it on rank 0 only", vec![edit], vec![import]))
 }
 
