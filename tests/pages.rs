@@ -123,11 +123,8 @@ fn fixed(rule: &Rule, example: &Example, more: &[&str]) -> Vec<(String, String)>
     let given: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let folder = support::folder(&given);
     let selected = if rule.group == Group::Distribution { rule.group.name() } else { rule.name };
-    let doubt: &[&str] = if example.words.iter().any(|word| word == "possible") {
-        &["--confidence", "possible"]
-    } else {
-        &[]
-    };
+    let doubt: &[&str] =
+        if example.words.iter().any(|word| word == "possible") { &["--confidence", "possible"] } else { &[] };
     let arguments = [&["check", "--fix", "--isolated", "--select", selected], doubt, more].concat();
     let run = support::run(folder.path(), &arguments);
     assert!(run.status < 2, "{run:#?}");
