@@ -2,7 +2,7 @@
 //!
 //! TensorFlow runs the Python statements of a traced function once, while it makes a graph; `AutoGraph` turns branches
 //! and loops that a tensor decides into operations. Here is what that makes of a program: which values are tensors
-//! ([`nature`]), which branches and loops are staged ([`staging`]), and a check for each way in which the graph
+//! (`nature`), which branches and loops are staged (`staging`), and a check for each way in which the graph
 //! differs from the text. What is traced at all is answered by [`crate::program::Tracing`].
 //!
 //! ```text

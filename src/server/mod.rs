@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The listening thread never computes: it hands messages on in their order, and tells the working thread through
-//! [`watch`] that texts have changed or that nobody waits for an answer any more, so that it stops what it does.
-//! The working thread owns a [`workspace`] for each folder: a project and what is found in it. After an edit it
+//! `watch` that texts have changed or that nobody waits for an answer any more, so that it stops what it does.
+//! The working thread owns a `workspace` for each folder: a project and what is found in it. After an edit it
 //! reads the changed text alone, and examines only the files that imports link to it.
 //!
 //! Findings are pushed (`textDocument/publishDiagnostics`) and not pulled: an edit may change what is found in files
