@@ -162,6 +162,11 @@ def apply(edit: types.WorkspaceEdit, root: Path) -> dict[str, str]:
 async def test_findings_are_those_of_a_check(editor, root):
     await editor.open("program_7/train.py")
     expected = checked(root)
+    # What is found in other files arrives one message after the other.
+    for _ in range(100):
+        if len(editor.client.diagnostics) == project.PROGRAMS:
+            break
+        await asyncio.sleep(0.1)
     shown = {}
     for uri, diagnostics in editor.client.diagnostics.items():
         path = next(path for path in expected if editor.uri(path) == uri)
