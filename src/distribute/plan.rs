@@ -1,6 +1,6 @@
 //! From a project's programs to findings: steps, imports, and what withholds the fixes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -83,9 +83,26 @@ fn plan<'c>(
     files.sort_unstable();
     files.dedup();
     let mut all = initialisation::steps(job, &files, needed);
+    if job.program.already_distributed {
+        bring_imports(job, &mut steps, needed);
+    }
     all.append(&mut steps);
     let refusal = refusal(job, &all, restrictions);
     Plan { program: job.program, steps: all, refusal }
+}
+
+/// Gives each step the imports of the files that it changes: those of a file are written once, however many steps bring
+/// them.
+fn bring_imports(job: &Job<'_>, steps: &mut [Step], needed: &BTreeMap<FileId, Vec<Import>>) {
+    let mut known: FxHashMap<FileId, Vec<Edit>> = FxHashMap::default();
+    for step in steps {
+        let Outcome::Change { edits, uses, .. } = &mut step.outcome else { continue };
+        let files: BTreeSet<FileId> = uses.iter().map(|&(file, _)| file).collect();
+        for file in files {
+            let imports = known.entry(file).or_insert_with(|| initialisation::imports(job, file, needed));
+            edits.extend(imports.iter().cloned());
+        }
+    }
 }
 
 /// Why a program's fixes are withheld: an error of a restriction in its files, or a step that can't be made.

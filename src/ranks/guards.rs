@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::model::Model;
+use super::values::Cause;
 use crate::api::Effect;
 use crate::program::{Caller, Facts, FunctionRef, Place};
 use crate::project::FileId;
@@ -40,8 +41,10 @@ pub enum Key {
 pub enum Atom {
     /// Its number is this one.
     Is(Number, i64),
-    /// A value that differs between ranks is true.
-    True(Key),
+    /// A value that differs between ranks, for this reason, is true.
+    True(Key, Cause),
+    /// There is only one rank.
+    Alone,
 }
 
 /// An atom that holds or does not.
@@ -170,15 +173,48 @@ impl Model<'_> {
     pub fn literals(&self, condition: Place, holds: bool) -> Guard {
         let mut found = Vec::new();
         self.add_literals(condition, holds, &mut found, 0);
+        if self.is_alone(condition) == Some(holds) {
+            found.push(Literal { atom: Atom::Alone, holds: true });
+        }
         Guard(found)
     }
 
+    /// Which answer of a condition means that there is only one rank: `hvd.size() == 1`, `size > 1`.
+    fn is_alone(&self, (file, value): Place) -> Option<bool> {
+        let module = self.facts.module(file);
+        let Value::Operator { operator: Operator::Compare(method), left, right } = module.value(value).value
+        else {
+            return None;
+        };
+        let name = method.name();
+        let (size, constant, name) = match (self.int((file, left)), self.int((file, right))) {
+            (None, Some(constant)) => (left, constant, name),
+            (Some(constant), None) => (right, constant, mirrored(name)),
+            _ => return None,
+        };
+        let answer = match (name, constant) {
+            ("__eq__" | "__le__", 1) | ("__lt__", 2) => true,
+            ("__ne__" | "__gt__", 1) | ("__ge__", 2) => false,
+            _ => return None,
+        };
+        self.is_size((file, size)).then_some(answer)
+    }
+
+    /// Whether a value is the number of ranks, handed on as it is.
+    fn is_size(&self, place: Place) -> bool {
+        let facts = self.facts;
+        let is_size = |place: Place| facts.gives(place, &[Effect::ReadsSize]);
+        let computes = |(file, value): Place| {
+            matches!(facts.module(file).value(value).value, Value::Operator { .. } | Value::Instance(_))
+        };
+        let behind = facts.influence().backwards(&[place], |place| is_size(place) || computes(place));
+        behind.into_iter().any(is_size)
+    }
+
     fn add_literals(&self, place: Place, holds: bool, found: &mut Vec<Literal>, depth: u32) {
-        if self.difference(place).is_none() || depth > 16 {
-            return;
-        }
+        let Some(difference) = self.difference(place).filter(|_| depth <= 16) else { return };
         let mut other = || {
-            let atom = Atom::True(self.key(place));
+            let atom = Atom::True(self.key(place), difference.cause);
             found.push(Literal { atom, holds });
         };
         let facts = self.facts;
@@ -203,10 +239,15 @@ impl Model<'_> {
                     (junction, holds),
                     (Some(BranchKind::And), true) | (Some(BranchKind::Or), false)
                 );
+                // `hvd is None or hvd.rank() == 0`: what is the same on all ranks is the other case, without Horovod.
+                let mut differing = parts.iter().filter(|&&part| self.difference((file, part)).is_some());
+                let only = differing.next().filter(|_| junction.is_some() && differing.next().is_none());
                 if splits {
                     for &part in parts {
                         self.add_literals((file, part), holds, found, depth + 1);
                     }
+                } else if let Some(&only) = only {
+                    self.add_literals((file, only), holds, found, depth + 1);
                 } else {
                     other();
                 }

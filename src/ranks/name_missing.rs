@@ -2,9 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::guards::{Guard, Literal};
+use super::guards::{Atom, Guard, Literal};
 use super::model::Model;
 use super::ranks_check;
+use super::values::Cause;
 use crate::finding::{Finding, Label, Level};
 use crate::program::Caller;
 use crate::semantic::{
@@ -79,7 +80,8 @@ fn missing(
     let missing: Vec<(&Definition, Vec<Literal>)> = under
         .into_iter()
         .map(|(definition, guard)| {
-            (definition, guard.0.into_iter().filter(|literal| !here.implies(literal)).collect())
+            let literals = guard.0.into_iter().filter(|own| is_on_rank(own) && !here.implies(own));
+            (definition, literals.collect())
         })
         .collect();
     let (first, _) = missing.first()?;
@@ -99,6 +101,15 @@ fn missing(
         Label { location, message: "used on all ranks".to_owned() },
     ];
     Some(finding)
+}
+
+/// Whether ranks differ in a literal for certain, and not only in what they are given to work on.
+fn is_on_rank(literal: &Literal) -> bool {
+    match literal.atom {
+        Atom::Is(..) => true,
+        Atom::True(_, cause) => cause == Cause::Rank,
+        Atom::Alone => false,
+    }
 }
 
 /// The definitions that reach a use which nothing may reach, too; `None` if something always does.

@@ -169,9 +169,12 @@ fn finding(model: &Model<'_>, caller: Caller, branch: &Branch, own: Difference, 
         finding = finding.label(origin.location, origin.message);
     }
     finding.flow = flow;
-    if own.cause == Cause::Files {
-        finding = finding.confidence(Confidence::Possible);
-    }
+    let sureness = match branch.condition {
+        Some(condition) if branch.kind != BranchKind::For => model.sureness((caller.file, condition), own.cause),
+        _ if own.cause == Cause::Files => Confidence::Possible,
+        _ => Confidence::Certain,
+    };
+    finding = finding.confidence(sureness);
     finding.help(help(own.cause, is_loop))
 }
 

@@ -11,7 +11,7 @@ use super::model::Model;
 use super::values::{Cause, Difference};
 use super::{callbacks, out_of_step, ranks_check};
 use crate::api::Kind;
-use crate::finding::{Finding, Label, Level, Location};
+use crate::finding::{Confidence, Finding, Label, Level, Location};
 use crate::program::{Caller, ObjectId, Program, TrainingLoop, way};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Flow, Module, StatementId, StatementKind};
@@ -97,7 +97,14 @@ impl<'m, 'c> Replicas<'m, 'c> {
             own.parts.extend(objects.filter_map(|object| own.numbers.get(object).copied()));
         }
         for made in &model.facts.creations {
-            if made.kind == Kind::Variable && !made.derived && model.files.contains(&made.file) {
+            // What a layer or a metric makes by a method of its own is a part of it.
+            let is_part =
+                || model.facts.receiver(made.file, model.facts.module(made.file).call(made.call)).is_some();
+            if made.kind == Kind::Variable
+                && !made.derived
+                && model.files.contains(&made.file)
+                && !is_part()
+            {
                 own.number(made.object);
             }
         }
@@ -216,7 +223,11 @@ impl<'m, 'c> Replicas<'m, 'c> {
             BranchKind::For => self.model.values.length(place),
             _ => self.model.difference(place),
         };
-        difference.is_some_and(|own| own.cause != Cause::Files) && !out_of_step::parts(self.model, caller, id)
+        let is_sure = |own: Difference| match branch.kind {
+            BranchKind::For => own.cause != Cause::Files,
+            _ => self.model.sureness(place, own.cause) == Confidence::Certain,
+        };
+        difference.is_some_and(is_sure) && !out_of_step::parts(self.model, caller, id)
     }
 
     fn of_block(&mut self, caller: Caller, block: BlockId, scopes: &FxHashMap<Caller, Changes>) -> Changes {

@@ -14,11 +14,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::blocks::Blocks;
 use super::lengths;
 use super::seeds::Seeds;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, Kind, Returns};
 use crate::program::{Caller, Facts, Object, ObjectId, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, BranchKind, BuiltinType, CallId, Element, Operator, StatementKind, StoreKey, Value, ValueId,
+    BlockId, BranchKind, BuiltinType, CallId, Element, Method, Operator, StatementKind, StoreKey, Value, ValueId,
 };
 
 /// Why a value may be something else on another rank; a later one is surer.
@@ -218,6 +218,24 @@ impl Flood<'_, '_> {
         }
     }
 
+    /// Whether values are one and the same, but for what only shows or hands it on: `tqdm(batches)` and `batches`.
+    fn are_one(&self, file: FileId, values: &[ValueId]) -> bool {
+        let bare = |value: ValueId| self.bare((file, value), 0);
+        values.split_first().is_some_and(|(&first, others)| others.iter().all(|&own| bare(own) == bare(first)))
+    }
+
+    fn bare(&self, place: Place, depth: u32) -> Place {
+        let facts = self.facts;
+        let (file, value) = place;
+        let Value::Call(id) = facts.module(file).value(value).value else { return place };
+        let call = facts.module(file).call(id);
+        let handed = facts.called_symbols(file, id).find_map(|symbol| match symbol.returns() {
+            Returns::Argument(name) => facts.argument(file, call, symbol, name),
+            _ => None,
+        });
+        handed.filter(|_| depth < 8).map_or(place, |own| self.bare((file, own.value), depth + 1))
+    }
+
     /// An element of what a function returns that turned out to differ itself.
     fn next_unpacked(&mut self) -> Option<Place> {
         let index = self.unpacked.iter().position(|&(place, _)| self.unpacks_differing(place))?;
@@ -227,7 +245,10 @@ impl Flood<'_, '_> {
     }
 
     fn insert(&mut self, place: Place, own: Difference, queue: &mut VecDeque<Place>) {
-        if self.values.differing.contains_key(&place) || agrees(self.facts, place) {
+        if self.values.differing.contains_key(&place)
+            || agrees(self.facts, place)
+            || own.cause == Cause::Data && asks_for_form(self.facts, place)
+        {
             return;
         }
         self.values.differing.insert(place, own);
@@ -333,9 +354,16 @@ impl Flood<'_, '_> {
         if let Some(own) = own.filter(|own| own.kind == BranchKind::If) {
             found.extend(self.blocks.choice_around(file, own.range).map(|value| (file, value)));
         }
+        // `batches = tqdm(batches)`
+        found.retain(|&(file, value)| match &facts.module(file).value(value).value {
+            Value::Phi(parts) => !self.are_one(file, parts),
+            _ => true,
+        });
         if returns
             && let Some(function) = facts.function_of(caller)
-            && module.function(function.function).returns.len() > 1
+            && let own = &module.function(function.function).returns
+            && own.len() > 1
+            && !self.are_one(file, own)
         {
             let calls =
                 facts.incoming(function).iter().filter_map(|edge| Some((edge.caller.file, edge.call?)));
@@ -357,6 +385,22 @@ fn agrees(facts: &Facts<'_>, place: Place) -> bool {
         Value::Constant(_) => true,
         Value::Attribute { base, name, .. } => lengths::measures(facts, file, base, name),
         Value::Unpack { base, index: Some(0), .. } => lengths::counts(facts, file, base),
+        _ => false,
+    }
+}
+
+/// Whether a value tells of what form another is, which data of the rank's own don't change: `gradient is None`,
+/// `'accuracy' in history`, `isinstance(batch, dict)`.
+fn asks_for_form(facts: &Facts<'_>, (file, value): Place) -> bool {
+    let module = facts.module(file);
+    match module.value(value).value {
+        Value::Instance(BuiltinType::Bool) => true,
+        Value::Operator { operator: Operator::Compare(method), right, .. } => {
+            method == Method::CONTAINS && matches!(module.value(right).value, Value::Constant(_))
+        }
+        Value::Call(call) => ["builtins.isinstance", "builtins.hasattr", "builtins.callable"]
+            .into_iter()
+            .any(|name| lengths::is_called(facts, file, call, name)),
         _ => false,
     }
 }

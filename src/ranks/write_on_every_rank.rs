@@ -6,8 +6,8 @@ use super::guards::{Atom, Guard, Key, Number};
 use super::model::Model;
 use super::{callbacks, ranks_check};
 use crate::api::{Effect, EffectSet, Kind};
-use crate::finding::{Finding, Label, Level};
-use crate::program::{Caller, Literal, Object, Place};
+use crate::finding::{Confidence, Finding, Label, Level};
+use crate::program::{Caller, Literal, Object, Pattern, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Call, CallId, CallKind};
 
@@ -56,7 +56,12 @@ fn finding(
     let location = model.at_call(caller.file, id);
     let message =
         if others { "every rank but one writes the same file" } else { "every rank writes the same file" };
+    // What only exports or predicts with a trained model is seldom run by several ranks.
+    let trains = |program: &&Program| program.pattern != Pattern::None && program.reached.contains(&caller);
+    let sureness =
+        if model.programs.iter().any(trains) { Confidence::Certain } else { Confidence::Possible };
     let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
+        .confidence(sureness)
         .here("each rank writes")
         .help("let rank 0 write it: `if hvd.rank() == 0:`, or put the rank into its name")
         .in_scope(model.facts.scope_name(caller));
