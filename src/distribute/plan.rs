@@ -9,7 +9,7 @@ use super::job::{Common, Job};
 use super::names::Import;
 use super::step::{Outcome, Step};
 use super::{DISTRIBUTION, INITIALISATION};
-use crate::finding::{Applicability, Confidence, Edit, Finding, Fix, Level, Location};
+use crate::finding::{Applicability, Confidence, Edit, Finding, Fix, Level, Location, Rule};
 use crate::program::{Facts, Pattern, Program};
 use crate::project::FileId;
 use crate::rewrite::Texts;
@@ -85,11 +85,26 @@ fn plan<'c>(
     let mut all = initialisation::steps(job, &files, needed);
     if job.program.already_distributed {
         bring_imports(job, &mut steps, needed);
+        for step in &mut steps {
+            let is_of_taste = OF_TASTE.iter().any(|rule| rule.code == step.finding.rule.code);
+            if is_of_taste {
+                step.finding.confidence = Confidence::Possible;
+            }
+        }
     }
     all.append(&mut steps);
     let refusal = refusal(job, &all, restrictions);
     Plan { program: job.program, steps: all, refusal }
 }
+
+/// What who distributed a program by hand may have left out on purpose: lines of every rank, rates that don't grow. What
+/// several ranks write is told by the model of the ranks, which sees more of it.
+const OF_TASTE: [&Rule; 4] = [
+    &super::learning_rate::RULE.rule,
+    &super::schedule::RULE.rule,
+    &super::output::RULE.rule,
+    &super::checkpoint::RULE.rule,
+];
 
 /// Gives each step the imports of the files that it changes: those of a file are written once, however many steps bring
 /// them.

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::environment;
 use super::model::Model;
 use super::values::Cause;
 use crate::api::Effect;
@@ -422,10 +423,12 @@ fn mirrored(name: &'static str) -> &'static str {
 
 /// Which number of the rank a call returns.
 fn number(facts: &Facts<'_>, place: Place) -> Option<Number> {
-    if facts.gives(place, &[Effect::ReadsRank]) {
+    let told = environment::number(facts, place);
+    let is = |effect: Effect| facts.gives(place, &[effect]) || told.contains(effect);
+    if is(Effect::ReadsRank) {
         Some(Number::World)
     } else {
-        facts.gives(place, &[Effect::ReadsLocalRank]).then_some(Number::Host)
+        is(Effect::ReadsLocalRank).then_some(Number::Host)
     }
 }
 

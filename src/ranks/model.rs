@@ -80,6 +80,14 @@ impl<'c> Model<'c> {
         callers
     }
 
+    /// Whether a program comes to a collective.
+    #[must_use]
+    pub fn communicates(&self, program: &Program) -> bool {
+        program.reached.iter().any(|&caller| {
+            self.comms.of_scope(caller).is_some_and(|body| self.comms.communicates(body))
+        })
+    }
+
     /// Whether a program makes a call: not under the guard of a main module that it imports.
     #[must_use]
     pub fn is_run(&self, caller: Caller, call: CallId) -> bool {

@@ -62,7 +62,9 @@ fn missing(
     let mut under: Vec<(&Definition, Guard)> = Vec::new();
     for &definition in &reaching {
         let of = Caller { file: caller.file, scope: definition.scope };
-        let guard = if of == caller {
+        // Who comes to the code of a function within a function has come to the code around it.
+        let is_around = matches!(module.scope(variable.scope).kind, ScopeKind::Function(_));
+        let guard = if of == caller || is_around {
             model.own_guard(of, definition.block)
         } else {
             model.guard(of, definition.block)

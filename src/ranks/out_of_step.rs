@@ -239,9 +239,8 @@ fn unequal(model: &Model<'_>, caller: Caller, id: CallId) -> Option<Finding> {
         {
             (own, name.range, "the ranks give the collective different names, and wait for each other")
         } else {
-            let gathers = facts.library.lookup("horovod.tensorflow.allgather");
             let tensor = ["tensor", "value"].into_iter().find_map(argument)?;
-            let own = model.values.length((file, tensor.value)).filter(|_| Some(symbol) != gathers)?;
+            let own = model.values.length((file, tensor.value)).filter(|_| !symbol.has(Effect::Grows))?;
             (own, tensor.range, "the ranks give the collective tensors of different shapes")
         };
         let location = model.at_call(file, id);

@@ -1,5 +1,6 @@
 //! After the broadcast all ranks hold the same model, and they keep it the same.
 
+mod behind;
 mod calls;
 
 use petgraph::algo::tarjan_scc;
@@ -68,6 +69,8 @@ struct Replicas<'m, 'c> {
     steps: FxHashMap<(FileId, CallId), Vec<usize>>,
     /// What the `train_step` of a model trains that `fit` runs.
     parts: Vec<usize>,
+    /// The scopes whose code comes to a step.
+    training: FxHashSet<Caller>,
     culprits: Vec<(Location, Manner)>,
 }
 
@@ -80,6 +83,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
             trained: FxHashSet::default(),
             steps: FxHashMap::default(),
             parts: Vec::new(),
+            training: FxHashSet::default(),
             culprits: Vec::new(),
         };
         for training in model.programs.iter().flat_map(|program| loops(program)) {
@@ -98,8 +102,11 @@ impl<'m, 'c> Replicas<'m, 'c> {
         }
         for made in &model.facts.creations {
             // What a layer or a metric makes by a method of its own is a part of it.
-            let is_part =
-                || model.facts.receiver(made.file, model.facts.module(made.file).call(made.call)).is_some();
+            let maker = model.facts.receiver(made.file, model.facts.module(made.file).call(made.call));
+            let is_part = || {
+                let kinds = [Kind::Layer, Kind::Model, Kind::Metric];
+                maker.is_some_and(|maker| kinds.iter().any(|&kind| model.facts.may_be(made.file, maker, kind)))
+            };
             if made.kind == Kind::Variable
                 && !made.derived
                 && model.files.contains(&made.file)
@@ -108,6 +115,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
                 own.number(made.object);
             }
         }
+        own.training = own.scopes_that_train();
         (!own.objects.is_empty()).then_some(own)
     }
 

@@ -12,9 +12,10 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::Blocks;
+use super::environment;
 use super::lengths;
 use super::seeds::Seeds;
-use crate::api::{Effect, Kind, Returns};
+use crate::api::{Effect, EffectSet, Kind};
 use crate::program::{Caller, Facts, Object, ObjectId, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{
@@ -76,10 +77,15 @@ impl Values {
             counted: Vec::new(),
             unpacked: Vec::new(),
         };
-        flood.run(with(&RANK), Cause::Rank);
+        let told: EffectSet = RANK.into_iter().collect();
+        let by_launcher = |&place: &Place| environment::number(facts, place).intersects(told);
+        let numbers = with(&RANK).into_iter().chain(places.iter().copied().filter(by_launcher));
+        flood.run(numbers.collect(), Cause::Rank);
         let seeds = Seeds::new(facts, &flood.values, programs);
         let different = with(&DIFFERENT)
             .into_iter()
+            // What the file system tells is weaker: most often it is the same one.
+            .filter(|&place| !facts.gives(place, &[Effect::ReadsFile, Effect::ReadsEnvironment]))
             .filter(|&place| !(facts.gives(place, &[Effect::DrawsRandom]) && seeds.is_equal(facts, place)));
         flood.run(different.collect(), Cause::Data);
         // How many elements there are is measured and counted with, which may make other lengths differ.
@@ -220,20 +226,11 @@ impl Flood<'_, '_> {
 
     /// Whether values are one and the same, but for what only shows or hands it on: `tqdm(batches)` and `batches`.
     fn are_one(&self, file: FileId, values: &[ValueId]) -> bool {
-        let bare = |value: ValueId| self.bare((file, value), 0);
+        let bare = |value: ValueId| {
+            let next = |&place: &Place| lengths::handed_on(self.facts, place);
+            std::iter::successors(Some((file, value)), next).take(8).last()
+        };
         values.split_first().is_some_and(|(&first, others)| others.iter().all(|&own| bare(own) == bare(first)))
-    }
-
-    fn bare(&self, place: Place, depth: u32) -> Place {
-        let facts = self.facts;
-        let (file, value) = place;
-        let Value::Call(id) = facts.module(file).value(value).value else { return place };
-        let call = facts.module(file).call(id);
-        let handed = facts.called_symbols(file, id).find_map(|symbol| match symbol.returns() {
-            Returns::Argument(name) => facts.argument(file, call, symbol, name),
-            _ => None,
-        });
-        handed.filter(|_| depth < 8).map_or(place, |own| self.bare((file, own.value), depth + 1))
     }
 
     /// An element of what a function returns that turned out to differ itself.

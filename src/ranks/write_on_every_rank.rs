@@ -57,9 +57,12 @@ fn finding(
     let message =
         if others { "every rank but one writes the same file" } else { "every rank writes the same file" };
     // What only exports or predicts with a trained model is seldom run by several ranks.
-    let trains = |program: &&Program| program.pattern != Pattern::None && program.reached.contains(&caller);
+    let is_parallel = |program: &&Program| {
+        program.reached.contains(&caller)
+            && (program.pattern != Pattern::None || model.communicates(program))
+    };
     let sureness =
-        if model.programs.iter().any(trains) { Confidence::Certain } else { Confidence::Possible };
+        if model.programs.iter().any(is_parallel) { Confidence::Certain } else { Confidence::Possible };
     let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
         .confidence(sureness)
         .here("each rank writes")

@@ -61,9 +61,8 @@ impl Model<'_> {
         match facts.module(file).value(value).value {
             Value::Operator { operator: Operator::Not, left, .. } => self.is_computed((file, left), seen),
             Value::Operator { .. } => true,
-            Value::Call(call) if facts.called_functions(file, call).next().is_none() => {
-                !facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Trains))
-            }
+            Value::Call(call) if facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Trains)) => false,
+            Value::Call(call) if facts.called_functions(file, call).next().is_none() => true,
             Value::Attribute { base, narrowed, .. } => {
                 let mut stored = facts.influence().operands(place);
                 stored.any(|from| (narrowed.is_some() || from != (file, base)) && self.is_computed(from, seen))
