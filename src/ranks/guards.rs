@@ -11,7 +11,7 @@ use super::environment;
 use super::model::Model;
 use super::values::Cause;
 use crate::api::Effect;
-use crate::program::{Caller, Facts, FunctionRef, Place};
+use crate::program::{CallEdge, Caller, Facts, FunctionRef, Place};
 use crate::project::FileId;
 use crate::semantic::{BlockId, BranchKind, Constant, Dependence, Method, Operator, Value, ValueId};
 
@@ -396,6 +396,9 @@ impl Model<'_> {
             {
                 continue;
             }
+            if self.is_guarded_by_override(edge, function) {
+                continue;
+            }
             let block = self.facts.module(edge.caller.file).call(call).block;
             if let Some(around) = self.called_under(edge.caller, open) {
                 let own = self.own_guard(edge.caller, block).and(&around);
@@ -408,6 +411,26 @@ impl Model<'_> {
             self.guards.scopes.borrow_mut().insert(caller, guard.clone());
         }
         Some(guard)
+    }
+}
+
+impl Model<'_> {
+    /// Whether a call means a method that others take the place of, one of which calls it on some ranks only: in the
+    /// distributed form of a class `if hvd.rank() == 0: super().save()`.
+    fn is_guarded_by_override(&self, edge: &CallEdge, function: FunctionRef) -> bool {
+        let facts = self.facts;
+        let Some(call) = edge.call else { return false };
+        let mut others = facts.called_functions(edge.caller.file, call).filter(|&other| other != function);
+        others.any(|other| {
+            let of = facts.code_of(other);
+            facts.incoming(function).iter().any(|edge| {
+                edge.caller == of
+                    && edge.call.is_some_and(|call| {
+                        let block = facts.module(of.file).call(call).block;
+                        !self.own_guard(of, block).is_all()
+                    })
+            })
+        })
     }
 }
 

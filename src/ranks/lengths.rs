@@ -135,6 +135,13 @@ fn is_numbered(facts: &Facts<'_>, place: Place, depth: u32) -> bool {
     }
 }
 
+/// What `enumerate` numbers the elements of.
+pub(super) fn enumerated(facts: &Facts<'_>, (file, value): Place) -> Option<Place> {
+    let Value::Call(id) = facts.module(file).value(value).value else { return None };
+    let first = facts.module(file).call(id).arguments.first()?;
+    is_called(facts, file, id, "builtins.enumerate").then_some((file, first.value))
+}
+
 /// What a library's call hands on as it is: `tqdm(batches)`.
 pub(super) fn handed_on(facts: &Facts<'_>, (file, value): Place) -> Option<Place> {
     let Value::Call(id) = facts.module(file).value(value).value else { return None };

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::guards::{Atom, Guard, Literal};
+use super::guards::{Atom, Guard, Key, Literal};
 use super::model::Model;
 use super::ranks_check;
 use super::values::Cause;
@@ -82,7 +82,7 @@ fn missing(
     let missing: Vec<(&Definition, Vec<Literal>)> = under
         .into_iter()
         .map(|(definition, guard)| {
-            let literals = guard.0.into_iter().filter(|own| is_on_rank(own) && !here.implies(own));
+            let literals = guard.0.into_iter().filter(|own| is_on_rank(model, own) && !here.implies(own));
             (definition, literals.collect())
         })
         .collect();
@@ -105,12 +105,25 @@ fn missing(
     Some(finding)
 }
 
-/// Whether ranks differ in a literal for certain, and not only in what they are given to work on.
-fn is_on_rank(literal: &Literal) -> bool {
-    match literal.atom {
+/// Whether ranks differ in a literal for certain, and not only in what they are given to work on, and the same
+/// condition would be known again where the name is used.
+fn is_on_rank(model: &Model<'_>, literal: &Literal) -> bool {
+    match &literal.atom {
         Atom::Is(..) => true,
-        Atom::True(_, cause) => cause == Cause::Rank,
+        Atom::True(key, cause) => *cause == Cause::Rank && is_whole(model, key),
         Atom::Alone => false,
+    }
+}
+
+/// Whether all is known of how a value is computed: of `jets is None` the operands are not.
+fn is_whole(model: &Model<'_>, key: &Key) -> bool {
+    match key {
+        Key::Place(file, value) => {
+            let value = &model.facts.module(*file).value(ValueId::new(*value as usize)).value;
+            !matches!(value, Value::Call(_) | Value::Instance(_))
+        }
+        Key::Number(_) | Key::Constant(_) => true,
+        Key::Of(_, operands) => operands.iter().all(|own| is_whole(model, own)),
     }
 }
 

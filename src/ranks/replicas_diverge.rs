@@ -13,7 +13,7 @@ use super::values::{Cause, Difference};
 use super::{callbacks, out_of_step, ranks_check};
 use crate::api::Kind;
 use crate::finding::{Confidence, Finding, Label, Level, Location};
-use crate::program::{Caller, ObjectId, Program, TrainingLoop, way};
+use crate::program::{Caller, Creation, ObjectId, Program, TrainingLoop, way};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Flow, Module, StatementId, StatementKind};
 
@@ -111,12 +111,24 @@ impl<'m, 'c> Replicas<'m, 'c> {
                 && !made.derived
                 && model.files.contains(&made.file)
                 && !is_part()
+                && !own.is_local(made)
             {
                 own.number(made.object);
             }
         }
         own.training = own.scopes_that_train();
         (!own.objects.is_empty()).then_some(own)
+    }
+
+    /// Whether a variable is meant to differ: it begins with the rank's number, or is summed up over the ranks.
+    fn is_local(&self, made: &Creation) -> bool {
+        let facts = self.model.facts;
+        let call = facts.module(made.file).call(made.call);
+        let is_of_rank = call.arguments.first().is_some_and(|initial| {
+            let difference = self.model.difference((made.file, initial.value));
+            difference.is_some_and(|own| own.cause == Cause::Rank)
+        });
+        is_of_rank || self.model.reduced.contains(&made.object)
     }
 
     fn number(&mut self, object: ObjectId) -> usize {

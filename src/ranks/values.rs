@@ -227,7 +227,9 @@ impl Flood<'_, '_> {
     /// Whether values are one and the same, but for what only shows or hands it on: `tqdm(batches)` and `batches`.
     fn are_one(&self, file: FileId, values: &[ValueId]) -> bool {
         let bare = |value: ValueId| {
-            let next = |&place: &Place| lengths::handed_on(self.facts, place);
+            let next = |&place: &Place| {
+                lengths::handed_on(self.facts, place).or_else(|| lengths::enumerated(self.facts, place))
+            };
             std::iter::successors(Some((file, value)), next).take(8).last()
         };
         values.split_first().is_some_and(|(&first, others)| others.iter().all(|&own| bare(own) == bare(first)))

@@ -59,6 +59,7 @@ fn finding(
     // What only exports or predicts with a trained model is seldom run by several ranks.
     let is_parallel = |program: &&Program| {
         program.reached.contains(&caller)
+            && !model.is_launched(program)
             && (program.pattern != Pattern::None || model.communicates(program))
     };
     let sureness =
@@ -145,6 +146,11 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
             paths.push((file, receiver));
         }
     }
+    let mut symbols = facts.called_symbols(file, id);
+    match symbols.find_map(|symbol| facts.argument(file, call, symbol, DESTINATION)) {
+        Some(destination) => return Some(vec![(file, destination.value)]),
+        None => {}
+    }
     match first() {
         Some(first) if call.arguments[0].passing == crate::semantic::Passing::Positional => {
             paths.insert(0, first);
@@ -159,6 +165,9 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
     });
     Some(paths)
 }
+
+/// The parameter of functions that copy.
+const DESTINATION: &str = "dst";
 
 /// The parameter of summary writers that write somewhere.
 const DIRECTORY: &str = "logdir";

@@ -60,15 +60,38 @@ impl Model<'_> {
         }
         match facts.module(file).value(value).value {
             Value::Operator { operator: Operator::Not, left, .. } => self.is_computed((file, left), seen),
-            Value::Operator { .. } => true,
+            Value::Operator { .. } => self.is_local(place, &mut FxHashSet::default()),
             Value::Call(call) if facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Trains)) => false,
-            Value::Call(call) if facts.called_functions(file, call).next().is_none() => true,
+            Value::Call(call) if facts.called_functions(file, call).next().is_none() => {
+                self.is_local(place, &mut FxHashSet::default())
+            }
             Value::Attribute { base, narrowed, .. } => {
                 let mut stored = facts.influence().operands(place);
                 stored.any(|from| (narrowed.is_some() || from != (file, base)) && self.is_computed(from, seen))
             }
             Value::Item { .. } | Value::Unpack { .. } | Value::Iteration(_) => false,
             _ => facts.influence().operands(place).any(|from| self.is_computed(from, seen)),
+        }
+    }
+
+    /// Whether something that is each rank's own goes into a value, and not what ranks agree on where there are several
+    /// of them: `hvd.allreduce(loss) if hvd.size() > 1 else loss`.
+    fn is_local(&self, place: Place, seen: &mut FxHashSet<Place>) -> bool {
+        let facts = self.facts;
+        let (file, value) = place;
+        if self.difference(place).is_none() || !seen.insert(place) {
+            return false;
+        }
+        let is_agreed = |&part: &ValueId| facts.gives((file, part), &[Effect::Agrees]);
+        let mut parts = facts.influence().operands(place).filter(|&from| self.difference(from).is_some());
+        match &facts.module(file).value(value).value {
+            Value::Phi(alternatives) if alternatives.iter().any(is_agreed) => false,
+            Value::Operator { .. } | Value::Phi(_) | Value::Call(_) => {
+                let mut parts = parts.peekable();
+                parts.peek().is_none() || parts.any(|part| self.is_local(part, seen))
+            }
+            Value::Cell(_) | Value::Parameter(..) | Value::Import(_) => parts.any(|part| self.is_local(part, seen)),
+            _ => true,
         }
     }
 

@@ -138,8 +138,12 @@ impl Replicas<'_, '_> {
             }
             // Which file it is may be put together of anything; that it is another one is known of the rank's number.
             let worst = worst.filter(|own| own.cause == Cause::Rank || !symbol.has(Effect::LoadsWeights));
-            if symbol.has(Effect::LoadsWeights) && !self.trains_behind(file, id) {
-                return Some(all_equal(changed));
+            if symbol.has(Effect::LoadsWeights) {
+                // Counters beside a model are loaded for the loop, which the model of the ranks asks for itself.
+                changed.retain(|&own| facts.kind(self.objects[own]) != Some(Kind::Variable));
+                if !self.trains_behind(file, id) {
+                    return Some(all_equal(changed));
+                }
             }
             return Some(self.assigned(&changed, worst, at, true));
         }
