@@ -99,10 +99,11 @@ fn plan<'c>(
 
 /// What who distributed a program by hand may have left out on purpose: lines of every rank, rates that don't grow. What
 /// several ranks write is told by the model of the ranks, which sees more of it.
-const OF_TASTE: [&Rule; 3] = [
+const OF_TASTE: [&Rule; 4] = [
     &super::learning_rate::RULE.rule,
     &super::schedule::RULE.rule,
     &super::output::RULE.rule,
+    &super::checkpoint::RULE.rule,
 ];
 
 /// Gives each step the imports of the files that it changes: those of a file are written once, however many steps bring

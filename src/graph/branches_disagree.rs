@@ -253,9 +253,7 @@ fn loops(graph: &Graph<'_>, module: &Module, caller: Caller) -> Vec<Finding> {
                 continue;
             };
             let name = module.variable_name(definition.variable);
-            if !relaxed
-                && has_fixed_shape(module, initial)
-                && grows(graph, caller, definition.value, &before)
+            if !relaxed && has_fixed_shape(module, initial) && grows(graph, caller, definition.value, &before)
             {
                 let message = format!("`{name}` has another shape behind each turn of this loop");
                 let finding = graph

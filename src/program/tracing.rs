@@ -86,8 +86,7 @@ impl Tracing {
                 } else {
                     traced.conversion
                 };
-                let once = traced.once
-                    || edge.call.is_some_and(|call| facts.is_in_first_call(caller, call));
+                let once = traced.once || edge.call.is_some_and(|call| facts.is_in_first_call(caller, call));
                 let next = Traced { reason: Reason::Called(edge), once, conversion };
                 queue.push_back((facts.code_of(function), next));
             }

@@ -127,7 +127,8 @@ fn is_numbered(facts: &Facts<'_>, place: Place, depth: u32) -> bool {
                 let returns = &facts.module(function.file).function(function.function).returns;
                 returns.iter().map(move |&value| (function.file, value))
             });
-            handed_on(facts, place).map_or_else(|| all(returned.collect()), |own| is_numbered(facts, own, depth))
+            handed_on(facts, place)
+                .map_or_else(|| all(returned.collect()), |own| is_numbered(facts, own, depth))
         }
         Value::Phi(parts) => all(parts.iter().map(|&part| (file, part)).collect()),
         Value::Parameter(..) | Value::Cell(_) => all(facts.influence().operands(place).collect()),

@@ -7,8 +7,8 @@ use super::comms::Comms;
 use super::guards::Known;
 use super::seeds::Seeds;
 use super::values::{Difference, Values};
-use crate::finding::Location;
 use crate::api::{Effect, Kind};
+use crate::finding::Location;
 use crate::program::{Caller, Facts, Literal, Object, ObjectId, Place, Program};
 use crate::project::FileId;
 use crate::rewrite::Texts;
@@ -88,9 +88,10 @@ impl<'c> Model<'c> {
     /// Whether a program comes to a collective.
     #[must_use]
     pub fn communicates(&self, program: &Program) -> bool {
-        program.reached.iter().any(|&caller| {
-            self.comms.of_scope(caller).is_some_and(|body| self.comms.communicates(body))
-        })
+        program
+            .reached
+            .iter()
+            .any(|&caller| self.comms.of_scope(caller).is_some_and(|body| self.comms.communicates(body)))
     }
 
     /// Whether a program starts its ranks itself, `horovod.spark.run(train)`: some of its code runs before them.
@@ -98,9 +99,10 @@ impl<'c> Model<'c> {
     pub fn is_launched(&self, program: &Program) -> bool {
         let facts = self.facts;
         let launches = |file, call| facts.called_symbols(file, call).any(|symbol| facts.is_launcher(symbol));
-        program.files().into_iter().any(|file| {
-            (0..facts.module(file).calls.len()).map(CallId::new).any(|call| launches(file, call))
-        })
+        program
+            .files()
+            .into_iter()
+            .any(|file| (0..facts.module(file).calls.len()).map(CallId::new).any(|call| launches(file, call)))
     }
 
     /// Whether a program makes a call: not under the guard of a main module that it imports.

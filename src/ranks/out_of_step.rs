@@ -170,7 +170,9 @@ fn finding(model: &Model<'_>, caller: Caller, branch: &Branch, own: Difference, 
     }
     finding.flow = flow;
     let sureness = match branch.condition {
-        Some(condition) if branch.kind != BranchKind::For => model.sureness((caller.file, condition), own.cause),
+        Some(condition) if branch.kind != BranchKind::For => {
+            model.sureness((caller.file, condition), own.cause)
+        }
         _ if own.cause == Cause::Files => Confidence::Possible,
         _ => Confidence::Certain,
     };

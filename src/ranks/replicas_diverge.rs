@@ -105,7 +105,8 @@ impl<'m, 'c> Replicas<'m, 'c> {
             let maker = model.facts.receiver(made.file, model.facts.module(made.file).call(made.call));
             let is_part = || {
                 let kinds = [Kind::Layer, Kind::Model, Kind::Metric];
-                maker.is_some_and(|maker| kinds.iter().any(|&kind| model.facts.may_be(made.file, maker, kind)))
+                maker
+                    .is_some_and(|maker| kinds.iter().any(|&kind| model.facts.may_be(made.file, maker, kind)))
             };
             if made.kind == Kind::Variable
                 && !made.derived

@@ -19,7 +19,8 @@ use crate::api::{Effect, EffectSet, Kind};
 use crate::program::{Caller, Facts, Object, ObjectId, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, BranchKind, BuiltinType, CallId, Element, Method, Operator, StatementKind, StoreKey, Value, ValueId,
+    BlockId, BranchKind, BuiltinType, CallId, Element, Method, Operator, StatementKind, StoreKey, Value,
+    ValueId,
 };
 
 /// Why a value may be something else on another rank; a later one is surer.
@@ -232,7 +233,9 @@ impl Flood<'_, '_> {
             };
             std::iter::successors(Some((file, value)), next).take(8).last()
         };
-        values.split_first().is_some_and(|(&first, others)| others.iter().all(|&own| bare(own) == bare(first)))
+        values
+            .split_first()
+            .is_some_and(|(&first, others)| others.iter().all(|&own| bare(own) == bare(first)))
     }
 
     /// An element of what a function returns that turned out to differ itself.

@@ -18,15 +18,12 @@ impl Model<'_> {
         let (file, Some(call)) = (edge.caller.file, edge.call) else { return false };
         edge.via == Via::Library
             && (self.facts.module(file).call(call).kind == CallKind::Decorator
-                || self
-                    .facts
-                    .called_symbols(file, call)
-                    .any(|symbol| {
-                        let class = self.facts.library.returned_class(symbol).unwrap_or(symbol);
-                        symbol.has(Effect::Traces)
-                            || symbol.has(Effect::KeepsLength)
-                            || self.facts.library.kind_of_class(class) == Kind::Estimator
-                    }))
+                || self.facts.called_symbols(file, call).any(|symbol| {
+                    let class = self.facts.library.returned_class(symbol).unwrap_or(symbol);
+                    symbol.has(Effect::Traces)
+                        || symbol.has(Effect::KeepsLength)
+                        || self.facts.library.kind_of_class(class) == Kind::Estimator
+                }))
     }
 
     /// Whether a condition says something of the rank's number alone.
@@ -61,13 +58,18 @@ impl Model<'_> {
         match facts.module(file).value(value).value {
             Value::Operator { operator: Operator::Not, left, .. } => self.is_computed((file, left), seen),
             Value::Operator { .. } => self.is_local(place, &mut FxHashSet::default()),
-            Value::Call(call) if facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Trains)) => false,
+            Value::Call(call)
+                if facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Trains)) =>
+            {
+                false
+            }
             Value::Call(call) if facts.called_functions(file, call).next().is_none() => {
                 self.is_local(place, &mut FxHashSet::default())
             }
             Value::Attribute { base, narrowed, .. } => {
                 let mut stored = facts.influence().operands(place);
-                stored.any(|from| (narrowed.is_some() || from != (file, base)) && self.is_computed(from, seen))
+                stored
+                    .any(|from| (narrowed.is_some() || from != (file, base)) && self.is_computed(from, seen))
             }
             Value::Item { .. } | Value::Unpack { .. } | Value::Iteration(_) => false,
             _ => facts.influence().operands(place).any(|from| self.is_computed(from, seen)),
@@ -90,7 +92,9 @@ impl Model<'_> {
                 let mut parts = parts.peekable();
                 parts.peek().is_none() || parts.any(|part| self.is_local(part, seen))
             }
-            Value::Cell(_) | Value::Parameter(..) | Value::Import(_) => parts.any(|part| self.is_local(part, seen)),
+            Value::Cell(_) | Value::Parameter(..) | Value::Import(_) => {
+                parts.any(|part| self.is_local(part, seen))
+            }
             _ => true,
         }
     }

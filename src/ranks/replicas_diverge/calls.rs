@@ -170,9 +170,11 @@ impl Replicas<'_, '_> {
             .callees(file, id)
             .iter()
             .any(|edge| matches!(facts.solution.object(edge.callee), Object::External(_)));
-        let variables = module.call(id).arguments.iter().filter_map(|argument| match module.value(argument.value).value {
-            Value::Attribute { base, .. } => Some((file, base)),
-            _ => None,
+        let variables = module.call(id).arguments.iter().filter_map(|argument| {
+            match module.value(argument.value).value {
+                Value::Attribute { base, .. } => Some((file, base)),
+                _ => None,
+            }
         });
         let variables: Vec<Place> = variables.filter(|_| is_library).collect();
         let owners = variables.into_iter().flat_map(|(file, base)| facts.solution.values(file, base));
