@@ -109,7 +109,7 @@ fn joined(
     for run in &mut runs {
         run.unbound = read_elsewhere(text.module, run);
         run.is_awaited |= reads
-            && run.calls.iter().any(|&call| writes_model(job, file, text.module.call(call)))
+            && run.calls.iter().any(|&call| job.facts.concerns_weights(file, text.module.call(call)))
             && meetings.all_come(file, run.calls[0]);
     }
     runs
@@ -196,27 +196,12 @@ fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet {
 /// Whether a call writes to an open file, whose opening is what differs between ranks, or into memory.
 fn is_of_own_file(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     let facts = job.facts;
-    let memory = ["io.BytesIO", "io.StringIO"].map(|name| facts.library.lookup(name));
-    let is_in_memory = |object| facts.symbol(object).is_some_and(|symbol| memory.contains(&Some(symbol)));
     let is_file = |value| {
         facts.may_be(file, value, Kind::FileWriter)
-            || facts.objects(file, value).any(|(_, object)| is_in_memory(object))
             || facts.objects(file, value).any(|(id, _)| facts.builtin_class(id) == Some("file"))
     };
     facts.receiver(file, call).is_some_and(is_file)
         || call.arguments.iter().any(|argument| is_file(argument.value))
-}
-
-/// Whether a call writes a model's weights, or a checkpoint.
-fn writes_model(job: &Job<'_>, file: FileId, call: &Call) -> bool {
-    let facts = job.facts;
-    let of_training = |value| {
-        [Kind::Model, Kind::Checkpoint, Kind::CheckpointManager, Kind::Saver]
-            .into_iter()
-            .any(|kind| facts.may_be(file, value, kind))
-    };
-    facts.receiver(file, call).is_some_and(of_training)
-        || call.arguments.iter().any(|argument| of_training(argument.value))
 }
 
 /// The texts that the paths of the files which the program reads are made of. What is put there is input, which every
@@ -242,7 +227,7 @@ fn asks_for_existence(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 
 /// Whether a path that a call is given names a file that the program reads.
 pub(super) fn names_input(job: &Job<'_>, file: FileId, call: CallId, inputs: &FxHashSet<Place>) -> bool {
-    !writes_model(job, file, job.facts.module(file).call(call))
+    !job.facts.concerns_weights(file, job.facts.module(file).call(call))
         && texts_behind(job, &arguments(job, file, call)).iter().any(|text| inputs.contains(text))
 }
 
