@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::awaited::{Meetings, wait};
+use super::awaited::{all_ranks_come, wait};
 use super::job::Job;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::runs_started;
@@ -17,7 +17,7 @@ use crate::semantic::{Call, CallId};
 /// The files that every rank opens for writing.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let mut found = Vec::new();
-    let opened = Opened { job, rule, inputs: paths_read(job), meetings: Meetings::new(job) };
+    let opened = Opened { job, rule, inputs: paths_read(job) };
     for (file, id) in job.calls() {
         let call = job.facts.module(file).call(id);
         let step = if job.facts.called_symbols(file, id).any(|symbol| {
@@ -80,7 +80,6 @@ struct Opened<'j, 'c> {
     job: &'j Job<'c>,
     rule: &'static Rule,
     inputs: FxHashSet<Place>,
-    meetings: Meetings<'j, 'c>,
 }
 
 impl Opened<'_, '_> {
@@ -102,7 +101,7 @@ impl Opened<'_, '_> {
         if names_input(job, file, id, &self.inputs) {
             let mut managers = text.module.managers.iter();
             let (_, statement) = managers.find(|(manager, _)| *manager == call.result)?;
-            if !self.meetings.all_come(file, id) {
+            if !all_ranks_come(self.job, file, id) {
                 return None;
             }
             edits.extend(text.after(*statement, &[&wait(job, file)]));

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::awaited::Meetings;
+use super::awaited::all_ranks_come;
 use super::job::Job;
 use super::ranked::is_for_one_rank;
 use super::started::runs_started;
@@ -52,39 +52,33 @@ struct Writing {
 pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
     let reads = reads_what_it_writes(job);
     let inputs = paths_read(job);
-    let meetings = Meetings::new(job);
     let mut found = Vec::new();
     for file in job.program.files() {
         let module = job.facts.module(file);
         let mut writings: Vec<Writing> = Vec::new();
-        for index in 0..module.calls.len() {
-            let call = CallId::new(index);
+        for call in job.calls_in(file) {
             if let Some(sort) = sort(job, file, call)
-                && job.runs(file, call)
                 && runs_started(job, file, call)
                 && !is_for_one_rank(job, file, call)
             {
                 let is_input = sort == Sort::File && names_input(job, file, call, &inputs);
                 // Where the others can't wait for it, each rank writes it.
-                if !is_input || meetings.all_come(file, call) {
+                if !is_input || all_ranks_come(job, file, call) {
                     writings.push(Writing { statement: module.call(call).statement, call, sort, is_input });
                 }
             }
         }
         writings.sort_by_key(|writing| writing.statement);
         writings.dedup_by_key(|writing| writing.statement);
-        found.extend(joined(job, file, &writings, reads, &meetings));
+        found.extend(joined(job, file, &writings, reads));
     }
     found
 }
 
-fn joined(
-    job: &Job<'_>,
-    file: FileId,
-    writings: &[Writing],
-    reads: bool,
-    meetings: &Meetings<'_, '_>,
-) -> Vec<Run> {
+fn joined(job: &Job<'_>, file: FileId, writings: &[Writing], reads: bool) -> Vec<Run> {
+    if writings.is_empty() {
+        return Vec::new();
+    }
     let Some(text) = job.text(file) else { return Vec::new() };
     let mut runs: Vec<Run> = Vec::new();
     for &Writing { statement, call, sort, is_input } in writings {
@@ -110,7 +104,7 @@ fn joined(
         run.unbound = read_elsewhere(text.module, run);
         run.is_awaited |= reads
             && run.calls.iter().any(|&call| job.facts.concerns_weights(file, text.module.call(call)))
-            && meetings.all_come(file, run.calls[0]);
+            && all_ranks_come(job, file, run.calls[0]);
     }
     runs
 }

@@ -152,8 +152,10 @@ impl<'a> Facts<'a> {
     /// Whether a call is `open`.
     #[must_use]
     pub fn opens(&self, file: FileId, call: &Call) -> bool {
-        let open = self.library.lookup("builtins.open");
-        self.objects(file, call.callee).any(|(_, object)| open.is_some() && self.symbol(object) == open)
+        self.objects(file, call.callee).any(|(_, object)| {
+            let symbol = self.symbol(object).filter(|symbol| symbol.has(Effect::ReadsFile));
+            symbol.is_some() && symbol == self.library.lookup("builtins.open")
+        })
     }
 
     /// Whether a call is `open` with a mode that writes.
