@@ -73,6 +73,13 @@ impl Change {
         }
     }
 
+    /// As [`Self::then`], but what it remembers is the last change that ranks have to make together: where ways meet
+    /// again, those that changed the same last come from the same place.
+    fn followed_by(self, next: Self) -> Self {
+        let touched = if next == Self::EQUAL { None } else { next.touched.or(self.touched) };
+        Self { touched, ..self.then(next) }
+    }
+
     /// Whether it does the same, whatever is to blame for it.
     fn is_like(self, other: Self) -> bool {
         (self.equal == State::Equal) == (other.equal == State::Equal)
@@ -106,6 +113,14 @@ pub(super) fn then(first: &Changes, next: &Changes) -> Changes {
         changes.insert(object, before.then(change));
     }
     changes
+}
+
+/// What happened up to a place, and then something more.
+pub(super) fn follow(before: &mut Changes, next: &Changes) {
+    for (&object, &change) in next {
+        let own = before.entry(object).or_insert(Change::NONE);
+        *own = own.followed_by(change);
+    }
 }
 
 /// One or the other, and all ranks the same.
