@@ -155,17 +155,8 @@ impl Model<'_> {
     /// What it says of the rank that a branch goes to one of its arms.
     fn arm(&self, caller: Caller, block: BlockId, arm: usize) -> Guard {
         let branch = self.facts.module(caller.file).scope(caller.scope).flow.blocks[block.index()].branch;
-        let Some(branch) = branch else { return Guard::default() };
-        let holds = match branch.kind {
-            BranchKind::If | BranchKind::And | BranchKind::While => arm == 0,
-            BranchKind::Or => arm != 0,
-            BranchKind::For | BranchKind::Match | BranchKind::Try | BranchKind::Assert => {
-                return Guard::default();
-            }
-        };
-        branch
-            .condition
-            .map_or_else(Guard::default, |condition| self.literals((caller.file, condition), holds))
+        let told = branch.and_then(|branch| Some((branch.condition?, outcome(branch.kind, arm)?)));
+        told.map_or_else(Guard::default, |(condition, holds)| self.literals((caller.file, condition), holds))
     }
 
     /// What it says of the rank that a condition is true, or that it is false.
@@ -369,6 +360,15 @@ impl Model<'_> {
             self.guards.scopes.borrow_mut().insert(caller, guard.clone());
         }
         Some(guard)
+    }
+}
+
+/// What the condition of a branch is where control goes to one of its arms; `None` if it is no truth.
+pub(super) fn outcome(kind: BranchKind, arm: usize) -> Option<bool> {
+    match kind {
+        BranchKind::If | BranchKind::And | BranchKind::While => Some(arm == 0),
+        BranchKind::Or => Some(arm != 0),
+        BranchKind::For | BranchKind::Match | BranchKind::Try | BranchKind::Assert => None,
     }
 }
 

@@ -13,7 +13,6 @@
 //!
 //! A project in which no program uses Horovod has no model: nothing of this room costs it anything.
 
-mod alone;
 mod blocks;
 pub mod broadcast_without_effect;
 mod callbacks;
@@ -31,15 +30,16 @@ pub mod out_of_step;
 pub mod rank_not_called;
 pub mod replicas_diverge;
 mod seeds;
+mod unreached;
 mod values;
 pub mod write_on_every_rank;
 pub mod wrong_horovod_module;
 
-pub use alone::Alone;
 pub use blocks::{Blocks, Contents};
 pub use comms::Comms;
 pub use guards::{Atom, Guard, Key, Literal, Number};
 pub use model::Model;
+pub use unreached::Unreached;
 pub use values::{Cause, Difference, Values};
 
 use crate::checks::{Check, Context};

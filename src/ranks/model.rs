@@ -2,12 +2,12 @@
 
 use rustc_hash::FxHashSet;
 
-use super::alone::Alone;
 use super::blocks::Blocks;
 use super::comms::Comms;
 use super::guards::Known;
 use super::replicas_diverge::reads_that_differ;
 use super::seeds::Seeds;
+use super::unreached::Unreached;
 use super::values::{Difference, Values};
 use crate::finding::Location;
 use crate::program::{Caller, Facts, Literal, Object, Place, Program};
@@ -36,8 +36,8 @@ pub struct Model<'c> {
     pub seeds: Seeds,
     /// Guards that were asked for before.
     pub(super) guards: Known,
-    /// What only a single rank runs.
-    pub alone: Alone,
+    /// What none of several ranks runs.
+    pub unreached: Unreached,
     /// What each function communicates.
     pub comms: Comms,
 }
@@ -57,10 +57,10 @@ impl<'c> Model<'c> {
         let blocks = Blocks::new(facts, &files);
         let (values, seeds) = Values::new(facts, &blocks, &files, &programs);
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
-        let alone = Alone::default();
+        let unreached = Unreached::default();
         let mut model =
-            Self { facts, texts, programs, files, traced, blocks, values, seeds, guards, alone, comms };
-        model.alone = Alone::new(&model);
+            Self { facts, texts, programs, files, traced, blocks, values, seeds, guards, unreached, comms };
+        model.unreached = Unreached::new(&model);
         model.comms = Comms::new(&model);
         model.follow_variables();
         Some(model)

@@ -191,7 +191,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
         let model = self.model;
         let block = &model.facts.module(caller.file).scope(caller.scope).flow.blocks[id.index()];
         let several =
-            block.successors.iter().enumerate().filter(|&(arm, _)| !model.alone.is_arm(caller, id, arm));
+            block.successors.iter().enumerate().filter(|&(arm, _)| !model.unreached.is_arm(caller, id, arm));
         let arms = several.map(|(_, next)| next).filter(|next| behind[next.index()].is_some());
         let arms: Vec<BlockId> = arms.copied().collect();
         let Some((&first, others)) = arms.split_first() else {

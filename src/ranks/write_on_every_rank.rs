@@ -20,7 +20,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
         let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
         for index in 0..flow.blocks.len() {
             let block = BlockId::new(index);
-            if !flow.is_reachable(block) || model.alone.is_block(caller, block) {
+            if !flow.is_reachable(block) || model.unreached.is_block(caller, block) {
                 continue;
             }
             for &call in &model.blocks.of(caller, block).calls {

@@ -169,7 +169,7 @@ impl Replicas<'_, '_> {
                 branch.kind == BranchKind::Try || self.model.facts.is_main_guard(caller.file, &branch)
             });
             for (arm, next) in block.successors.iter().enumerate() {
-                if !(is_first_only && arm > 0 || self.model.alone.is_arm(caller, id, arm)) {
+                if !(is_first_only && arm > 0 || self.model.unreached.is_arm(caller, id, arm)) {
                     edges[next.index()].push((id, arm));
                 }
             }

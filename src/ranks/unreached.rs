@@ -1,56 +1,54 @@
-//! Code that runs only if there is a single rank, as `if hvd.size() == 1:` says: nothing can go wrong between ranks
-//! there.
+//! Code that no rank comes to when there are several: that of a single rank, as `if hvd.size() == 1:` says, and that
+//! of a rank whose number is another one. Nothing can go wrong between ranks there.
 
 use rustc_hash::FxHashSet;
 
+use super::guards::{Atom, Literal, mirrored, outcome};
 use super::model::Model;
 use crate::api::Effect;
 use crate::program::{Caller, Place};
 use crate::semantic::{BlockId, BranchKind, Flow, Operator, Value};
 
-/// What only a single rank runs.
+/// What none of several ranks runs.
 #[derive(Debug, Default)]
-pub struct Alone {
+pub struct Unreached {
     arms: FxHashSet<(Caller, BlockId, usize)>,
     blocks: FxHashSet<(Caller, BlockId)>,
 }
 
-impl Alone {
-    /// What the programs' conditions on the number of ranks say.
+impl Unreached {
+    /// What the programs' conditions on the ranks and their number say.
     #[must_use]
     pub fn new(model: &Model<'_>) -> Self {
-        let mut alone = Self::default();
-        if !model.asks_for_size() {
-            return alone;
-        }
+        let mut unreached = Self::default();
         for caller in model.callers() {
             let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
-            let before = alone.arms.len();
+            let before = unreached.arms.len();
             for (index, block) in flow.blocks.iter().enumerate() {
                 let id = BlockId::new(index);
-                let arms = (0..block.successors.len()).filter(|&arm| model.is_arm_of_one(caller, id, arm));
-                alone.arms.extend(arms.map(|arm| (caller, id, arm)));
+                let arms = (0..block.successors.len()).filter(|&arm| model.is_arm_of_none(caller, id, arm));
+                unreached.arms.extend(arms.map(|arm| (caller, id, arm)));
             }
-            if alone.arms.len() > before {
-                alone.close(caller, flow);
+            if unreached.arms.len() > before {
+                unreached.close(caller, flow);
             }
         }
-        alone
+        unreached
     }
 
-    /// Whether a single rank goes to this arm of a branch, and never one of several.
+    /// Whether none of several ranks goes to this arm of a branch.
     #[must_use]
     pub fn is_arm(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
         !self.arms.is_empty() && self.arms.contains(&(caller, block, arm))
     }
 
-    /// Whether a block is run by a single rank, and never by one of several.
+    /// Whether none of several ranks comes to a block.
     #[must_use]
     pub fn is_block(&self, caller: Caller, block: BlockId) -> bool {
         !self.blocks.is_empty() && self.blocks.contains(&(caller, block))
     }
 
-    /// Finds the blocks that control comes to through such arms alone.
+    /// Finds the blocks that control comes to through such arms unreached.
     fn close(&mut self, caller: Caller, flow: &Flow) {
         let mut seen: FxHashSet<BlockId> = FxHashSet::default();
         let mut work = vec![Flow::ENTRY];
@@ -66,23 +64,16 @@ impl Alone {
 }
 
 impl Model<'_> {
-    fn asks_for_size(&self) -> bool {
-        let is_size = |(file, call)| {
-            self.files.contains(&file)
-                && self.facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::ReadsSize))
-        };
-        self.facts.calls_with(Effect::ReadsSize).into_iter().any(is_size)
-    }
-
-    fn is_arm_of_one(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
+    fn is_arm_of_none(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
         let branch = self.facts.module(caller.file).scope(caller.scope).flow.blocks[block.index()].branch;
-        let Some(branch) = branch else { return false };
-        let holds = match branch.kind {
-            BranchKind::If | BranchKind::And | BranchKind::While => arm == 0,
-            BranchKind::Or => arm != 0,
-            BranchKind::For | BranchKind::Match | BranchKind::Try | BranchKind::Assert => return false,
-        };
-        branch.condition.is_some_and(|condition| self.says_one((caller.file, condition), holds, 0))
+        let told = branch.and_then(|branch| Some((branch.condition?, outcome(branch.kind, arm)?)));
+        let Some((condition, holds)) = told else { return false };
+        let condition = (caller.file, condition);
+        self.says_one(condition, holds, 0)
+            || self.literals(condition, holds).0.iter().any(|literal| {
+                let other = Literal { atom: literal.atom.clone(), holds: !literal.holds };
+                matches!(literal.atom, Atom::Is(..)) && self.own_guard(caller, block).implies(&other)
+            })
     }
 
     /// Whether a condition is so only if there is a single rank.
@@ -99,7 +90,7 @@ impl Model<'_> {
             Value::Operator { operator: Operator::Compare(method), left, right } => {
                 let (count, name) = match (self.is_size((file, left)), self.is_size((file, right))) {
                     (true, false) => (self.int((file, right)), method.name()),
-                    (false, true) => (self.int((file, left)), super::guards::mirrored(method.name())),
+                    (false, true) => (self.int((file, left)), mirrored(method.name())),
                     _ => return false,
                 };
                 count.is_some_and(|count| !may_be_several(name, count, holds))
