@@ -16,6 +16,7 @@
 mod arms;
 pub mod branch_leaves_name_undefined;
 pub mod branches_disagree;
+pub mod dataflow;
 mod dtype;
 pub mod eager_call_on_tensor;
 pub mod exception_not_caught;
