@@ -18,6 +18,8 @@ pub enum Refusal {
     Asynchronous,
     /// A `lambda` that has no graph: in a decorator, as the body of another one, as a test.
     LambdaWithoutGraph,
+    /// An `if` that begins the `else` of a `try`: they take the two for one.
+    BranchBeginsElse,
     /// The key `"."`, `"["` or `"]"` of a qualified name.
     Key,
 }
@@ -29,6 +31,7 @@ impl fmt::Display for Refusal {
             Self::StatementInClass => "a docstring, a call, a branch or a loop directly in a class",
             Self::Asynchronous => "`async`",
             Self::LambdaWithoutGraph => "a `lambda` in a decorator, in a `lambda` or as a test",
+            Self::BranchBeginsElse => "an `if` that begins the `else` of a `try`",
             Self::Key => "a key of punctuation",
         })
     }
@@ -64,6 +67,9 @@ fn visit(node: Node<'_>, around: Around) -> Option<Refusal> {
         | Node::Statement(
             Stmt::Expr(_) | Stmt::For(_) | Stmt::While(_) | Stmt::With(_) | Stmt::Try(_) | Stmt::Raise(_),
         ) if around == Around::Class => return Some(Refusal::StatementInClass),
+        Node::Statement(Stmt::Try(own)) if matches!(own.orelse.first(), Some(Stmt::If(_))) => {
+            return Some(Refusal::BranchBeginsElse);
+        }
         Node::If(..) if node.arm().is_some_and(|(test, _)| test.is_lambda_expr()) => {
             return Some(Refusal::LambdaWithoutGraph);
         }

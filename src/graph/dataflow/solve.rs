@@ -36,22 +36,31 @@ enum Direction {
 struct Flow {
     before: Vec<FixedBitSet>,
     after: Vec<FixedBitSet>,
+    /// Nodes that were visited more than once.
+    again: FixedBitSet,
 }
 
 /// Joins what flows into each node until nothing changes, from the graph's entry or its exits. What can't be reached from
 /// there stays empty.
+///
+/// The order is TensorFlow's, because it decides what is visited again: first in, first out, and a node waits as often as others
+/// send control to it before its first visit. Here it waits at most twice, there its visits can double with each branch.
 fn flow(graph: &Control, direction: Direction, transfer: impl Fn(NodeId, &mut FixedBitSet)) -> Flow {
     let count = graph.nodes.len();
-    let mut flow = Flow { before: vec![FixedBitSet::new(); count], after: vec![FixedBitSet::new(); count] };
+    let none = vec![FixedBitSet::new(); count];
+    let mut flow = Flow { before: none.clone(), after: none, again: FixedBitSet::with_capacity(count) };
     let mut work: VecDeque<NodeId> = match direction {
         Direction::Forward => (0..count.min(1)).collect(),
         Direction::Backward => graph.exits.iter().copied().collect(),
     };
-    let mut is_waiting = FixedBitSet::with_capacity(count);
-    work.iter().for_each(|&node| is_waiting.insert(node));
+    let mut waiting = vec![0_u8; count];
+    work.iter().for_each(|&node| waiting[node] = 1);
     let mut is_visited = FixedBitSet::with_capacity(count);
     while let Some(node) = work.pop_front() {
-        is_waiting.set(node, false);
+        waiting[node] -= 1;
+        if is_visited.put(node) {
+            flow.again.insert(node);
+        }
         let own = &graph.nodes[node];
         let (from, to) = match direction {
             Direction::Forward => (&own.previous, &own.next),
@@ -61,11 +70,11 @@ fn flow(graph: &Control, direction: Direction, transfer: impl Fn(NodeId, &mut Fi
         from.iter().for_each(|&from| facts.union_with(&flow.after[from]));
         flow.before[node] = facts.clone();
         transfer(node, &mut facts);
-        is_visited.insert(node);
         let is_changed = !equal(&facts, &flow.after[node]);
         flow.after[node] = facts;
         for &to in to {
-            if (is_changed || !is_visited[to]) && !is_waiting.put(to) {
+            if (is_changed || !is_visited[to]) && waiting[to] < 2 {
+                waiting[to] += 1;
                 work.push_back(to);
             }
         }
@@ -116,6 +125,12 @@ pub(super) fn solve(activity: &Activity<'_>, drawn: &[Drawn]) -> FxHashMap<Place
         let mut before = functions.before;
         if let (Some(entry), Some(outside)) = (before.first_mut(), outside) {
             entry.union_with(&outside);
+        }
+        // At its second visit TensorFlow finds a function in front of its own definition.
+        for node in functions.again.ones() {
+            if let Some(&function) = indices.get(&nodes[node].place) {
+                before[node].grow_and_insert(function);
+            }
         }
         known.extend(in_function(activity, graph, |node, live| {
             for function in before[node].ones() {
