@@ -49,7 +49,8 @@ impl Said {
 
     /// Leaves out the files that a side can't parse: the versions of Python differ.
     fn without(&mut self, files: &BTreeSet<String>) {
-        let is_in = |name: &str| files.iter().any(|file| name == file || name.starts_with(&format!("{file}:")));
+        let is_in =
+            |name: &str| files.iter().any(|file| name == file || name.starts_with(&format!("{file}:")));
         self.functions.retain(|name, _| !is_in(name));
         self.refused.retain(|name| !is_in(name));
     }
@@ -139,8 +140,9 @@ fn tensorflow_says_the_same() {
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr).into_owned());
     assert!(output.status.success(), "{stderr}");
     if std::env::var_os("UPDATE").is_some() {
-        let lines = stdout.lines().filter(|line| line.contains(&format!("\"file\": \"{FUNCTIONS}\"")));
-        fs::write(root().join(RECORDED), lines.map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+        let is_recorded = |line: &&str| line.contains(&format!("\"file\": \"{FUNCTIONS}\""));
+        let lines: Vec<&str> = stdout.lines().filter(is_recorded).collect();
+        fs::write(root().join(RECORDED), lines.join("\n") + "\n").unwrap();
     }
 
     let (mut ours, mut theirs) = (ours(&files), Said::new(&stdout, &stderr));

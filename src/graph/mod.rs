@@ -11,6 +11,8 @@
 //!           and why
 //! ```
 //!
+//! [`dataflow`] is what `AutoGraph` itself knows of a function, fact for fact, as TensorFlow's own analyses say it.
+//!
 //! The behaviour is that of TensorFlow 2.15, which differs from the paper in places (seed 002, tables 4 to 6).
 
 mod arms;

@@ -10,7 +10,8 @@ use rustc_hash::FxHashMap;
 use super::name::{Name, Names, Part, literal};
 use super::node::{Node, Place, Role, arguments, declared, decorators, defaults};
 use crate::syntax::ast::{
-    Alias, Comprehension, Expr, ExprContext, Parameters, Stmt, StmtClassDef, StmtFor, StmtFunctionDef, StmtWhile,
+    Alias, Comprehension, Expr, ExprContext, Parameters, Stmt, StmtClassDef, StmtFor, StmtFunctionDef,
+    StmtWhile,
 };
 use crate::syntax::with_stack;
 
@@ -93,7 +94,7 @@ pub struct Activity<'a> {
 }
 
 /// The activity of a function.
-pub(super) fn activity<'a>(function: Node<'a>) -> Activity<'a> {
+pub(super) fn activity(function: Node<'_>) -> Activity<'_> {
     let mut walker = Walker { scopes: vec![Scope::default()], ..Walker::default() };
     walker.visit(function);
     walker.activity
@@ -127,9 +128,8 @@ impl<'a> Walker<'a> {
         let outer = self.scope();
         match kind {
             Kind::Block => {
-                let shown = |names: &BTreeSet<Name>| {
-                    names.difference(&inner.isolated).copied().collect::<Vec<_>>()
-                };
+                let shown =
+                    |names: &BTreeSet<Name>| names.difference(&inner.isolated).copied().collect::<Vec<_>>();
                 outer.read.extend(shown(&inner.read));
                 outer.modified.extend(shown(&inner.modified));
                 outer.bound.extend(shown(&inner.bound));
@@ -352,11 +352,15 @@ impl<'a> Walker<'a> {
     fn lambda(&mut self, parameters: Option<&'a Parameters>, body: &'a Expr, place: Place) {
         self.owners.push(Owner::Other);
         self.open();
-        parameters.into_iter().for_each(|parameters| self.evaluated(parameters));
+        if let Some(parameters) = parameters {
+            self.evaluated(parameters);
+        }
         self.close_own(place);
 
         self.open();
-        parameters.into_iter().for_each(|parameters| self.declared(parameters));
+        if let Some(parameters) = parameters {
+            self.declared(parameters);
+        }
         self.expression(body);
         self.close(Kind::Closed);
         self.owners.pop();

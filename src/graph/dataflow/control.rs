@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::node::Place;
+use crate::syntax::TextSize;
 
 /// A node, an index into [`Control::nodes`].
 pub(super) type NodeId = usize;
@@ -17,11 +18,11 @@ pub(super) type NodeId = usize;
 #[derive(Debug)]
 pub(super) struct ControlNode {
     pub place: Place,
-    /// Its line is 0: parameters, items of `with`.
-    pub start: Option<crate::syntax::TextSize>,
+    /// Where it begins; parameters and the items of `with` have no line in Python's tree.
+    pub start: Option<TextSize>,
     pub next: BTreeSet<NodeId>,
     pub previous: BTreeSet<NodeId>,
-    /// The innermost compound statement around, an index into [`Control::statements`].
+    /// The innermost compound statement around, an index into [`Control::compounds`].
     owner: Option<usize>,
 }
 
@@ -121,7 +122,7 @@ impl Builder {
         }
     }
 
-    fn add(&mut self, place: Place, start: Option<crate::syntax::TextSize>) -> NodeId {
+    fn add(&mut self, place: Place, start: Option<TextSize>) -> NodeId {
         let node = self.graph.nodes.len();
         let (next, previous) = (BTreeSet::new(), BTreeSet::new());
         self.graph.nodes.push(ControlNode { place, start, next, previous, owner: self.owner });
@@ -136,13 +137,13 @@ impl Builder {
     }
 
     /// Adds a node that the next one follows.
-    pub(super) fn ordinary(&mut self, place: Place, start: Option<crate::syntax::TextSize>) -> NodeId {
+    pub(super) fn ordinary(&mut self, place: Place, start: Option<TextSize>) -> NodeId {
         let node = self.add(place, start);
         self.leaves = self.set([node]);
         node
     }
 
-    fn jump(&mut self, place: Place, start: crate::syntax::TextSize, guards: Vec<Place>) -> NodeId {
+    fn jump(&mut self, place: Place, start: TextSize, guards: Vec<Place>) -> NodeId {
         let node = self.add(place, Some(start));
         self.leaves = self.set([]);
         self.guards.insert(node, guards);
@@ -153,7 +154,7 @@ impl Builder {
     pub(super) fn exit(
         &mut self,
         place: Place,
-        start: crate::syntax::TextSize,
+        start: TextSize,
         section: Place,
         guards: Vec<Place>,
     ) -> NodeId {
@@ -163,13 +164,7 @@ impl Builder {
     }
 
     /// Adds a jump to the begin of the loop `section`, through `guards`.
-    pub(super) fn continues(
-        &mut self,
-        place: Place,
-        start: crate::syntax::TextSize,
-        section: Place,
-        guards: Vec<Place>,
-    ) {
+    pub(super) fn continues(&mut self, place: Place, start: TextSize, section: Place, guards: Vec<Place>) {
         let node = self.jump(place, start, guards);
         self.continues.entry(section).or_default().push(node);
     }

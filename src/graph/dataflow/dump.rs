@@ -25,7 +25,8 @@ pub struct Dump {
 #[derive(Debug, Serialize)]
 pub struct Function {
     file: String,
-    function: String,
+    #[serde(rename = "function")]
+    name: String,
     line: usize,
     statements: Vec<Statement>,
     /// Which line control may go to from which; 0 are parameters and the items of `with`.
@@ -69,9 +70,9 @@ pub fn dump(file: &str, source: &str) -> Option<Dump> {
             if own.is_async {
                 continue;
             }
-            match refusal::refusal(node) {
-                Some(refusal) => {
-                    dump.refused.push((lines.line(node.start()), own.name.to_string(), refusal));
+            match refusal::refused(node) {
+                Some(refused) => {
+                    dump.refused.push((lines.line(node.start()), own.name.to_string(), refused.reason));
                 }
                 None => dump.functions.push(function(file, node, own, &lines)),
             }
@@ -81,7 +82,7 @@ pub fn dump(file: &str, source: &str) -> Option<Dump> {
 }
 
 /// The statements among nodes and in them, outer ones first. What holds statements and is none is a level too.
-fn level_by_level<'a>(nodes: VecDeque<Node<'a>>) -> impl Iterator<Item = Node<'a>> {
+fn level_by_level(nodes: VecDeque<Node<'_>>) -> impl Iterator<Item = Node<'_>> {
     let mut waiting = nodes;
     std::iter::from_fn(move || {
         let node = waiting.pop_front()?;
@@ -124,7 +125,7 @@ fn function(file: &str, node: Node<'_>, own: &StmtFunctionDef, lines: &Lines) ->
     let edges = edges.flat_map(|(from, node)| node.next.iter().map(move |&to| (line(from), line(to))));
     Function {
         file: file.to_owned(),
-        function: own.name.to_string(),
+        name: own.name.to_string(),
         line: lines.line(node.start()),
         statements: statements.collect(),
         cfg: edges.collect(),

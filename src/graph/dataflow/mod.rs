@@ -14,6 +14,16 @@
 //! | [`solve`] | `static_analysis.reaching_definitions`, `reaching_fndefs`, `liveness` |
 //! | [`refusal`] | where those raise: `AutoGraph` leaves such a function unconverted |
 //! | [`dump`] | what `hvdlint debug dataflow` prints |
+//!
+//! `tests/dataflow.rs` compares the two. All that is known to differ:
+//!
+//! - TensorFlow visits the successors of a node in the order of their addresses. Whether a function that is defined behind a
+//!   branch reaches its own definition depends on it, and with it what is live there: two runs of TensorFlow differ. Here, as in
+//!   the test's dump of TensorFlow, it is the order of the text.
+//! - `a[1]`, `a[1.0]` and `a[True]` are one name there, as the keys are equal; here they are three.
+//! - An integer above 64 bits that is not written in decimal keeps its form as a key.
+//! - Python 3.11, where TensorFlow 2.15 runs, reads no later syntax, and gives up on nesting that is some hundreds deep.
+
 mod activity;
 mod control;
 mod draw;

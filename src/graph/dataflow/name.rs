@@ -1,5 +1,7 @@
 //! Qualified names: `a`, `a.b`, `a[0]`, `a[i].b`, each one thing that can be read and changed.
 
+use std::fmt::Write as _;
+
 use rustc_hash::FxHashMap;
 
 use crate::syntax::ast::{Expr, Number};
@@ -104,7 +106,7 @@ fn printed_bytes(bytes: impl Iterator<Item = u8>) -> String {
             b'\t' => text.push_str("\\t"),
             b' '..=b'~' if char::from(byte) == quote => text.extend(['\\', quote]),
             b' '..=b'~' => text.push(char::from(byte)),
-            _ => text.push_str(&format!("\\x{byte:02x}")),
+            _ => _ = write!(text, "\\x{byte:02x}"),
         }
     }
     text.push(quote);
@@ -132,8 +134,17 @@ mod tests {
     #[test]
     fn floats_are_printed_as_python_prints_them() {
         let printed = [0.0, 1.5, 1e5, 1e15, 1e16, 1.25e22, 0.0001, 0.00001, 1.5e-10].map(printed_float);
-        let expected =
-            ["0.0", "1.5", "100000.0", "1000000000000000.0", "1e+16", "1.25e+22", "0.0001", "1e-05", "1.5e-10"];
+        let expected = [
+            "0.0",
+            "1.5",
+            "100000.0",
+            "1000000000000000.0",
+            "1e+16",
+            "1.25e+22",
+            "0.0001",
+            "1e-05",
+            "1.5e-10",
+        ];
         assert_eq!(printed, expected);
     }
 

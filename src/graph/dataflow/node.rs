@@ -41,6 +41,8 @@ pub enum Role {
     Lambda,
     /// `except` with its statements.
     Handler,
+    /// Anything else.
+    Other,
 }
 
 /// A node's identity.
@@ -63,6 +65,24 @@ impl Place {
     }
 }
 
+impl Ranged for Node<'_> {
+    fn range(&self) -> TextRange {
+        match *self {
+            Self::Statement(own) => own.range(),
+            Self::If(own, 0) => own.range(),
+            Self::If(own, clause) => own.elif_else_clauses[clause - 1].range(),
+            Self::Handler(own) => own.range(),
+            Self::Case(own) => own.range(),
+            Self::Pattern(own) => own.range(),
+            Self::Item(own) => own.range(),
+            Self::Parameters(own) => own.range(),
+            Self::Parameter(own) => own.range(),
+            Self::Expression(own) => own.range(),
+            Self::Comprehension(own) => own.range(),
+        }
+    }
+}
+
 impl<'a> Node<'a> {
     pub(super) fn statement(statement: &'a Stmt) -> Self {
         match statement {
@@ -71,23 +91,17 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The place of a statement.
+    /// The node's identity; what has none of its own is only walked through.
     pub(super) fn place(self) -> Place {
-        match self {
-            Self::Statement(statement) => Place::new(statement, Role::Statement),
-            Self::If(statement, 0) => Place::new(statement, Role::Statement),
-            Self::If(statement, clause) => {
-                Place::new(&statement.elif_else_clauses[clause - 1], Role::Statement)
-            }
-            Self::Handler(handler) => Place::new(handler, Role::Handler),
-            Self::Item(item) => Place::new(item, Role::Item),
-            Self::Case(case) => Place::new(case, Role::Handler),
-            Self::Pattern(pattern) => Place::new(pattern, Role::Handler),
-            Self::Parameters(parameters) => Place::new(parameters, Role::Parameters),
-            Self::Parameter(parameter) => Place::new(parameter, Role::Parameters),
-            Self::Expression(expression) => Place::new(expression, Role::Lambda),
-            Self::Comprehension(comprehension) => Place::new(comprehension, Role::Lambda),
-        }
+        let role = match self {
+            Self::Statement(_) | Self::If(..) => Role::Statement,
+            Self::Handler(_) => Role::Handler,
+            Self::Item(_) => Role::Item,
+            Self::Parameters(_) => Role::Parameters,
+            Self::Expression(Expr::Lambda(_)) => Role::Lambda,
+            _ => Role::Other,
+        };
+        Place { range: self.range(), role }
     }
 
     /// Where Python says that the node begins: a function and a class begin at their names' line, not at their decorators.
@@ -95,7 +109,7 @@ impl<'a> Node<'a> {
         match self {
             Self::Statement(Stmt::FunctionDef(function)) => function.name.start(),
             Self::Statement(Stmt::ClassDef(class)) => class.name.start(),
-            _ => self.place().range.start(),
+            _ => self.range().start(),
         }
     }
 
@@ -247,7 +261,9 @@ fn each_of_statement<'a>(statement: &'a Stmt, visit: &mut dyn FnMut(Node<'a>)) {
             visit(Node::Expression(&own.subject));
             own.cases.iter().map(Node::Case).for_each(visit);
         }
-        Stmt::Raise(own) => expressions([&own.exc, &own.cause].into_iter().flatten().map(|own| &**own), visit),
+        Stmt::Raise(own) => {
+            expressions([&own.exc, &own.cause].into_iter().flatten().map(|own| &**own), visit);
+        }
         Stmt::Try(own) => {
             statements(&own.body, visit);
             handlers(&own.handlers).map(Node::Handler).for_each(&mut *visit);

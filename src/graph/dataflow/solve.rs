@@ -9,7 +9,7 @@ use super::activity::{Activity, Scope};
 use super::control::{Control, NodeId};
 use super::draw::{Drawn, by_place};
 use super::name::Name;
-use super::node::Place;
+use super::node::{Place, Role};
 
 /// A set of names.
 pub(super) type NameSet = FixedBitSet;
@@ -54,7 +54,9 @@ fn flow(graph: &Control, direction: Direction, transfer: impl Fn(NodeId, &mut Fi
         Direction::Backward => graph.exits.iter().copied().collect(),
     };
     let mut waiting = vec![0_u8; count];
-    work.iter().for_each(|&node| waiting[node] = 1);
+    for &node in &work {
+        waiting[node] = 1;
+    }
     let mut is_visited = FixedBitSet::with_capacity(count);
     while let Some(node) = work.pop_front() {
         waiting[node] -= 1;
@@ -67,8 +69,10 @@ fn flow(graph: &Control, direction: Direction, transfer: impl Fn(NodeId, &mut Fi
             Direction::Backward => (&own.next, &own.previous),
         };
         let mut facts = FixedBitSet::new();
-        from.iter().for_each(|&from| facts.union_with(&flow.after[from]));
-        flow.before[node] = facts.clone();
+        for &from in from {
+            facts.union_with(&flow.after[from]);
+        }
+        flow.before[node].clone_from(&facts);
         transfer(node, &mut facts);
         let is_changed = !equal(&facts, &flow.after[node]);
         flow.after[node] = facts;
@@ -107,6 +111,8 @@ pub(super) fn solve(activity: &Activity<'_>, drawn: &[Drawn]) -> FxHashMap<Place
     // The functions that are defined in front of each node, by function.
     let mut functions_before: Vec<Vec<FixedBitSet>> = Vec::new();
     let mut known = FxHashMap::default();
+    // Behind the functions each `lambda` has a number too: nobody asks for it, but it makes TensorFlow visit nodes again.
+    let mut lambdas = drawn.len();
     for own in drawn {
         let graph = &own.graph;
         let nodes = &graph.nodes;
@@ -118,10 +124,14 @@ pub(super) fn solve(activity: &Activity<'_>, drawn: &[Drawn]) -> FxHashMap<Place
             if let (0, Some(outside)) = (node, &outside) {
                 defined.union_with(outside);
             }
-            if let Some(&function) = indices.get(&nodes[node].place) {
+            let place = nodes[node].place;
+            if let Some(&function) = indices.get(&place) {
                 defined.grow_and_insert(function);
+            } else if place.role == Role::Lambda {
+                defined.grow_and_insert(lambdas + node);
             }
         });
+        lambdas += nodes.len();
         let mut before = functions.before;
         if let (Some(entry), Some(outside)) = (before.first_mut(), outside) {
             entry.union_with(&outside);
@@ -133,7 +143,7 @@ pub(super) fn solve(activity: &Activity<'_>, drawn: &[Drawn]) -> FxHashMap<Place
             }
         }
         known.extend(in_function(activity, graph, |node, live| {
-            for function in before[node].ones() {
+            for function in before[node].ones().take_while(|&function| function < drawn.len()) {
                 insert(live, activity.whole[&drawn[function].place].free());
             }
         }));
