@@ -4,10 +4,10 @@ use rustc_hash::FxHashSet;
 
 use super::job::Job;
 use super::obstacles;
-use super::ranked::is_for_one_rank;
+use super::ranked::is_for_some;
 use crate::program::{Caller, Facts, Place};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, CallId};
+use crate::semantic::{BlockId, BranchKind, CallId, StatementId};
 
 /// What the values are that keep ranks apart, found once for many questions.
 #[derive(Debug)]
@@ -24,19 +24,28 @@ impl<'j, 'c> Meetings<'j, 'c> {
     /// Whether all ranks come to a call in the same order as to other collectives: under no condition that a rank's
     /// own results decide, in no traced code, and not called back by a library, which may do so in a thread of its own.
     pub(super) fn all_come(&self, file: FileId, call: CallId) -> bool {
+        let data = self.job.facts.module(file).call(call);
+        self.all_execute(Caller { file, scope: data.scope }, data.block)
+    }
+
+    /// The same for a statement.
+    pub(super) fn all_come_to(&self, file: FileId, statement: StatementId) -> bool {
+        let own = self.job.facts.module(file).statement(statement);
+        self.all_execute(Caller { file, scope: own.scope }, own.block)
+    }
+
+    fn all_execute(&self, caller: Caller, block: BlockId) -> bool {
         let job = self.job;
         let facts = job.facts;
-        if is_for_one_rank(job, file, call) {
+        if is_for_some(job, caller, block, &mut FxHashSet::default()) {
             return false;
         }
-        let mut work = vec![(file, call)];
+        let mut work = vec![(caller, block)];
         let mut seen: FxHashSet<Caller> = FxHashSet::default();
-        while let Some((file, call)) = work.pop() {
-            let data = facts.module(file).call(call);
-            let caller = Caller { file, scope: data.scope };
+        while let Some((caller, block)) = work.pop() {
             if job.traced.contains(&caller)
-                || self.asks_the_world(caller, data.block)
-                || obstacles::is_conditional(job, caller, data.block, &self.own)
+                || self.asks_the_world(caller, block)
+                || obstacles::is_conditional(job, caller, block, &self.own)
             {
                 return false;
             }
@@ -46,7 +55,9 @@ impl<'j, 'c> Meetings<'j, 'c> {
             let Some(function) = facts.function_of(caller) else { continue };
             for edge in facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)) {
                 match edge.call {
-                    Some(call) if !Facts::is_call_back(edge) => work.push((edge.caller.file, call)),
+                    Some(call) if !Facts::is_call_back(edge) => {
+                        work.push((edge.caller, facts.module(edge.caller.file).call(call).block));
+                    }
                     _ => return false,
                 }
             }

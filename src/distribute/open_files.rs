@@ -3,11 +3,12 @@
 use rustc_hash::FxHashSet;
 
 use super::awaited::{Meetings, wait};
+use super::inputs::{names_input, paths_read};
 use super::job::Job;
+use super::preparation::Preparations;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::runs_started;
 use super::step::Step;
-use super::writes::{names_input, paths_read};
 use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Rule};
 use crate::program::Place;
@@ -18,6 +19,7 @@ use crate::semantic::{Call, CallId};
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let mut found = Vec::new();
     let opened = Opened { job, rule, inputs: paths_read(job), meetings: Meetings::new(job) };
+    let preparations = Preparations::of(job);
     for (file, id) in job.calls() {
         let call = job.facts.module(file).call(id);
         let step = if job.facts.called_symbols(file, id).any(|symbol| {
@@ -39,6 +41,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         if let Some(step) = step
             && runs_started(job, file, id)
             && !is_for_one_rank(job, file, id)
+            && !preparations.contain(job, file, id)
         {
             found.push(step);
         }

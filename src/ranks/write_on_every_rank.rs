@@ -20,7 +20,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
         let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
         for index in 0..flow.blocks.len() {
             let block = BlockId::new(index);
-            if !flow.is_reachable(block) {
+            if !flow.is_reachable(block) || model.unreached.is_block(caller, block) {
                 continue;
             }
             for &call in &model.blocks.of(caller, block).calls {
@@ -44,7 +44,11 @@ fn finding(
     inputs: &FxHashSet<Key>,
 ) -> Option<Finding> {
     let call = model.facts.module(caller.file).call(id);
-    let guard = model.guard(caller, call.block);
+    let mut guard = model.guard(caller, call.block);
+    let all = guard.0.len();
+    // What depends on data of the rank's own may be so on any of them.
+    guard.0.retain(|literal| !matches!(literal.atom, Atom::Varies(_)));
+    let is_any = guard.0.len() < all;
     let others = all_but_one(&guard);
     if !guard.is_all() && !others
         || paths.iter().any(|&path| model.difference(path).is_some())
@@ -54,8 +58,11 @@ fn finding(
         return None;
     }
     let location = model.at_call(caller.file, id);
-    let message =
-        if others { "every rank but one writes the same file" } else { "every rank writes the same file" };
+    let message = match (others, is_any) {
+        (true, _) => "every rank but one writes the same file",
+        (_, true) => "any of the ranks may write the same file, several of them at once",
+        _ => "every rank writes the same file",
+    };
     let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
         .here("each rank writes")
         .help("let rank 0 write it: `if hvd.rank() == 0:`, or put the rank into its name")
