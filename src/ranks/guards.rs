@@ -42,10 +42,10 @@ pub enum Key {
 pub enum Atom {
     /// Its number is this one.
     Is(Number, i64),
-    /// A value that differs between ranks, for this reason, is true.
+    /// A value that depends on the rank's number, or is another one for this reason, is true.
     True(Key, Cause),
-    /// There is only one rank.
-    Alone,
+    /// A value that differs between ranks by their data is true: on any number of them.
+    Varies(Key),
 }
 
 /// An atom that holds or does not.
@@ -156,17 +156,8 @@ impl Model<'_> {
     /// What it says of the rank that a branch goes to one of its arms.
     fn arm(&self, caller: Caller, block: BlockId, arm: usize) -> Guard {
         let branch = self.facts.module(caller.file).scope(caller.scope).flow.blocks[block.index()].branch;
-        let Some(branch) = branch else { return Guard::default() };
-        let holds = match branch.kind {
-            BranchKind::If | BranchKind::And | BranchKind::While => arm == 0,
-            BranchKind::Or => arm != 0,
-            BranchKind::For | BranchKind::Match | BranchKind::Try | BranchKind::Assert => {
-                return Guard::default();
-            }
-        };
-        branch
-            .condition
-            .map_or_else(Guard::default, |condition| self.literals((caller.file, condition), holds))
+        let told = branch.and_then(|branch| Some((branch.condition?, outcome(branch.kind, arm)?)));
+        told.map_or_else(Guard::default, |(condition, holds)| self.literals((caller.file, condition), holds))
     }
 
     /// What it says of the rank that a condition is true, or that it is false.
@@ -174,51 +165,19 @@ impl Model<'_> {
     pub fn literals(&self, condition: Place, holds: bool) -> Guard {
         let mut found = Vec::new();
         self.add_literals(condition, holds, &mut found, 0);
-        if self.is_alone(condition) == Some(holds) {
-            found.push(Literal { atom: Atom::Alone, holds: true });
-        }
         Guard(found)
     }
 
-    /// Which answer of a condition means that there is only one rank: `hvd.size() == 1`, `size > 1`.
-    fn is_alone(&self, (file, value): Place) -> Option<bool> {
-        let module = self.facts.module(file);
-        let Value::Operator { operator: Operator::Compare(method), left, right } = module.value(value).value
-        else {
-            return None;
-        };
-        let name = method.name();
-        let (size, constant, name) = match (self.int((file, left)), self.int((file, right))) {
-            (None, Some(constant)) => (left, constant, name),
-            (Some(constant), None) => (right, constant, mirrored(name)),
-            _ => return None,
-        };
-        let answer = match (name, constant) {
-            ("__eq__" | "__le__", 1) | ("__lt__", 2) => true,
-            ("__ne__" | "__gt__", 1) | ("__ge__", 2) => false,
-            _ => return None,
-        };
-        self.is_size((file, size)).then_some(answer)
-    }
-
-    /// Whether a value is the number of ranks, handed on as it is.
-    fn is_size(&self, place: Place) -> bool {
-        let facts = self.facts;
-        let is_size = |place: Place| facts.gives(place, &[Effect::ReadsSize]);
-        let computes = |(file, value): Place| {
-            matches!(facts.module(file).value(value).value, Value::Operator { .. } | Value::Instance(_))
-        };
-        let behind = facts.influence().backwards(&[place], |place| is_size(place) || computes(place));
-        behind.into_iter().any(is_size)
-    }
-
     fn add_literals(&self, place: Place, holds: bool, found: &mut Vec<Literal>, depth: u32) {
-        let Some(difference) = self.difference(place).filter(|_| depth <= 16) else { return };
+        let Some(own) = self.difference(place).filter(|_| depth <= 16) else { return };
+        let facts = self.facts;
         let mut other = || {
-            let atom = Atom::True(self.key(place), difference.cause);
+            let of_rank = facts.gives(own.source, &[Effect::ReadsRank, Effect::ReadsLocalRank]);
+            let key = self.key(place);
+            let is_told = of_rank || own.cause != Cause::Data;
+            let atom = if is_told { Atom::True(key, own.cause) } else { Atom::Varies(key) };
             found.push(Literal { atom, holds });
         };
-        let facts = self.facts;
         let (file, value) = place;
         if let Some(number) = number(facts, place) {
             found.push(Literal { atom: Atom::Is(number, 0), holds: !holds });
@@ -284,7 +243,7 @@ impl Model<'_> {
         }
     }
 
-    fn int(&self, (file, value): Place) -> Option<i64> {
+    pub(super) fn int(&self, (file, value): Place) -> Option<i64> {
         match self.facts.module(file).value(value).value {
             Value::Constant(Constant::Int(int)) => Some(int),
             _ => self.same((file, value)).and_then(|same| self.int(same)),
@@ -293,7 +252,7 @@ impl Model<'_> {
 
     /// A value that has only one origin: the argument of a conversion, the only definition of a variable that another
     /// scope reads, what a function returns.
-    fn same(&self, place: Place) -> Option<Place> {
+    pub(super) fn same(&self, place: Place) -> Option<Place> {
         let facts = self.facts;
         let (file, value) = place;
         let only = || {
@@ -434,7 +393,16 @@ impl Model<'_> {
     }
 }
 
-fn mirrored(name: &'static str) -> &'static str {
+/// What the condition of a branch is where control goes to one of its arms; `None` if it is no truth.
+pub(super) fn outcome(kind: BranchKind, arm: usize) -> Option<bool> {
+    match kind {
+        BranchKind::If | BranchKind::And | BranchKind::While => Some(arm == 0),
+        BranchKind::Or => Some(arm != 0),
+        BranchKind::For | BranchKind::Match | BranchKind::Try | BranchKind::Assert => None,
+    }
+}
+
+pub(super) fn mirrored(name: &'static str) -> &'static str {
     match name {
         "__lt__" => "__gt__",
         "__gt__" => "__lt__",

@@ -27,7 +27,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
         for reading in &module.uses {
             let caller = Caller { file, scope: reading.scope };
             let Some(variable) = reading.variable.filter(|_| callers.contains(&caller)) else { continue };
-            if told.contains(&(caller, variable)) {
+            if told.contains(&(caller, variable)) || model.unreached.is_block(caller, reading.block) {
                 continue;
             }
             let definitions = bound.get(&variable).map_or(&[][..], Vec::as_slice);
@@ -111,7 +111,7 @@ fn is_on_rank(model: &Model<'_>, literal: &Literal) -> bool {
     match &literal.atom {
         Atom::Is(..) => true,
         Atom::True(key, cause) => *cause == Cause::Rank && is_whole(model, key),
-        Atom::Alone => false,
+        Atom::Varies(_) => false,
     }
 }
 
