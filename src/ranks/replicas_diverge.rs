@@ -331,8 +331,20 @@ impl<'m, 'c> Replicas<'m, 'c> {
             }
         };
         let level = if self.trained.contains(&own) { level } else { Level::Warning };
+        // What is not trained may be meant to hold what the rank has gathered of its own data.
+        let is_own_data = match manner {
+            Manner::Begins => true,
+            Manner::Assigned(own) => own.cause != Cause::Rank,
+            Manner::Changed => false,
+        };
+        let sureness = if is_own_data && !self.trained.contains(&own) {
+            Confidence::Possible
+        } else {
+            Confidence::Certain
+        };
         let scope = scope_at(model, primary);
         let mut finding = Finding::new(&CHECK.rule, level, primary, message)
+            .confidence(sureness)
             .here("differs between ranks")
             .help(help)
             .in_scope(model.facts.scope_name(scope));
