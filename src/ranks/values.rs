@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::Blocks;
+use super::file_questions;
 use super::lengths;
 use super::seeds::Seeds;
 use crate::api::{Effect, Kind};
@@ -78,8 +79,11 @@ impl Values {
         };
         flood.run(with(&RANK), Cause::Rank);
         let seeds = Seeds::new(facts, &flood.values, programs);
-        let different = with(&DIFFERENT)
+        let different = with(&DIFFERENT);
+        let stable = file_questions::stable(facts, files, &different);
+        let different = different
             .into_iter()
+            .filter(|place| !stable.contains(place))
             .filter(|&place| !(facts.gives(place, &[Effect::DrawsRandom]) && seeds.is_equal(facts, place)));
         flood.run(different.collect(), Cause::Data);
         // How many elements there are is measured and counted with, which may make other lengths differ.
