@@ -97,9 +97,7 @@ fn means(job: &Job<'_>, text: Text<'_>, count: &Argument, share: impl Fn(&str) -
     if quotients.is_empty() || !text.is_chain(count.range) {
         return Vec::new();
     }
-    let own = obstacles::own_results(job);
-    let means =
-        quotients.into_iter().filter(|&(total, ..)| obstacles::depends(job, (text.file, total), &own));
+    let means = quotients.into_iter().filter(|&(total, ..)| obstacles::depends(job, (text.file, total)));
     let divisors = means.filter_map(|(_, divisor, range)| {
         let mut uses = module.uses.iter();
         uses.find(|reading| reading.value == divisor && reading.range.end() == range.end())

@@ -11,11 +11,14 @@
 //!           and why
 //! ```
 //!
+//! [`dataflow`] is what `AutoGraph` itself knows of a function, fact for fact, as TensorFlow's own analyses say it.
+//!
 //! The behaviour is that of TensorFlow 2.15, which differs from the paper in places (seed 002, tables 4 to 6).
 
 mod arms;
 pub mod branch_leaves_name_undefined;
 pub mod branches_disagree;
+pub mod dataflow;
 mod dtype;
 pub mod eager_call_on_tensor;
 pub mod exception_not_caught;

@@ -31,6 +31,7 @@ pub mod out_of_step;
 pub mod rank_not_called;
 pub mod replicas_diverge;
 mod seeds;
+mod unreached;
 mod values;
 pub mod write_on_every_rank;
 pub mod wrong_horovod_module;
@@ -39,6 +40,7 @@ pub use blocks::{Blocks, Contents};
 pub use comms::Comms;
 pub use guards::{Atom, Guard, Key, Literal, Number};
 pub use model::Model;
+pub use unreached::Unreached;
 pub use values::{Cause, Difference, Values};
 
 use crate::checks::{Check, Context};

@@ -8,7 +8,7 @@ use super::model::Model;
 use super::values::{Cause, Difference};
 use super::{callbacks, layer_names, ranks_check};
 use crate::api::{Effect, Scaling};
-use crate::finding::{Confidence, Finding, Label, Level};
+use crate::finding::{Confidence, Finding, Label, Level, Location};
 use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, CallKind, Element, Value};
@@ -20,16 +20,20 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
     let callers = model.callers();
     let following = following(model, comms, &callers);
     let mut found = Vec::new();
+    // Several branches may part the ranks at one place.
+    let mut told: FxHashSet<Location> = FxHashSet::default();
     for caller in callers {
         let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
         for (index, block) in flow.blocks.iter().enumerate() {
             let id = BlockId::new(index);
-            if flow.is_reachable(id) && block.successors.len() > 1 {
-                found.extend(parting(model, caller, id, block.branch, following.contains(&caller)));
+            if flow.is_reachable(id) && block.successors.len() > 1 && !model.unreached.is_block(caller, id) {
+                let finding = parting(model, caller, id, block.branch, following.contains(&caller));
+                found.extend(finding.filter(|own| told.insert(own.primary.location)));
             }
         }
-        for block in 0..flow.blocks.len() {
-            for &call in &model.blocks.of(caller, BlockId::new(block)).calls {
+        let blocks = (0..flow.blocks.len()).map(BlockId::new);
+        for block in blocks.filter(|&block| !model.unreached.is_block(caller, block)) {
+            for &call in &model.blocks.of(caller, block).calls {
                 found.extend(unequal(model, caller, call));
             }
         }
@@ -95,7 +99,8 @@ fn parting(
     let own = difference(model, caller.file, &branch)?;
     let is_traced = model.traced.contains(&caller);
     let condition = (caller.file, branch.condition?);
-    let mut ways = model.comms.arms(caller, id).iter().copied();
+    let ways = model.comms.arms(caller, id).iter().copied().enumerate();
+    let mut ways = ways.filter(|&(arm, _)| !model.unreached.is_arm(caller, id, arm)).map(|(_, way)| way);
     let keeps = |way: &crate::ranks::comms::Way| !model.comms.only_fails(*way) || model.is_on_rank(condition);
     let mut ways = ways.by_ref().filter(keeps);
     let (one, other) = (ways.next()?, ways.next()?);

@@ -1,6 +1,7 @@
 //! After the broadcast all ranks hold the same model, and they keep it the same.
 
 mod calls;
+mod reads;
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -8,13 +9,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::change::{Changes, Culprit, State, join, part, then};
 use super::model::Model;
-use super::values::{Cause, Difference};
+use super::values::{Cause, Difference, Read};
 use super::{callbacks, out_of_step, ranks_check};
 use crate::api::Kind;
 use crate::finding::{Confidence, Finding, Label, Level, Location};
 use crate::program::{Caller, ObjectId, Program, TrainingLoop, way};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Flow, Module, StatementId, StatementKind};
+use crate::syntax::TextSize;
 
 ranks_check!("HVD302", "replicas-diverge", Error, check);
 
@@ -34,6 +36,11 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// What the programs read of variables that differ there, as far as nobody knew before.
+pub(super) fn reads_that_differ(model: &Model<'_>) -> Vec<Read> {
+    Replicas::new(model).map_or_else(Vec::new, |mut replicas| replicas.reads())
 }
 
 /// What a program does, with what the import of its modules does.
@@ -183,7 +190,9 @@ impl<'m, 'c> Replicas<'m, 'c> {
     ) -> Option<Changes> {
         let model = self.model;
         let block = &model.facts.module(caller.file).scope(caller.scope).flow.blocks[id.index()];
-        let arms = block.successors.iter().filter(|next| behind[next.index()].is_some());
+        let several =
+            block.successors.iter().enumerate().filter(|&(arm, _)| !model.unreached.is_arm(caller, id, arm));
+        let arms = several.map(|(_, next)| next).filter(|next| behind[next.index()].is_some());
         let arms: Vec<BlockId> = arms.copied().collect();
         let Some((&first, others)) = arms.split_first() else {
             return block.successors.is_empty().then(Changes::new);
@@ -220,6 +229,17 @@ impl<'m, 'c> Replicas<'m, 'c> {
     }
 
     fn of_block(&mut self, caller: Caller, block: BlockId, scopes: &FxHashMap<Caller, Changes>) -> Changes {
+        let events = self.events(caller, block, scopes);
+        events.into_iter().fold(Changes::new(), |changes, (_, next)| then(&changes, &next))
+    }
+
+    /// What a block does, each with where it is done.
+    fn events(
+        &mut self,
+        caller: Caller,
+        block: BlockId,
+        scopes: &FxHashMap<Caller, Changes>,
+    ) -> Vec<(TextSize, Changes)> {
         let model = self.model;
         let module = model.facts.module(caller.file);
         let contents = model.blocks.of(caller, block);
@@ -230,20 +250,18 @@ impl<'m, 'c> Replicas<'m, 'c> {
         });
         let mut all: Vec<_> = calls.chain(stores).collect();
         all.sort_by_key(|&(end, ..)| end);
-        let mut changes = Changes::new();
-        for (_, call, store) in all {
+        let mut events = Vec::new();
+        for (end, call, store) in all {
             if let Some(call) = call {
-                for next in self.of_call(caller.file, call, scopes) {
-                    changes = then(&changes, &next);
-                }
+                events.extend(self.of_call(caller.file, call, scopes).into_iter().map(|next| (end, next)));
             }
             if let Some(store) = store
                 && let Some(next) = self.of_store(caller.file, &module.stores[store as usize])
             {
-                changes = then(&changes, &next);
+                events.push((end, next));
             }
         }
-        changes
+        events
     }
 
     fn finding(&self, program: &Program, object: usize, culprit: Culprit) -> Finding {

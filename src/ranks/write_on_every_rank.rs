@@ -20,7 +20,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
         let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
         for index in 0..flow.blocks.len() {
             let block = BlockId::new(index);
-            if !flow.is_reachable(block) {
+            if !flow.is_reachable(block) || model.unreached.is_block(caller, block) {
                 continue;
             }
             for &call in &model.blocks.of(caller, block).calls {
@@ -44,18 +44,25 @@ fn finding(
     inputs: &FxHashSet<Key>,
 ) -> Option<Finding> {
     let call = model.facts.module(caller.file).call(id);
-    let guard = model.guard(caller, call.block);
+    let mut guard = model.guard(caller, call.block);
+    let all = guard.0.len();
+    // What depends on data of the rank's own may be so on any of them.
+    guard.0.retain(|literal| !matches!(literal.atom, Atom::Varies(_)));
+    let is_any = guard.0.len() < all;
     let others = all_but_one(&guard);
     if !guard.is_all() && !others
         || paths.iter().any(|&path| model.difference(path).is_some())
-        || !writes_model(model, caller.file, call)
+        || !model.facts.concerns_weights(caller.file, call)
             && paths.iter().any(|&path| inputs.contains(&model.key(path)))
     {
         return None;
     }
     let location = model.at_call(caller.file, id);
-    let message =
-        if others { "every rank but one writes the same file" } else { "every rank writes the same file" };
+    let message = match (others, is_any) {
+        (true, _) => "every rank but one writes the same file",
+        (_, true) => "any of the ranks may write the same file, several of them at once",
+        _ => "every rank writes the same file",
+    };
     let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
         .here("each rank writes")
         .help("let rank 0 write it: `if hvd.rank() == 0:`, or put the rank into its name")
@@ -187,18 +194,6 @@ fn is_checked(model: &Model<'_>, file: FileId, call: &Call) -> bool {
         let asked = condition.branch.condition.and_then(|value| model.difference((file, value)));
         asked.is_some_and(|own| model.facts.gives(own.source, &[Effect::ReadsFile]))
     })
-}
-
-/// Whether a call writes a model's weights, or a checkpoint.
-fn writes_model(model: &Model<'_>, file: FileId, call: &Call) -> bool {
-    let facts = model.facts;
-    let of_training = |value| {
-        [Kind::Model, Kind::Checkpoint, Kind::CheckpointManager, Kind::Saver]
-            .into_iter()
-            .any(|kind| facts.may_be(file, value, kind))
-    };
-    facts.receiver(file, call).is_some_and(of_training)
-        || call.arguments.iter().any(|argument| of_training(argument.value))
 }
 
 /// The paths that the programs read. What is put there is input, which every rank needs.
