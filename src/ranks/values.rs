@@ -15,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use flood::Flood;
 
 use super::blocks::Blocks;
+use super::file_questions;
 use super::seeds::Seeds;
 use crate::api::{Effect, Kind};
 use crate::program::{Facts, ObjectId, Place, Program};
@@ -95,8 +96,11 @@ impl Values {
         let mut flood = Flood::new(facts, blocks, Self { variables, ..Self::default() });
         flood.run(with(&RANK), Cause::Rank);
         let seeds = Seeds::new(facts, &flood.values, programs);
-        let different = with(&DIFFERENT)
+        let different = with(&DIFFERENT);
+        let stable = file_questions::stable(facts, files, &different);
+        let different = different
             .into_iter()
+            .filter(|place| !stable.contains(place))
             .filter(|&place| !(facts.gives(place, &[Effect::DrawsRandom]) && seeds.is_equal(facts, place)));
         flood.run(different.collect(), Cause::Data);
         flood.measure(&places);

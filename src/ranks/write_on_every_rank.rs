@@ -52,7 +52,7 @@ fn finding(
     let others = all_but_one(&guard);
     if !guard.is_all() && !others
         || paths.iter().any(|&path| model.difference(path).is_some())
-        || !writes_model(model, caller.file, call)
+        || !model.facts.concerns_weights(caller.file, call)
             && paths.iter().any(|&path| inputs.contains(&model.key(path)))
     {
         return None;
@@ -194,18 +194,6 @@ fn is_checked(model: &Model<'_>, file: FileId, call: &Call) -> bool {
         let asked = condition.branch.condition.and_then(|value| model.difference((file, value)));
         asked.is_some_and(|own| model.facts.gives(own.source, &[Effect::ReadsFile]))
     })
-}
-
-/// Whether a call writes a model's weights, or a checkpoint.
-fn writes_model(model: &Model<'_>, file: FileId, call: &Call) -> bool {
-    let facts = model.facts;
-    let of_training = |value| {
-        [Kind::Model, Kind::Checkpoint, Kind::CheckpointManager, Kind::Saver]
-            .into_iter()
-            .any(|kind| facts.may_be(file, value, kind))
-    };
-    facts.receiver(file, call).is_some_and(of_training)
-        || call.arguments.iter().any(|argument| of_training(argument.value))
 }
 
 /// The paths that the programs read. What is put there is input, which every rank needs.
