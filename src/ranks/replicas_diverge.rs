@@ -348,6 +348,9 @@ impl<'m, 'c> Replicas<'m, 'c> {
             .here("differs between ranks")
             .help(help)
             .in_scope(model.facts.scope_name(scope));
+        if matches!(manner, Manner::Begins) && self.stands_for_several(own) {
+            finding = finding.confidence(Confidence::Possible);
+        }
         let made = model.facts.made_at(own).map(|(file, call)| model.at_call(file, call));
         if let Some(made) = made {
             finding.flow.push(Label { location: made, message: "each rank makes its own".to_owned() });
@@ -364,6 +367,20 @@ impl<'m, 'c> Replicas<'m, 'c> {
         }
         finding.flow.push(Label { location: primary, message: "differs from here on".to_owned() });
         finding
+    }
+
+    /// Whether an object is made by a function that several places call: one of those that it stands for may be trained
+    /// and another only made.
+    fn stands_for_several(&self, object: ObjectId) -> bool {
+        let facts = self.model.facts;
+        let Some((file, call)) = facts.made_at(object) else { return false };
+        let function = facts.function_of(Caller { file, scope: facts.module(file).call(call).scope });
+        let edges = function.map_or(&[][..], |function| facts.incoming(function));
+        let mut places: Vec<(FileId, Option<CallId>)> =
+            edges.iter().map(|edge| (edge.caller.file, edge.call)).collect();
+        places.sort_unstable();
+        places.dedup();
+        places.len() > 1
     }
 
     /// The loop that makes the steps, as a reader sees it: the statement that repeats them.

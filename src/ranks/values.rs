@@ -16,6 +16,7 @@ use flood::Flood;
 
 use super::blocks::Blocks;
 use super::environment;
+use super::file_questions;
 use super::seeds::Seeds;
 use crate::api::{Effect, EffectSet, Kind};
 use crate::program::{Facts, ObjectId, Place, Program};
@@ -99,10 +100,16 @@ impl Values {
         let numbers = with(&RANK).into_iter().chain(places.iter().copied().filter(by_launcher));
         flood.run(numbers.collect(), Cause::Rank);
         let seeds = Seeds::new(facts, &flood.values, programs);
-        let different = with(&DIFFERENT)
+        let different = with(&DIFFERENT);
+        let stable = file_questions::stable(facts, files, &different);
+        let different = different
             .into_iter()
-            // What the file system tells is weaker: most often it is the same one.
-            .filter(|&place| !facts.gives(place, &[Effect::ReadsFile, Effect::ReadsEnvironment]))
+            .filter(|place| !stable.contains(place))
+            // What else the file system tells is weaker: most often it is the same one.
+            .filter(|&place| {
+                file_questions::is_one(facts, place)
+                    || !facts.gives(place, &[Effect::ReadsFile, Effect::ReadsEnvironment])
+            })
             .filter(|&place| !(facts.gives(place, &[Effect::DrawsRandom]) && seeds.is_equal(facts, place)));
         flood.run(different.collect(), Cause::Data);
         flood.measure(&places);
