@@ -1,14 +1,17 @@
 //! A program under distribution, with what every rule asks for.
 
+use std::sync::OnceLock;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::{Api, Import, Names};
 use super::session::is_session;
 use crate::finding::{Confidence, Location};
-use crate::program::{Caller, Facts, LoopKind, Program, TrainingLoop};
+use crate::program::{Caller, Facts, LoopKind, Place, Program, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::{Moved, Text, Texts};
 use crate::semantic::{CallId, StatementId};
+use crate::syntax::TextSize;
 
 /// A program under distribution.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +28,7 @@ pub struct Job<'c> {
     /// `fit` only.
     api: Api,
     owner: FileId,
-    common: &'c Common,
+    pub(super) common: &'c Common,
 }
 
 /// What the programs that are distributed have in common.
@@ -35,6 +38,12 @@ pub struct Common {
     pub(super) owners: FxHashMap<FileId, Api>,
     /// The stretches that tapes' blocks lose.
     pub(super) moved: Vec<Moved>,
+    /// What is computed from the rank's number; found when it is first asked for, as what follows.
+    pub(super) rank: OnceLock<FxHashSet<Place>>,
+    /// What is computed from the number of ranks.
+    pub(super) size: OnceLock<FxHashSet<Place>>,
+    /// Where the calls end that start Horovod, by the scope whose code makes the first one.
+    pub(super) starts: OnceLock<FxHashMap<Caller, TextSize>>,
 }
 
 impl Common {
@@ -48,7 +57,7 @@ impl Common {
                 *api = Api::Tape;
             }
         }
-        Self { owners, moved: jobs.iter().flat_map(super::tape::moved).collect() }
+        Self { owners, moved: jobs.iter().flat_map(super::tape::moved).collect(), ..Self::default() }
     }
 }
 

@@ -27,6 +27,7 @@ mod model;
 pub mod name_missing;
 pub mod order_differs_between_ranks;
 pub mod out_of_step;
+pub mod proof;
 pub mod rank_not_called;
 pub mod replicas_diverge;
 mod seeds;
@@ -38,6 +39,7 @@ pub use blocks::{Blocks, Contents};
 pub use comms::Comms;
 pub use guards::{Atom, Guard, Key, Literal, Number};
 pub use model::Model;
+pub use proof::{Proof, proofs};
 pub use values::{Cause, Difference, Values};
 
 use crate::checks::{Check, Context};

@@ -55,6 +55,7 @@ impl<'c> Model<'c> {
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
         let mut model = Self { facts, texts, programs, files, traced, blocks, values, seeds, guards, comms };
         model.comms = Comms::new(&model);
+        model.follow_calls();
         Some(model)
     }
 

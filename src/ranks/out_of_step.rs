@@ -3,7 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::comms::{Comms, Parting};
+use super::comms::{Comms, Parting, Way};
 use super::model::Model;
 use super::values::{Cause, Difference};
 use super::{callbacks, layer_names, ranks_check};
@@ -16,16 +16,15 @@ use crate::semantic::{BlockId, Branch, BranchKind, CallId, CallKind, Element, Va
 ranks_check!("HVD301", "ranks-out-of-step", Error, check);
 
 fn check(model: &Model<'_>) -> Vec<Finding> {
-    let comms = &model.comms;
     let callers = model.callers();
-    let following = following(model, comms, &callers);
+    let behind = Behind::new(model);
     let mut found = Vec::new();
     for caller in callers {
         let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
         for (index, block) in flow.blocks.iter().enumerate() {
             let id = BlockId::new(index);
             if flow.is_reachable(id) && block.successors.len() > 1 {
-                found.extend(parting(model, caller, id, block.branch, following.contains(&caller)));
+                found.extend(parting(model, caller, id, block.branch, behind.follows(caller)));
             }
         }
         for block in 0..flow.blocks.len() {
@@ -40,6 +39,18 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
 }
 
 /// The scopes behind whose return something is communicated.
+pub(super) struct Behind(FxHashSet<Caller>);
+
+impl Behind {
+    pub(super) fn new(model: &Model<'_>) -> Self {
+        Self(following(model, &model.comms, &model.callers()))
+    }
+
+    fn follows(&self, caller: Caller) -> bool {
+        self.0.contains(&caller)
+    }
+}
+
 fn following(model: &Model<'_>, comms: &Comms, callers: &[Caller]) -> FxHashSet<Caller> {
     let mut returns_to: FxHashMap<Caller, Vec<Caller>> = FxHashMap::default();
     let mut work = Vec::new();
@@ -96,11 +107,42 @@ fn parting(
     let is_traced = model.traced.contains(&caller);
     let condition = (caller.file, branch.condition?);
     let mut ways = model.comms.arms(caller, id).iter().copied();
-    let keeps = |way: &crate::ranks::comms::Way| !model.comms.only_fails(*way) || model.is_on_rank(condition);
+    let keeps = |way: &Way| !model.comms.only_fails(*way) || model.is_on_rank(condition);
     let mut ways = ways.by_ref().filter(keeps);
     let (one, other) = (ways.next()?, ways.next()?);
     let parting = model.comms.parting(one, other, is_traced, follows)?;
     Some(finding(model, caller, &branch, own, parting))
+}
+
+/// A branch where ranks would part that went different ways.
+pub(super) struct Decision {
+    pub(super) caller: Caller,
+    pub(super) branch: Branch,
+    /// Why they may, as far as is known.
+    pub(super) difference: Option<Difference>,
+    /// They would only part from ranks that fail.
+    pub(super) only_fails: bool,
+}
+
+impl Decision {
+    /// What a block decides; `None` if it does not matter which way a rank goes.
+    pub(super) fn of(model: &Model<'_>, caller: Caller, id: BlockId, behind: &Behind) -> Option<Self> {
+        let branch = model.facts.module(caller.file).scope(caller.scope).flow.blocks[id.index()].branch?;
+        if model.facts.is_main_guard(caller.file, &branch) {
+            return None;
+        }
+        let parts = |ways: &[Way]| {
+            ways.iter().skip(1).any(|&way| {
+                let is_traced = model.traced.contains(&caller);
+                model.comms.parting(ways[0], way, is_traced, behind.follows(caller)).is_some()
+            })
+        };
+        let arms = model.comms.arms(caller, id);
+        let meant: Vec<Way> = arms.iter().copied().filter(|&way| !model.comms.only_fails(way)).collect();
+        let difference = difference(model, caller.file, &branch);
+        let only_fails = !parts(&meant);
+        parts(arms).then_some(Self { caller, branch, difference, only_fails })
+    }
 }
 
 /// Whether ranks part at a branch in what they communicate: they go no further together.

@@ -24,10 +24,8 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
                 continue;
             }
             for &call in &model.blocks.of(caller, block).calls {
-                if let Some(paths) = written(model, caller.file, call)
-                    && model.is_run(caller, call)
-                {
-                    found.extend(finding(model, caller, call, &paths, &inputs));
+                if let Some(fate) = fate(model, caller, call, &inputs) {
+                    found.extend(finding(model, caller, call, fate));
                 }
             }
         }
@@ -36,23 +34,68 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
     found
 }
 
-fn finding(
-    model: &Model<'_>,
-    caller: Caller,
-    id: CallId,
-    paths: &[Place],
-    inputs: &FxHashSet<Key>,
-) -> Option<Finding> {
-    let call = model.facts.module(caller.file).call(id);
-    let guard = model.guard(caller, call.block);
-    let others = all_but_one(&guard);
-    if !guard.is_all() && !others
-        || paths.iter().any(|&path| model.difference(path).is_some())
-        || !writes_model(model, caller.file, call)
-            && paths.iter().any(|&path| inputs.contains(&model.key(path)))
-    {
+/// What becomes of the file that a call writes.
+pub(super) enum Fate {
+    /// One rank writes it, or each rank has its own, or it does no harm to write it twice.
+    Safe,
+    /// One rank of each host writes it.
+    OncePerHost,
+    /// Ranks write it as they find it missing.
+    IfMissing,
+    /// Every rank fetches it: what is written is what was read elsewhere.
+    Fetched,
+    /// Every rank puts something there that the program reads as its input.
+    Input,
+    /// Several ranks may come here.
+    Some,
+    /// Each rank writes to a path that differs, and two may still be equal.
+    PathsMayMeet,
+    /// Every rank, or every rank but one, writes to these paths.
+    Many { paths: Vec<Place>, all_but_one: bool },
+}
+
+/// What becomes of the file that a call writes; `None` if it writes none, or the programs don't make it.
+pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &FxHashSet<Key>) -> Option<Fate> {
+    let written = written(model, caller.file, id)?;
+    if !model.is_run(caller, id) {
         return None;
     }
+    let call = model.facts.module(caller.file).call(id);
+    let guard = model.guard(caller, call.block);
+    let all_but_one = all_but_one(&guard);
+    if guard.is_one() {
+        return Some(Fate::Safe);
+    }
+    let paths = match written {
+        Written::To(paths) => paths,
+        Written::Harmless => return Some(Fate::Safe),
+        Written::Fetched => return Some(Fate::Fetched),
+        Written::IfMissing => return Some(Fate::IfMissing),
+    };
+    if paths.iter().any(|&path| model.is_injective(path)) {
+        let is_of_host = |path: &Place| {
+            let source = model.difference(*path).map(|own| own.source);
+            source.is_some_and(|source| model.facts.gives(source, &[Effect::ReadsLocalRank]))
+        };
+        return Some(if paths.iter().any(is_of_host) { Fate::OncePerHost } else { Fate::Safe });
+    }
+    Some(if guard.is_one_of_host() {
+        Fate::OncePerHost
+    } else if !guard.is_all() && !all_but_one {
+        Fate::Some
+    } else if paths.iter().any(|&path| model.difference(path).is_some()) {
+        Fate::PathsMayMeet
+    } else if !writes_model(model, caller.file, call)
+        && paths.iter().any(|&path| inputs.contains(&model.key(path)))
+    {
+        Fate::Input
+    } else {
+        Fate::Many { paths, all_but_one }
+    })
+}
+
+fn finding(model: &Model<'_>, caller: Caller, id: CallId, fate: Fate) -> Option<Finding> {
+    let Fate::Many { paths, all_but_one: others } = fate else { return None };
     let location = model.at_call(caller.file, id);
     let message =
         if others { "every rank but one writes the same file" } else { "every rank writes the same file" };
@@ -77,8 +120,20 @@ fn all_but_one(guard: &Guard) -> bool {
         && guard.0.iter().all(|own| !own.holds && matches!(own.atom, Atom::Is(Number::World, _)))
 }
 
-/// What a call writes to, if it writes a file of its own; as far as the paths can be seen.
-fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
+/// What a call that writes files does.
+enum Written {
+    /// It writes a file of its own, to one of these paths as far as they can be seen.
+    To(Vec<Place>),
+    /// All ranks may do so, or the file is another call's.
+    Harmless,
+    /// It fetches a file.
+    Fetched,
+    /// The file system is asked before.
+    IfMissing,
+}
+
+/// What a call does that writes a file; `None` if it writes none.
+fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
     let facts = model.facts;
     let call = facts.module(file).call(id);
     if call.kind != CallKind::Expression {
@@ -86,7 +141,7 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
     }
     let first = || call.arguments.first().map(|argument| (file, argument.value));
     if facts.opens_for_writing(file, call) {
-        return Some(first().into_iter().collect());
+        return Some(Written::To(first().into_iter().collect()));
     }
     let mut effects = EffectSet::NONE;
     for edge in facts.callees(file, id) {
@@ -101,9 +156,10 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
         returned.is_some_and(|class| facts.library.kind_of_class(class) == Kind::SummaryWriter)
             && symbol.parameter(DIRECTORY).is_some()
     });
-    // A file that is read too is a download: every rank needs it.
+    if !is_writer && !effects.contains(Effect::WritesFile) {
+        return None;
+    }
     let by_all = [
-        Effect::ReadsFile,
         Effect::Idempotent,
         Effect::Trains,
         Effect::Evaluates,
@@ -112,14 +168,18 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
         Effect::Spawns,
         Effect::Exits,
     ];
-    let writes = is_writer || effects.contains(Effect::WritesFile);
-    if !writes
-        || by_all.into_iter().any(|effect| effects.contains(effect))
+    if by_all.into_iter().any(|effect| effects.contains(effect))
         || is_of_open_file(model, file, call)
         || is_told_once(model, file, id)
-        || is_checked(model, file, call)
     {
-        return None;
+        return Some(Written::Harmless);
+    }
+    // A file that is read too is a download: every rank needs it.
+    if effects.contains(Effect::ReadsFile) {
+        return Some(Written::Fetched);
+    }
+    if is_checked(model, file, call) {
+        return Some(Written::IfMissing);
     }
     let mut paths: Vec<Place> = Vec::new();
     if let Some(receiver) = facts.receiver(file, call) {
@@ -149,7 +209,7 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
             .into_iter()
             .any(|kind| facts.may_be(file, value, kind))
     });
-    Some(paths)
+    Some(Written::To(paths))
 }
 
 /// The parameter of summary writers that write somewhere.
@@ -202,7 +262,7 @@ fn writes_model(model: &Model<'_>, file: FileId, call: &Call) -> bool {
 }
 
 /// The paths that the programs read. What is put there is input, which every rank needs.
-fn inputs(model: &Model<'_>) -> FxHashSet<Key> {
+pub(super) fn inputs(model: &Model<'_>) -> FxHashSet<Key> {
     let facts = model.facts;
     let mut found = FxHashSet::default();
     for caller in model.callers() {
