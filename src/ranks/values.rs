@@ -346,7 +346,7 @@ impl Flood<'_, '_> {
 }
 
 /// Whether a value is the same on all ranks whatever it is computed from.
-fn agrees(facts: &Facts<'_>, place: Place) -> bool {
+pub(super) fn agrees(facts: &Facts<'_>, place: Place) -> bool {
     let (file, value) = place;
     match facts.module(file).value(value).value {
         Value::Call(call) => {

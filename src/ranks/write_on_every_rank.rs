@@ -6,10 +6,11 @@ use super::guards::{Atom, Guard, Key, Number};
 use super::model::Model;
 use super::{callbacks, ranks_check};
 use crate::api::{Effect, EffectSet, Kind};
+use crate::distribute::NOWHERE;
 use crate::finding::{Finding, Label, Level};
 use crate::program::{Caller, Literal, Object, Place};
 use crate::project::FileId;
-use crate::semantic::{BlockId, Call, CallId, CallKind};
+use crate::semantic::{BlockId, BranchKind, Call, CallId, CallKind, Value, ValueId};
 
 ranks_check!("HVD305", "write-on-every-rank", Warning, check);
 
@@ -79,6 +80,9 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &FxHas
         };
         return Some(if paths.iter().any(is_of_host) { Fate::OncePerHost } else { Fate::Safe });
     }
+    if paths.iter().any(|&path| is_path_of_one(model, caller, path)) {
+        return Some(Fate::Safe);
+    }
     Some(if guard.is_one_of_host() {
         Fate::OncePerHost
     } else if !guard.is_all() && !all_but_one {
@@ -91,6 +95,24 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &FxHas
         Fate::Input
     } else {
         Fate::Many { paths, all_but_one }
+    })
+}
+
+/// Whether one rank writes to a path and the others nowhere: `path if hvd.rank() == 0 else '/dev/null'`.
+fn is_path_of_one(model: &Model<'_>, caller: Caller, (file, value): Place) -> bool {
+    let module = model.facts.module(file);
+    let chosen = module.value(value);
+    let Value::Phi(parts) = &chosen.value else { return false };
+    let [one, other] = parts[..] else { return false };
+    let is_nowhere = |part: &ValueId| model.text((file, *part)).as_deref() == Some(NOWHERE);
+    let Some(nowhere) = [one, other].into_iter().find(is_nowhere) else { return false };
+    let blocks = &module.scope(caller.scope).flow.blocks;
+    let mut tests = blocks.iter().filter_map(|block| block.branch);
+    let test = tests.find(|own| own.kind == BranchKind::If && chosen.range.contains_range(own.range));
+    test.and_then(|test| Some((test.range, test.condition?))).is_some_and(|(range, condition)| {
+        // In front of the test stands what is chosen if it is true.
+        let is_first = module.value(nowhere).range.end() <= range.start();
+        model.literals((file, condition), !is_first).is_one()
     })
 }
 

@@ -58,7 +58,7 @@ fn decided(model: &Model<'_>, survey: &Survey<'_, '_>, decision: &Decision, clai
         BranchKind::Try | BranchKind::Assert => claim.assumes(Assumption::Exceptions, at),
         _ if decision.only_fails => claim.assumes(Assumption::Exceptions, at),
         BranchKind::For if is_written_out(model, file, condition) => {}
-        BranchKind::For if survey.is_unknown((file, condition)) => claim.fails(Obstacle::Turns, at),
+        BranchKind::For if model.facts.is_unknown(file, condition) => claim.fails(Obstacle::Turns, at),
         BranchKind::For => {
             if !is_range(model.facts, file, condition) {
                 claim.assumes(Assumption::Turns, at);

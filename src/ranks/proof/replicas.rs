@@ -7,7 +7,7 @@ use super::{Assumption, Claim, Code, Obstacle};
 use crate::api::{Effect, Kind};
 use crate::program::{Caller, ObjectId};
 use crate::project::FileId;
-use crate::semantic::{BlockId, CallId};
+use crate::semantic::{BlockId, CallId, Value};
 
 /// What changes a variable, a model or an optimizer.
 const CHANGES: [Effect; 5] =
@@ -18,7 +18,7 @@ pub(super) fn follow(model: &Model<'_>, survey: &Survey<'_, '_>, code: &Code<'_>
     let mut trained: Vec<ObjectId> = Vec::new();
     for own in code.program.loops.iter().chain(&code.program.steps_of_fit) {
         let at = facts.location(own.caller.file, own.range);
-        if own.models.is_empty() && own.optimizers.is_empty() {
+        if own.models.is_empty() && own.optimizers.is_empty() && own.by_hand.is_empty() {
             claim.fails(Obstacle::Trained, at);
         }
         if callbacks::are_unknown(model, own) {
@@ -34,9 +34,25 @@ pub(super) fn follow(model: &Model<'_>, survey: &Survey<'_, '_>, code: &Code<'_>
     let dangerous = survey.dangerous(&CHANGES);
     for &(caller, block, call) in &code.calls {
         let at = model.at_call(caller.file, call);
-        dangerous.note(claim, survey.callee(caller.file, call), at);
+        if !is_of_optimizer(model, caller.file, call) {
+            dangerous.note(claim, survey.callee(caller.file, call), at);
+        }
         of_library(model, caller, block, call, claim);
     }
+}
+
+/// Whether a call is a method of something that a known optimizer has, which the check follows:
+/// `optimizer.learning_rate.assign(rate)`.
+fn is_of_optimizer(model: &Model<'_>, file: FileId, id: CallId) -> bool {
+    let facts = model.facts;
+    let module = facts.module(file);
+    let receiver = facts.receiver(file, module.call(id));
+    receiver.is_some_and(|receiver| match module.value(receiver).value {
+        Value::Attribute { base, .. } => {
+            facts.may_be(file, base, Kind::Optimizer) && !facts.is_unknown(file, base)
+        }
+        _ => false,
+    })
 }
 
 /// What it rests on that a model begins equal on all ranks, beside broadcasts.

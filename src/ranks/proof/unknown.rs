@@ -4,10 +4,11 @@ use rustc_hash::FxHashSet;
 
 use super::super::lengths::is_called;
 use super::super::model::Model;
+use super::super::values::agrees;
 use super::{Assumption, Claim, Code, Obstacle};
 use crate::api::{Effect, EffectSet};
 use crate::finding::Location;
-use crate::program::{Object, Place, Via};
+use crate::program::{Ancestor, ClassRef, Object, Place, Via};
 use crate::project::FileId;
 use crate::semantic::{CallId, Module, Value, ValueId};
 use crate::syntax::TextRange;
@@ -30,6 +31,8 @@ pub(super) struct Survey<'m, 'c> {
     model: &'m Model<'c>,
     /// The values that rest on something unknown.
     values: FxHashSet<Place>,
+    /// The calls that are known to be steps of an optimizer, or to change something of one.
+    steps: FxHashSet<(FileId, CallId)>,
     /// The names of the project's functions that communicate.
     communicating: FxHashSet<&'c str>,
 }
@@ -54,7 +57,10 @@ impl Dangerous<'_> {
 impl<'m, 'c> Survey<'m, 'c> {
     pub(super) fn new(model: &'m Model<'c>) -> Self {
         let facts = model.facts;
-        let mut survey = Self { model, values: FxHashSet::default(), communicating: FxHashSet::default() };
+        let loops = model.programs.iter().flat_map(|own| own.loops.iter().chain(&own.steps_of_fit));
+        let steps = loops.flat_map(|own| own.steps.iter().chain(&own.by_hand)).copied().collect();
+        let (values, communicating) = Default::default();
+        let mut survey = Self { model, values, steps, communicating };
         let mut sources: Vec<Place> = Vec::new();
         for &file in &model.files {
             let module = facts.module(file);
@@ -65,9 +71,8 @@ impl<'m, 'c> Survey<'m, 'c> {
                 }
             }
         }
-        let agrees = |place: Place| facts.gives(place, &[Effect::Agrees]);
-        survey.values = facts.influence().forwards(&sources, agrees);
-        survey.values.retain(|&place| !agrees(place));
+        survey.values = facts.influence().forwards(&sources, |place| agrees(facts, place));
+        survey.values.retain(|&place| !agrees(facts, place));
         for &caller in &model.comms.order {
             if let Some(function) = facts.function_of(caller).filter(|_| model.communicates(caller)) {
                 let module = facts.module(function.file);
@@ -114,6 +119,9 @@ impl<'m, 'c> Survey<'m, 'c> {
         let facts = self.model.facts;
         let module = facts.module(file);
         let mut found = Callee::Known;
+        if self.steps.contains(&(file, id)) {
+            return Callee::Known;
+        }
         let edges = facts.callees(file, id);
         for edge in edges.iter().filter(|edge| edge.via == Via::Source) {
             match facts.solution.object(edge.callee) {
@@ -123,9 +131,28 @@ impl<'m, 'c> Survey<'m, 'c> {
             }
         }
         if edges.is_empty() && facts.is_unknown(file, module.call(id).callee) {
-            return unknown(module, id);
+            return self.inherited(file, id).unwrap_or_else(|| unknown(module, id));
         }
         found
+    }
+
+    /// How much is known of a method that is called on `super()`.
+    fn inherited(&self, file: FileId, id: CallId) -> Option<Callee<'c>> {
+        let facts = self.model.facts;
+        let receiver = facts.receiver(file, facts.module(file).call(id))?;
+        let classes = facts.objects(file, receiver).map(|(_, object)| match object {
+            Object::Super(class, _) => Some(class),
+            _ => None,
+        });
+        let classes: Option<Vec<ClassRef>> = classes.collect();
+        let is_known = |class: &ClassRef| {
+            facts.hierarchy.order(*class).iter().all(|ancestor| match ancestor {
+                Ancestor::External(path) => facts.library.lookup(path).is_some(),
+                _ => true,
+            })
+        };
+        let classes = classes.filter(|classes| !classes.is_empty())?;
+        Some(if classes.iter().all(is_known) { Callee::Known } else { Callee::Library })
     }
 }
 
