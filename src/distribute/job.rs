@@ -1,6 +1,6 @@
 //! A program under distribution, with what every rule asks for.
 
-use std::sync::OnceLock;
+use std::cell::{OnceCell, RefCell};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -38,12 +38,14 @@ pub struct Common {
     pub(super) owners: FxHashMap<FileId, Api>,
     /// The stretches that tapes' blocks lose.
     pub(super) moved: Vec<Moved>,
+    /// The names that new code in files uses.
+    names: RefCell<FxHashMap<(FileId, Api), Names>>,
     /// What is computed from the rank's number; found when it is first asked for, as what follows.
-    pub(super) rank: OnceLock<FxHashSet<Place>>,
+    pub(super) rank: OnceCell<FxHashSet<Place>>,
     /// What is computed from the number of ranks.
-    pub(super) size: OnceLock<FxHashSet<Place>>,
+    pub(super) size: OnceCell<FxHashSet<Place>>,
     /// Where the calls end that start Horovod, by the scope whose code makes the first one.
-    pub(super) starts: OnceLock<FxHashMap<Caller, TextSize>>,
+    pub(super) starts: OnceCell<FxHashMap<Caller, TextSize>>,
 }
 
 impl Common {
@@ -117,7 +119,9 @@ impl<'c> Job<'c> {
     #[must_use]
     pub fn names(&self, file: FileId) -> Names {
         let own = if file == self.owner { self.api } else { Api::Tape };
-        Names::new(self.facts, file, self.common.owners.get(&file).copied().unwrap_or(own))
+        let api = self.common.owners.get(&file).copied().unwrap_or(own);
+        let mut known = self.common.names.borrow_mut();
+        known.entry((file, api)).or_insert_with(|| Names::new(self.facts, file, api)).clone()
     }
 
     /// Horovod's name in a file, and the import that it needs.
