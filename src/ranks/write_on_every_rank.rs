@@ -104,16 +104,27 @@ fn is_path_of_one(model: &Model<'_>, caller: Caller, (file, value): Place) -> bo
     let chosen = module.value(value);
     let Value::Phi(parts) = &chosen.value else { return false };
     let [one, other] = parts[..] else { return false };
-    let is_nowhere = |part: &ValueId| model.text((file, *part)).as_deref() == Some(NOWHERE);
-    let Some(nowhere) = [one, other].into_iter().find(is_nowhere) else { return false };
+    let is_nowhere = |part: ValueId| model.text((file, part)).as_deref() == Some(NOWHERE);
+    let (path, nowhere) = match (is_nowhere(one), is_nowhere(other)) {
+        (false, true) => (one, other),
+        (true, false) => (other, one),
+        _ => return false,
+    };
     let blocks = &module.scope(caller.scope).flow.blocks;
     let mut tests = blocks.iter().filter_map(|block| block.branch);
     let test = tests.find(|own| own.kind == BranchKind::If && chosen.range.contains_range(own.range));
-    test.and_then(|test| Some((test.range, test.condition?))).is_some_and(|(range, condition)| {
-        // In front of the test stands what is chosen if it is true.
-        let is_first = module.value(nowhere).range.end() <= range.start();
-        model.literals((file, condition), !is_first).is_one()
-    })
+    let Some((test, condition)) = test.and_then(|test| Some((test.range, test.condition?))) else {
+        return false;
+    };
+    // In front of the test stands what is chosen if it is true. A value that other places have, too, tells nothing.
+    let is_here = |part: ValueId| chosen.range.contains_range(module.value(part).range);
+    let is_behind = |part: ValueId| module.value(part).range.start() >= test.end();
+    let if_true = match (is_here(path), is_here(nowhere)) {
+        (true, _) => !is_behind(path),
+        (false, true) => is_behind(nowhere),
+        (false, false) => return false,
+    };
+    model.literals((file, condition), if_true).is_one()
 }
 
 fn finding(model: &Model<'_>, caller: Caller, id: CallId, fate: Fate) -> Option<Finding> {
