@@ -59,11 +59,8 @@ fn decided(model: &Model<'_>, survey: &Survey<'_, '_>, decision: &Decision, clai
         _ if decision.only_fails => claim.assumes(Assumption::Exceptions, at),
         BranchKind::For if is_written_out(model, file, condition) => {}
         BranchKind::For if model.facts.is_unknown(file, condition) => claim.fails(Obstacle::Turns, at),
-        BranchKind::For => {
-            if !is_range(model.facts, file, condition) {
-                claim.assumes(Assumption::Turns, at);
-            }
-        }
+        BranchKind::For if is_range(model.facts, file, condition) => {}
+        BranchKind::For => claim.assumes(Assumption::Turns, at),
         BranchKind::Match if model.difference((file, condition)).is_some() => {
             claim.fails(Obstacle::Condition, at);
         }
