@@ -78,6 +78,9 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page
     Man(ManArgs),
+    /// Look at what the analyses see, to compare it with other analyses
+    #[command(subcommand, hide = true)]
+    Debug(DebugCommand),
 }
 
 /// `hvdlint check`.
@@ -247,6 +250,21 @@ pub struct GraphArgs {
     /// Draw all of a big graph, and not only what is around training loops
     #[arg(long)]
     pub all: bool,
+}
+
+/// `hvdlint debug`.
+#[derive(Debug, Subcommand)]
+pub enum DebugCommand {
+    /// The data flow of each function as `AutoGraph` sees it, a line of JSON for each
+    Dataflow(DataflowArgs),
+}
+
+/// `hvdlint debug dataflow`.
+#[derive(Clone, Debug, Args)]
+pub struct DataflowArgs {
+    /// Python files
+    #[arg(value_name = "FILES", required = true)]
+    pub paths: Vec<PathBuf>,
 }
 
 /// `hvdlint config`.

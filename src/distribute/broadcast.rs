@@ -248,7 +248,7 @@ fn step(job: &Job<'_>, site: &Site, taken: &mut Vec<String>) -> Option<Step> {
         if site.memory == Memory::Graph { "hvd_first_batch" } else { "hvd_broadcast_done" },
     );
     let mut uses = vec![import];
-    let unit = text.unit();
+    let unit = text.unit_at(site.statement);
     let block = |condition: String, done: String| {
         let mut lines = vec![condition];
         lines.extend(broadcasts.iter().map(|line| format!("{unit}{line}")));
@@ -259,12 +259,12 @@ fn step(job: &Job<'_>, site: &Site, taken: &mut Vec<String>) -> Option<Step> {
     let lines = match site.memory {
         Memory::None => broadcasts.clone(),
         Memory::Local(outermost) => {
-            edits.extend(text.before(outermost, &[&format!("{flag} = False")]));
+            edits.extend(text.above(outermost, &[&format!("{flag} = False")]));
             block(format!("if not {flag}:"), format!("{flag} = True"))
         }
         Memory::Global => {
             let function = definition(text.module, site)?;
-            edits.extend(text.before(top_level(text.module, function), &[&format!("{flag} = False"), ""]));
+            edits.extend(text.above(top_level(text.module, function), &[&format!("{flag} = False"), ""]));
             edits.extend(text.at_beginning_of(function, &format!("global {flag}")));
             block(format!("if not {flag}:"), format!("{flag} = True"))
         }
@@ -273,7 +273,7 @@ fn step(job: &Job<'_>, site: &Site, taken: &mut Vec<String>) -> Option<Step> {
             uses.push(import);
             let function = definition(text.module, site)?;
             let made = format!("{flag} = {tf}.Variable(True, trainable=False)");
-            edits.extend(text.before(top_level(text.module, function), &[&made, ""]));
+            edits.extend(text.above(top_level(text.module, function), &[&made, ""]));
             block(format!("if {flag}:"), format!("{flag}.assign(False)"))
         }
     };

@@ -5,10 +5,10 @@
 
 use rustc_hash::FxHashSet;
 
+use super::inputs::{arguments, texts_behind};
 use super::job::Job;
 use super::obstacles::obstacle;
 use super::step::Step;
-use super::writes::{arguments, texts_behind};
 use crate::api::Effect;
 use crate::finding::Rule;
 use crate::program::Place;

@@ -5,6 +5,7 @@ use std::cell::{OnceCell, RefCell};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::{Api, Import, Names};
+use super::obstacles::own_results;
 use super::session::is_session;
 use crate::finding::{Confidence, Location};
 use crate::program::{Caller, Facts, LoopKind, Place, Program, TrainingLoop};
@@ -14,7 +15,7 @@ use crate::semantic::{CallId, StatementId};
 use crate::syntax::TextSize;
 
 /// A program under distribution.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Job<'c> {
     /// Everything that is known of the project.
     pub facts: &'c Facts<'c>,
@@ -29,6 +30,8 @@ pub struct Job<'c> {
     api: Api,
     owner: FileId,
     pub(super) common: &'c Common,
+    calls: OnceCell<Vec<(FileId, CallId)>>,
+    own_results: OnceCell<FxHashSet<Place>>,
 }
 
 /// What the programs that are distributed have in common.
@@ -75,7 +78,17 @@ impl<'c> Job<'c> {
     ) -> Option<Self> {
         let loops = &program.loops;
         let owner = loops.iter().find(|own| is_session(own)).or(loops.first())?.caller.file;
-        let mut job = Self { facts, texts, program, traced, api: Api::Tape, owner, common };
+        let mut job = Self {
+            facts,
+            texts,
+            program,
+            traced,
+            api: Api::Tape,
+            owner,
+            common,
+            calls: OnceCell::new(),
+            own_results: OnceCell::new(),
+        };
         let by_fit = |own: &TrainingLoop| own.kind == LoopKind::KerasFit && job.is_fit(own);
         if program.steps_of_fit.is_empty() && program.loops.iter().all(by_fit) {
             job.api = Api::Keras;
@@ -181,12 +194,29 @@ impl<'c> Job<'c> {
 
     /// The calls that the program runs, file by file in source order.
     pub fn calls(&self) -> impl Iterator<Item = (FileId, CallId)> + '_ {
-        self.program.files().into_iter().flat_map(move |file| {
-            let count = self.facts.module(file).calls.len();
-            (0..count)
-                .map(CallId::new)
-                .filter(move |&call| self.runs(file, call))
-                .map(move |call| (file, call))
-        })
+        self.all_calls().iter().copied()
+    }
+
+    fn all_calls(&self) -> &[(FileId, CallId)] {
+        let collect = || {
+            let of_file = |file: FileId| {
+                let all = (0..self.facts.module(file).calls.len()).map(CallId::new);
+                all.filter(move |&call| self.runs(file, call)).map(move |call| (file, call))
+            };
+            self.program.files().into_iter().flat_map(of_file).collect()
+        };
+        self.calls.get_or_init(collect)
+    }
+
+    /// The calls in a file that the program runs, in source order.
+    pub fn calls_in(&self, file: FileId) -> impl Iterator<Item = CallId> + '_ {
+        let all = self.all_calls();
+        let first = all.partition_point(|(other, _)| *other < file);
+        all[first..].iter().take_while(move |(other, _)| *other == file).map(|&(_, call)| call)
+    }
+
+    /// The values that differ between ranks because their examples do.
+    pub(super) fn own_results(&self) -> &FxHashSet<Place> {
+        self.own_results.get_or_init(|| own_results(self))
     }
 }

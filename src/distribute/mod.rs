@@ -13,6 +13,7 @@
 //! ```
 
 mod awaited;
+mod bound;
 pub mod broadcast;
 mod callback;
 pub mod callbacks;
@@ -22,6 +23,7 @@ pub mod device;
 mod file_waits;
 mod forms;
 pub mod initialisation;
+mod inputs;
 mod job;
 mod keras;
 pub mod learning_rate;
@@ -33,6 +35,7 @@ mod open_files;
 pub mod optimizer;
 pub mod output;
 mod plan;
+mod preparation;
 mod ranked;
 mod rate_changes;
 mod rates;

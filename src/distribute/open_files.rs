@@ -2,12 +2,13 @@
 
 use rustc_hash::FxHashSet;
 
-use super::awaited::{Meetings, wait};
+use super::awaited::{all_ranks_come, wait};
+use super::inputs::{names_input, paths_read};
 use super::job::Job;
+use super::preparation::Preparations;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::runs_started;
 use super::step::Step;
-use super::writes::{names_input, paths_read};
 use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Rule};
 use crate::program::Place;
@@ -20,7 +21,8 @@ pub(crate) const NOWHERE: &str = "/dev/null";
 /// The files that every rank opens for writing.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let mut found = Vec::new();
-    let opened = Opened { job, rule, inputs: paths_read(job), meetings: Meetings::new(job) };
+    let opened = Opened { job, rule, inputs: paths_read(job) };
+    let preparations = Preparations::of(job);
     for (file, id) in job.calls() {
         let call = job.facts.module(file).call(id);
         let step = if job.facts.called_symbols(file, id).any(|symbol| {
@@ -42,6 +44,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         if let Some(step) = step
             && runs_started(job, file, id)
             && !is_for_one_rank(job, file, id)
+            && !preparations.contain(job, file, id)
         {
             found.push(step);
         }
@@ -83,7 +86,6 @@ struct Opened<'j, 'c> {
     job: &'j Job<'c>,
     rule: &'static Rule,
     inputs: FxHashSet<Place>,
-    meetings: Meetings<'j, 'c>,
 }
 
 impl Opened<'_, '_> {
@@ -105,7 +107,7 @@ impl Opened<'_, '_> {
         if names_input(job, file, id, &self.inputs) {
             let mut managers = text.module.managers.iter();
             let (_, statement) = managers.find(|(manager, _)| *manager == call.result)?;
-            if !self.meetings.all_come(file, id) {
+            if !all_ranks_come(self.job, file, id) {
                 return None;
             }
             edits.extend(text.after(*statement, &[&wait(job, file)]));

@@ -155,7 +155,10 @@ fn shared_with_another(facts: &Facts<'_>, plan: &Plan<'_>) -> Option<Refusal> {
     let mut files: Vec<FileId> =
         edited(plan).into_iter().filter(|&file| file != plan.program.entry).collect();
     files.sort_unstable();
-    let others = facts.programs.iter().filter(|program| program.pattern == Pattern::None);
+    // Nobody runs a package's `__init__` file: who imports it is the program.
+    let others = facts.programs.iter().filter(|program| {
+        program.pattern == Pattern::None && !facts.modules.imports.is_package(program.entry)
+    });
     for other in others {
         let mut known: FxHashSet<FileId> = [other.entry].into_iter().collect();
         let mut work = vec![other.entry];

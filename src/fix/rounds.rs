@@ -6,7 +6,8 @@ use super::edits::Edits;
 use super::original::{Change, Originals};
 use super::parcel::{Parcel, Refusal, parcels, single};
 use super::search::Search;
-use crate::examine::{Examined, Wishes};
+use crate::distribute::INITIALISATION;
+use crate::examine::{Examined, Trainer, Wishes};
 use crate::finding::{Applicability, Finding};
 use crate::project::{FileId, encode_as};
 
@@ -32,13 +33,47 @@ pub struct Mended {
 }
 
 /// Applies the fixes of what is reported in `first`, if they are at least as safe as `least`. `stdin` are the bytes of
-/// the file that standard input stands for.
+/// the file that standard input stands for. A program that can't be distributed in the end stays as it is.
 #[must_use]
 pub fn mend(
     first: Examined,
     wishes: Wishes<'_>,
     least: Applicability,
     stdin: Option<(FileId, Vec<u8>)>,
+) -> Mended {
+    let mended = mend_unless(first.clone(), wishes, least, stdin.clone(), &BTreeSet::new());
+    let spared = not_distributed(&mended.examined, wishes);
+    if mended.changes.iter().all(|change| !spared.contains(&change.file)) {
+        return mended;
+    }
+    mend_unless(first, wishes, least, stdin, &spared)
+}
+
+/// The files of the programs that are to be distributed and are not in the end, without those of programs that are.
+fn not_distributed(examined: &Examined, wishes: Wishes<'_>) -> BTreeSet<FileId> {
+    let rule = &INITIALISATION.rule;
+    if !wishes.selection.is_enabled(rule) {
+        return BTreeSet::new();
+    }
+    let refused = |trainer: &&Trainer| {
+        examined.standing.iter().any(|finding| {
+            finding.rule.code == rule.code && trainer.files.contains(&finding.primary.location.file)
+        })
+    };
+    let (refused, others): (Vec<&Trainer>, Vec<&Trainer>) = examined.trainers.iter().partition(refused);
+    let files = |trainers: Vec<&Trainer>| -> BTreeSet<FileId> {
+        trainers.iter().flat_map(|trainer| &trainer.files).copied().collect()
+    };
+    &files(refused) - &files(others)
+}
+
+/// The same, with files that stay as they are.
+fn mend_unless(
+    first: Examined,
+    wishes: Wishes<'_>,
+    least: Applicability,
+    stdin: Option<(FileId, Vec<u8>)>,
+    spared: &BTreeSet<FileId>,
 ) -> Mended {
     let (project, modules) = (first.project.clone(), first.modules.clone());
     let mut originals = Originals::new(&project, &modules, stdin);
@@ -49,7 +84,7 @@ pub fn mend(
     let mut refusals = Vec::new();
     let mut proofs = PROOFS;
     for _ in 0..ROUNDS {
-        let round = round(&examined, wishes, least, &mut originals, &mut proofs);
+        let round = round(&examined, wishes, least, spared, &mut originals, &mut proofs);
         refusals = round.refusals;
         let Some(after) = round.after else { break };
         examined = after;
@@ -108,10 +143,12 @@ pub(super) fn round(
     before: &Examined,
     wishes: Wishes<'_>,
     least: Applicability,
+    spared: &BTreeSet<FileId>,
     originals: &mut Originals<'_>,
     proofs: &mut usize,
 ) -> Round {
-    let (parcels, refusals) = parcels(before, least, originals);
+    let (mut parcels, refusals) = parcels(before, least, originals);
+    parcels.retain(|parcel| parcel.edits.files().all(|file| !spared.contains(&file)));
     let mut round = Round { refusals, ..Round::default() };
     let (units, single): (Vec<&Parcel>, Vec<&Parcel>) =
         parcels.iter().partition(|parcel| parcel.unit.is_some());

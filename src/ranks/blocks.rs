@@ -152,4 +152,24 @@ impl Blocks {
         }
         found
     }
+
+    /// The blocks that run or not depending on how a branch goes, each with the arms under which it runs, as bits.
+    #[must_use]
+    pub fn sides(&self, caller: Caller, branch: BlockId) -> FxHashMap<BlockId, u64> {
+        let Some(own) = self.scopes.get(&caller) else { return FxHashMap::default() };
+        let mut sides: FxHashMap<BlockId, u64> = FxHashMap::default();
+        let mut work: Vec<(BlockId, u64)> = Vec::new();
+        for &(block, arm) in own.decided.get(&branch).into_iter().flatten() {
+            work.push((block, 1 << arm.min(63)));
+        }
+        while let Some((block, arms)) = work.pop() {
+            let known = sides.entry(block).or_default();
+            if *known | arms != *known {
+                *known |= arms;
+                let next = own.decided.get(&block).filter(|_| block != branch).into_iter().flatten();
+                work.extend(next.map(|&(next, _)| (next, arms)));
+            }
+        }
+        sides
+    }
 }

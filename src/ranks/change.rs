@@ -27,6 +27,17 @@ pub(super) struct Change {
     differs: State,
     /// Where it first changes it in a way that ranks have to make together.
     touched: Option<Culprit>,
+    /// How it makes equal what differs.
+    mending: Mending,
+}
+
+/// How what differs is made equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mending {
+    /// By a broadcast, or a new beginning.
+    Broadcast,
+    /// By an assignment, if at all.
+    Assignment,
 }
 
 /// What code does to several variables; those that are not here stay as they are.
@@ -34,15 +45,21 @@ pub(super) type Changes = BTreeMap<usize, Change>;
 
 impl Change {
     /// Nothing.
-    pub(super) const NONE: Self = Self { equal: State::Equal, differs: State::Differs(None), touched: None };
+    pub(super) const NONE: Self = Self {
+        equal: State::Equal,
+        differs: State::Differs(None),
+        touched: None,
+        mending: Mending::Assignment,
+    };
 
     /// All ranks get the same.
-    pub(super) const EQUAL: Self = Self { equal: State::Equal, differs: State::Equal, touched: None };
+    pub(super) const EQUAL: Self =
+        Self { equal: State::Equal, differs: State::Equal, touched: None, mending: Mending::Broadcast };
 
     /// Ranks get different values.
     pub(super) fn differing(culprit: Culprit) -> Self {
         let state = State::Differs(Some(culprit));
-        Self { equal: state, differs: state, touched: None }
+        Self { equal: state, differs: state, ..Self::NONE }
     }
 
     /// All ranks change it by the same.
@@ -52,7 +69,7 @@ impl Change {
 
     /// All ranks get the same, but a rank that has no part in it does not.
     pub(super) fn assigning(culprit: Culprit) -> Self {
-        Self { touched: Some(culprit), ..Self::EQUAL }
+        Self { differs: State::Equal, ..Self::touching(culprit) }
     }
 
     /// The state behind it.
@@ -65,12 +82,22 @@ impl Change {
     }
 
     fn then(self, next: Self) -> Self {
-        let is_reset = next == Self::EQUAL;
+        // What is assigned anew forgets what was done before.
+        let is_anew = next.differs == State::Equal;
         Self {
             equal: next.apply(self.equal),
             differs: next.apply(self.differs),
-            touched: if is_reset { None } else { self.touched.or(next.touched) },
+            touched: if is_anew { next.touched } else { self.touched.or(next.touched) },
+            mending: if next.mending == Mending::Broadcast { next.mending } else { self.mending },
         }
+    }
+
+    /// As [`Self::then`], but what it remembers is the last change that ranks have to make together: where ways meet
+    /// again, those that changed the same last come from the same place.
+    fn followed_by(self, next: Self) -> Self {
+        let is_anew = next.differs == State::Equal;
+        let touched = if is_anew { next.touched } else { next.touched.or(self.touched) };
+        Self { touched, ..self.then(next) }
     }
 
     /// Whether it does the same, whatever is to blame for it.
@@ -80,12 +107,17 @@ impl Change {
             && self.touched == other.touched
     }
 
-    /// What is known where all ranks go the same one of two ways. A variable that one of them makes equal is taken for
-    /// equal: a broadcast stands under a flag, or in a loop.
+    /// What is known where all ranks go the same one of two ways. A variable that is broadcast on one of them is taken
+    /// for equal: a broadcast stands under a flag, or in a loop.
     fn or(self, other: Self) -> Self {
         let equal = if self.equal == State::Equal { other.equal } else { self.equal };
-        let differs = if self.differs == State::Equal { self.differs } else { other.differs };
-        Self { equal, differs, touched: self.touched.or(other.touched) }
+        let is_broadcast = |own: Self| own.differs == State::Equal && own.mending == Mending::Broadcast;
+        let differs = match (self.differs, other.differs) {
+            _ if is_broadcast(self) || is_broadcast(other) => State::Equal,
+            (State::Equal, differs) | (differs, _) => differs,
+        };
+        let mending = if is_broadcast(other) { other.mending } else { self.mending };
+        Self { equal, differs, touched: self.touched.or(other.touched), mending }
     }
 
     /// What is known where some ranks go one way, and some another.
@@ -106,6 +138,14 @@ pub(super) fn then(first: &Changes, next: &Changes) -> Changes {
         changes.insert(object, before.then(change));
     }
     changes
+}
+
+/// What happened up to a place, and then something more.
+pub(super) fn follow(before: &mut Changes, next: &Changes) {
+    for (&object, &change) in next {
+        let own = before.entry(object).or_insert(Change::NONE);
+        *own = own.followed_by(change);
+    }
 }
 
 /// One or the other, and all ranks the same.
@@ -154,6 +194,16 @@ mod tests {
         assert!(after(&[apart, Change::EQUAL]));
         // Both arms make it.
         assert!(Change::touching(0).is_like(Change::touching(0)));
+    }
+
+    #[test]
+    fn what_all_ranks_assign_behind_makes_up_for_a_change_of_some() {
+        let some = Change::touching(0).then(Change::assigning(1));
+        assert!(some.is_like(Change::assigning(1)));
+        // Only if they come to it.
+        let flagged = Change::assigning(1).or(Change::NONE);
+        assert!(!Change::touching(0).then(flagged).is_like(flagged));
+        assert!(!after(&[Change::differing(0), flagged]));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::model::Model;
+use super::values::Cause;
 use crate::api::Effect;
 use crate::program::{Caller, Facts, FunctionRef, Place};
 use crate::project::FileId;
@@ -40,8 +41,10 @@ pub enum Key {
 pub enum Atom {
     /// Its number is this one.
     Is(Number, i64),
-    /// A value that differs between ranks is true.
+    /// A value that depends on the rank's number is true.
     True(Key),
+    /// A value that differs between ranks by their data is true: on any number of them.
+    Varies(Key),
 }
 
 /// An atom that holds or does not.
@@ -152,17 +155,8 @@ impl Model<'_> {
     /// What it says of the rank that a branch goes to one of its arms.
     fn arm(&self, caller: Caller, block: BlockId, arm: usize) -> Guard {
         let branch = self.facts.module(caller.file).scope(caller.scope).flow.blocks[block.index()].branch;
-        let Some(branch) = branch else { return Guard::default() };
-        let holds = match branch.kind {
-            BranchKind::If | BranchKind::And | BranchKind::While => arm == 0,
-            BranchKind::Or => arm != 0,
-            BranchKind::For | BranchKind::Match | BranchKind::Try | BranchKind::Assert => {
-                return Guard::default();
-            }
-        };
-        branch
-            .condition
-            .map_or_else(Guard::default, |condition| self.literals((caller.file, condition), holds))
+        let told = branch.and_then(|branch| Some((branch.condition?, outcome(branch.kind, arm)?)));
+        told.map_or_else(Guard::default, |(condition, holds)| self.literals((caller.file, condition), holds))
     }
 
     /// What it says of the rank that a condition is true, or that it is false.
@@ -174,14 +168,14 @@ impl Model<'_> {
     }
 
     fn add_literals(&self, place: Place, holds: bool, found: &mut Vec<Literal>, depth: u32) {
-        if self.difference(place).is_none() || depth > 16 {
-            return;
-        }
+        let Some(own) = self.difference(place).filter(|_| depth <= 16) else { return };
+        let facts = self.facts;
         let mut other = || {
-            let atom = Atom::True(self.key(place));
+            let of_rank = facts.gives(own.source, &[Effect::ReadsRank, Effect::ReadsLocalRank]);
+            let key = self.key(place);
+            let atom = if of_rank || own.cause != Cause::Data { Atom::True(key) } else { Atom::Varies(key) };
             found.push(Literal { atom, holds });
         };
-        let facts = self.facts;
         let (file, value) = place;
         if let Some(number) = number(facts, place) {
             found.push(Literal { atom: Atom::Is(number, 0), holds: !holds });
@@ -242,7 +236,7 @@ impl Model<'_> {
         }
     }
 
-    fn int(&self, (file, value): Place) -> Option<i64> {
+    pub(super) fn int(&self, (file, value): Place) -> Option<i64> {
         match self.facts.module(file).value(value).value {
             Value::Constant(Constant::Int(int)) => Some(int),
             _ => self.same((file, value)).and_then(|same| self.int(same)),
@@ -251,7 +245,7 @@ impl Model<'_> {
 
     /// A value that has only one origin: the argument of a conversion, the only definition of a variable that another
     /// scope reads, what a function returns.
-    fn same(&self, place: Place) -> Option<Place> {
+    pub(super) fn same(&self, place: Place) -> Option<Place> {
         let facts = self.facts;
         let (file, value) = place;
         let only = || {
@@ -378,7 +372,16 @@ impl Model<'_> {
     }
 }
 
-fn mirrored(name: &'static str) -> &'static str {
+/// What the condition of a branch is where control goes to one of its arms; `None` if it is no truth.
+pub(super) fn outcome(kind: BranchKind, arm: usize) -> Option<bool> {
+    match kind {
+        BranchKind::If | BranchKind::And | BranchKind::While => Some(arm == 0),
+        BranchKind::Or => Some(arm != 0),
+        BranchKind::For | BranchKind::Match | BranchKind::Try | BranchKind::Assert => None,
+    }
+}
+
+pub(super) fn mirrored(name: &'static str) -> &'static str {
     match name {
         "__lt__" => "__gt__",
         "__gt__" => "__lt__",

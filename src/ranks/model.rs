@@ -5,7 +5,9 @@ use rustc_hash::FxHashSet;
 use super::blocks::Blocks;
 use super::comms::Comms;
 use super::guards::Known;
+use super::replicas_diverge::reads_that_differ;
 use super::seeds::Seeds;
+use super::unreached::Unreached;
 use super::values::{Difference, Values};
 use crate::finding::Location;
 use crate::program::{Caller, Facts, Literal, Object, Place, Program};
@@ -34,6 +36,8 @@ pub struct Model<'c> {
     pub seeds: Seeds,
     /// Guards that were asked for before.
     pub(super) guards: Known,
+    /// What none of several ranks runs.
+    pub unreached: Unreached,
     /// What each function communicates.
     pub comms: Comms,
 }
@@ -53,10 +57,29 @@ impl<'c> Model<'c> {
         let blocks = Blocks::new(facts, &files);
         let (values, seeds) = Values::new(facts, &blocks, &files, &programs);
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
-        let mut model = Self { facts, texts, programs, files, traced, blocks, values, seeds, guards, comms };
+        let unreached = Unreached::default();
+        let mut model =
+            Self { facts, texts, programs, files, traced, blocks, values, seeds, guards, unreached, comms };
+        model.unreached = Unreached::new(&model);
         model.comms = Comms::new(&model);
         model.follow_calls();
+        model.follow_variables();
         Some(model)
+    }
+
+    /// What variables hold depends on what differs, and what is read of them may differ in turn.
+    fn follow_variables(&mut self) {
+        const ROUNDS: usize = 6;
+        for _ in 0..ROUNDS {
+            let news = if self.values.has_variables() { reads_that_differ(self) } else { Vec::new() };
+            if news.is_empty() {
+                return;
+            }
+            self.values.extend(self.facts, &self.blocks, &self.files, news);
+            self.guards = Known::default();
+            self.comms = Comms::new(self);
+            self.follow_calls();
+        }
     }
 
     /// Why a value may be something else on another rank; `None` if it is the same on all.

@@ -26,7 +26,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
         for reading in &module.uses {
             let caller = Caller { file, scope: reading.scope };
             let Some(variable) = reading.variable.filter(|_| callers.contains(&caller)) else { continue };
-            if told.contains(&(caller, variable)) {
+            if told.contains(&(caller, variable)) || model.unreached.is_block(caller, reading.block) {
                 continue;
             }
             let definitions = bound.get(&variable).map_or(&[][..], Vec::as_slice);

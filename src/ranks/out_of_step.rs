@@ -8,7 +8,7 @@ use super::model::Model;
 use super::values::{Cause, Difference};
 use super::{callbacks, layer_names, ranks_check};
 use crate::api::{Effect, Scaling};
-use crate::finding::{Confidence, Finding, Label, Level};
+use crate::finding::{Confidence, Finding, Label, Level, Location};
 use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, CallKind, Element, Value};
@@ -19,16 +19,20 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
     let callers = model.callers();
     let behind = Behind::new(model);
     let mut found = Vec::new();
+    // Several branches may part the ranks at one place.
+    let mut told: FxHashSet<Location> = FxHashSet::default();
     for caller in callers {
         let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
         for (index, block) in flow.blocks.iter().enumerate() {
             let id = BlockId::new(index);
-            if flow.is_reachable(id) && block.successors.len() > 1 {
-                found.extend(parting(model, caller, id, block.branch, behind.follows(caller)));
+            if flow.is_reachable(id) && block.successors.len() > 1 && !model.unreached.is_block(caller, id) {
+                let finding = parting(model, caller, id, block.branch, behind.follows(caller));
+                found.extend(finding.filter(|own| told.insert(own.primary.location)));
             }
         }
-        for block in 0..flow.blocks.len() {
-            for &call in &model.blocks.of(caller, BlockId::new(block)).calls {
+        let blocks = (0..flow.blocks.len()).map(BlockId::new);
+        for block in blocks.filter(|&block| !model.unreached.is_block(caller, block)) {
+            for &call in &model.blocks.of(caller, block).calls {
                 found.extend(unequal(model, caller, call));
             }
         }
@@ -106,12 +110,17 @@ fn parting(
     let own = difference(model, caller.file, &branch)?;
     let is_traced = model.traced.contains(&caller);
     let condition = (caller.file, branch.condition?);
-    let mut ways = model.comms.arms(caller, id).iter().copied();
     let keeps = |way: &Way| !model.comms.only_fails(*way) || model.is_on_rank(condition);
-    let mut ways = ways.by_ref().filter(keeps);
+    let mut ways = reached_arms(model, caller, id).filter(keeps);
     let (one, other) = (ways.next()?, ways.next()?);
     let parting = model.comms.parting(one, other, is_traced, follows)?;
     Some(finding(model, caller, &branch, own, parting))
+}
+
+/// The ways behind the arms of a branch that some of several ranks go to.
+fn reached_arms(model: &Model<'_>, caller: Caller, id: BlockId) -> impl Iterator<Item = Way> {
+    let ways = model.comms.arms(caller, id).iter().copied().enumerate();
+    ways.filter(move |&(arm, _)| !model.unreached.is_arm(caller, id, arm)).map(|(_, way)| way)
 }
 
 /// A branch where ranks would part that went different ways.
@@ -128,7 +137,7 @@ impl Decision {
     /// What a block decides; `None` if it does not matter which way a rank goes.
     pub(super) fn of(model: &Model<'_>, caller: Caller, id: BlockId, behind: &Behind) -> Option<Self> {
         let branch = model.facts.module(caller.file).scope(caller.scope).flow.blocks[id.index()].branch?;
-        if model.facts.is_main_guard(caller.file, &branch) {
+        if model.facts.is_main_guard(caller.file, &branch) || model.unreached.is_block(caller, id) {
             return None;
         }
         let parts = |ways: &[Way]| {
@@ -137,11 +146,11 @@ impl Decision {
                 model.comms.parting(ways[0], way, is_traced, behind.follows(caller)).is_some()
             })
         };
-        let arms = model.comms.arms(caller, id);
+        let arms: Vec<Way> = reached_arms(model, caller, id).collect();
         let meant: Vec<Way> = arms.iter().copied().filter(|&way| !model.comms.only_fails(way)).collect();
         let difference = difference(model, caller.file, &branch);
         let only_fails = !parts(&meant);
-        parts(arms).then_some(Self { caller, branch, difference, only_fails })
+        parts(&arms).then_some(Self { caller, branch, difference, only_fails })
     }
 }
 

@@ -353,7 +353,8 @@ impl<'p> Code<'p> {
         for &caller in &callers {
             let module = model.facts.module(caller.file);
             let flow = &module.scope(caller.scope).flow;
-            for block in (0..flow.blocks.len()).map(BlockId::new).filter(|&block| flow.is_reachable(block)) {
+            let blocks = (0..flow.blocks.len()).map(BlockId::new).filter(|&block| flow.is_reachable(block));
+            for block in blocks.filter(|&block| !model.unreached.is_block(caller, block)) {
                 let made = model.blocks.of(caller, block).calls.iter();
                 let made = made.filter(|&&call| module.call(call).kind == CallKind::Expression);
                 let made = made.filter(|&&call| model.is_run(caller, call));

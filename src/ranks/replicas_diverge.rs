@@ -1,6 +1,7 @@
 //! After the broadcast all ranks hold the same model, and they keep it the same.
 
 mod calls;
+mod reads;
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -8,13 +9,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::change::{Changes, Culprit, State, join, part, then};
 use super::model::Model;
-use super::values::{Cause, Difference};
+use super::values::{Cause, Difference, Read};
 use super::{callbacks, out_of_step, ranks_check};
 use crate::api::Kind;
-use crate::finding::{Finding, Label, Level, Location};
+use crate::finding::{Confidence, Finding, Label, Level, Location};
 use crate::program::{Caller, ObjectId, Program, TrainingLoop, way};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Flow, Module, StatementId, StatementKind};
+use crate::syntax::TextSize;
 
 ranks_check!("HVD302", "replicas-diverge", Error, check);
 
@@ -34,6 +36,11 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// What the programs read of variables that differ there, as far as nobody knew before.
+pub(super) fn reads_that_differ(model: &Model<'_>) -> Vec<Read> {
+    Replicas::new(model).map_or_else(Vec::new, |mut replicas| replicas.reads())
 }
 
 /// What a program does, with what the import of its modules does.
@@ -183,7 +190,9 @@ impl<'m, 'c> Replicas<'m, 'c> {
     ) -> Option<Changes> {
         let model = self.model;
         let block = &model.facts.module(caller.file).scope(caller.scope).flow.blocks[id.index()];
-        let arms = block.successors.iter().filter(|next| behind[next.index()].is_some());
+        let several =
+            block.successors.iter().enumerate().filter(|&(arm, _)| !model.unreached.is_arm(caller, id, arm));
+        let arms = several.map(|(_, next)| next).filter(|next| behind[next.index()].is_some());
         let arms: Vec<BlockId> = arms.copied().collect();
         let Some((&first, others)) = arms.split_first() else {
             return block.successors.is_empty().then(Changes::new);
@@ -220,6 +229,17 @@ impl<'m, 'c> Replicas<'m, 'c> {
     }
 
     fn of_block(&mut self, caller: Caller, block: BlockId, scopes: &FxHashMap<Caller, Changes>) -> Changes {
+        let events = self.events(caller, block, scopes);
+        events.into_iter().fold(Changes::new(), |changes, (_, next)| then(&changes, &next))
+    }
+
+    /// What a block does, each with where it is done.
+    fn events(
+        &mut self,
+        caller: Caller,
+        block: BlockId,
+        scopes: &FxHashMap<Caller, Changes>,
+    ) -> Vec<(TextSize, Changes)> {
         let model = self.model;
         let module = model.facts.module(caller.file);
         let contents = model.blocks.of(caller, block);
@@ -230,20 +250,18 @@ impl<'m, 'c> Replicas<'m, 'c> {
         });
         let mut all: Vec<_> = calls.chain(stores).collect();
         all.sort_by_key(|&(end, ..)| end);
-        let mut changes = Changes::new();
-        for (_, call, store) in all {
+        let mut events = Vec::new();
+        for (end, call, store) in all {
             if let Some(call) = call {
-                for next in self.of_call(caller.file, call, scopes) {
-                    changes = then(&changes, &next);
-                }
+                events.extend(self.of_call(caller.file, call, scopes).into_iter().map(|next| (end, next)));
             }
             if let Some(store) = store
                 && let Some(next) = self.of_store(caller.file, &module.stores[store as usize])
             {
-                changes = then(&changes, &next);
+                events.push((end, next));
             }
         }
-        changes
+        events
     }
 
     fn finding(&self, program: &Program, object: usize, culprit: Culprit) -> Finding {
@@ -286,6 +304,9 @@ impl<'m, 'c> Replicas<'m, 'c> {
             .here("differs between ranks")
             .help(help)
             .in_scope(model.facts.scope_name(scope));
+        if matches!(manner, Manner::Begins) && self.stands_for_several(own) {
+            finding = finding.confidence(Confidence::Possible);
+        }
         let made = model.facts.made_at(own).map(|(file, call)| model.at_call(file, call));
         if let Some(made) = made {
             finding.flow.push(Label { location: made, message: "each rank makes its own".to_owned() });
@@ -302,6 +323,20 @@ impl<'m, 'c> Replicas<'m, 'c> {
         }
         finding.flow.push(Label { location: primary, message: "differs from here on".to_owned() });
         finding
+    }
+
+    /// Whether an object is made by a function that several places call: one of those that it stands for may be trained
+    /// and another only made.
+    fn stands_for_several(&self, object: ObjectId) -> bool {
+        let facts = self.model.facts;
+        let Some((file, call)) = facts.made_at(object) else { return false };
+        let function = facts.function_of(Caller { file, scope: facts.module(file).call(call).scope });
+        let edges = function.map_or(&[][..], |function| facts.incoming(function));
+        let mut places: Vec<(FileId, Option<CallId>)> =
+            edges.iter().map(|edge| (edge.caller.file, edge.call)).collect();
+        places.sort_unstable();
+        places.dedup();
+        places.len() > 1
     }
 
     /// The loop that makes the steps, as a reader sees it: the statement that repeats them.

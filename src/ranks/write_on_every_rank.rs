@@ -21,7 +21,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
         let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
         for index in 0..flow.blocks.len() {
             let block = BlockId::new(index);
-            if !flow.is_reachable(block) {
+            if !flow.is_reachable(block) || model.unreached.is_block(caller, block) {
                 continue;
             }
             for &call in &model.blocks.of(caller, block).calls {
@@ -51,8 +51,17 @@ pub(super) enum Fate {
     Some,
     /// Each rank writes to a path that differs, and two may still be equal.
     PathsMayMeet,
-    /// Every rank, or every rank but one, writes to these paths.
-    Many { paths: Vec<Place>, all_but_one: bool },
+    /// These ranks write to these paths.
+    Many { paths: Vec<Place>, writers: Writers },
+}
+
+/// Which ranks write a file, where several do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writers {
+    All,
+    AllButOne,
+    /// Those whose data says so.
+    Any,
 }
 
 /// What becomes of the file that a call writes; `None` if it writes none, or the programs don't make it.
@@ -62,7 +71,11 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &FxHas
         return None;
     }
     let call = model.facts.module(caller.file).call(id);
-    let guard = model.guard(caller, call.block);
+    let mut guard = model.guard(caller, call.block);
+    let all = guard.0.len();
+    // What depends on data of the rank's own may be so on any of them.
+    guard.0.retain(|literal| !matches!(literal.atom, Atom::Varies(_)));
+    let is_any = guard.0.len() < all;
     let all_but_one = all_but_one(&guard);
     if guard.is_one() {
         return Some(Fate::Safe);
@@ -89,12 +102,17 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &FxHas
         Fate::Some
     } else if paths.iter().any(|&path| model.difference(path).is_some()) {
         Fate::PathsMayMeet
-    } else if !writes_model(model, caller.file, call)
+    } else if !model.facts.concerns_weights(caller.file, call)
         && paths.iter().any(|&path| inputs.contains(&model.key(path)))
     {
         Fate::Input
     } else {
-        Fate::Many { paths, all_but_one }
+        let writers = match (all_but_one, is_any) {
+            (true, _) => Writers::AllButOne,
+            (_, true) => Writers::Any,
+            _ => Writers::All,
+        };
+        Fate::Many { paths, writers }
     })
 }
 
@@ -128,10 +146,13 @@ fn is_path_of_one(model: &Model<'_>, caller: Caller, (file, value): Place) -> bo
 }
 
 fn finding(model: &Model<'_>, caller: Caller, id: CallId, fate: Fate) -> Option<Finding> {
-    let Fate::Many { paths, all_but_one: others } = fate else { return None };
+    let Fate::Many { paths, writers } = fate else { return None };
     let location = model.at_call(caller.file, id);
-    let message =
-        if others { "every rank but one writes the same file" } else { "every rank writes the same file" };
+    let message = match writers {
+        Writers::All => "every rank writes the same file",
+        Writers::AllButOne => "every rank but one writes the same file",
+        Writers::Any => "any of the ranks may write the same file, several of them at once",
+    };
     let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
         .here("each rank writes")
         .help("let rank 0 write it: `if hvd.rank() == 0:`, or put the rank into its name")
@@ -280,18 +301,6 @@ fn is_checked(model: &Model<'_>, file: FileId, call: &Call) -> bool {
         let asked = condition.branch.condition.and_then(|value| model.difference((file, value)));
         asked.is_some_and(|own| model.facts.gives(own.source, &[Effect::ReadsFile]))
     })
-}
-
-/// Whether a call writes a model's weights, or a checkpoint.
-fn writes_model(model: &Model<'_>, file: FileId, call: &Call) -> bool {
-    let facts = model.facts;
-    let of_training = |value| {
-        [Kind::Model, Kind::Checkpoint, Kind::CheckpointManager, Kind::Saver]
-            .into_iter()
-            .any(|kind| facts.may_be(file, value, kind))
-    };
-    facts.receiver(file, call).is_some_and(of_training)
-        || call.arguments.iter().any(|argument| of_training(argument.value))
 }
 
 /// The paths that the programs read. What is put there is input, which every rank needs.

@@ -35,6 +35,22 @@ impl Text<'_> {
         self.text()[self.line_start(at).to_usize()..at.to_usize()].trim().is_empty()
     }
 
+    /// The comment that fills the line above the one of `at`, with the same indentation.
+    pub(super) fn comment_above(&self, at: TextSize) -> Option<TextSize> {
+        if !self.starts_line(at) {
+            return None;
+        }
+        let before = &self.text()[..self.line_start(at).to_usize()];
+        let end = before.strip_suffix("\r\n").or_else(|| before.strip_suffix(['\n', '\r']))?.len();
+        let start = self.line_start(size(end));
+        let own = self.line_indentation(at);
+        let above = start + size(own.len());
+        let tokens = self.tokens(TextRange::new(start, size(end)));
+        let is_comment =
+            matches!(tokens.first(), Some((TokenKind::Comment, range)) if range.start() == above);
+        (is_comment && self.line_indentation(start) == own).then_some(above)
+    }
+
     /// The starts of the lines that begin within a range and can be indented: not those inside a string, nor
     /// empty ones.
     pub(super) fn indentable_lines(&self, range: TextRange) -> Vec<TextSize> {

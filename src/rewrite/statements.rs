@@ -32,6 +32,17 @@ impl Text<'_> {
         &self.lexed.unit
     }
 
+    /// The step of indentation that a statement has against the one around it; the file's for one that has none.
+    #[must_use]
+    pub fn unit_at(&self, statement: StatementId) -> &str {
+        let own = self.module.statement(self.first_of_line(statement));
+        let around = own.parent.map(|around| self.module.statement(around).range.start());
+        let step = around.filter(|_| self.starts_line(own.range.start())).and_then(|around| {
+            self.line_indentation(own.range.start()).strip_prefix(self.line_indentation(around))
+        });
+        step.filter(|step| !step.is_empty()).unwrap_or(self.unit())
+    }
+
     /// How the file ends its lines.
     #[must_use]
     pub fn newline(&self) -> &'static str {
@@ -41,6 +52,16 @@ impl Text<'_> {
     /// Puts lines in front of a statement; they are given without indentation.
     #[must_use]
     pub fn before(&self, statement: StatementId, lines: &[&str]) -> Vec<Edit> {
+        self.before_at(self.module.statement(statement).range.start(), statement, lines)
+    }
+
+    /// Puts lines in front of a statement and the comments directly above it, which speak of it.
+    #[must_use]
+    pub fn above(&self, statement: StatementId, lines: &[&str]) -> Vec<Edit> {
+        self.before_at(self.start_with_comments(statement), statement, lines)
+    }
+
+    fn before_at(&self, at: TextSize, statement: StatementId, lines: &[&str]) -> Vec<Edit> {
         let indentation = self.indentation(statement);
         let mut text = String::new();
         for line in lines {
@@ -49,8 +70,20 @@ impl Text<'_> {
             text.push_str(&indentation);
         }
         let mut edits = self.unfold(statement);
-        edits.push(self.insert(self.module.statement(statement).range.start(), text));
+        edits.push(self.insert(at, text));
         edits
+    }
+
+    /// Where a statement begins, the comments directly above it included.
+    fn start_with_comments(&self, statement: StatementId) -> TextSize {
+        let start = self.module.statement(statement).range.start();
+        let mut first = start;
+        while let Some(above) = self.comment_above(first)
+            && !self.is_parted(TextRange::new(above, start))
+        {
+            first = above;
+        }
+        first
     }
 
     /// Puts lines behind a statement; they are given without its indentation.
@@ -101,7 +134,7 @@ impl Text<'_> {
     #[must_use]
     pub fn guard(&self, first: StatementId, last: StatementId, header: &str) -> Vec<Edit> {
         let indentation = self.indentation(first);
-        let unit = self.unit();
+        let unit = self.unit_at(first);
         let range = TextRange::new(
             self.module.statement(first).range.start(),
             self.module.statement(last).range.end(),
@@ -136,7 +169,8 @@ impl Text<'_> {
         otherwise: &[String],
     ) -> Vec<Edit> {
         let mut edits = self.guard(first, last, header);
-        let deeper: Vec<String> = otherwise.iter().map(|line| format!("{}{line}", self.unit())).collect();
+        let deeper: Vec<String> =
+            otherwise.iter().map(|line| format!("{}{line}", self.unit_at(first))).collect();
         let lines: Vec<&str> = std::iter::once("else:").chain(deeper.iter().map(String::as_str)).collect();
         edits.push(self.insert(self.end(last), self.lines(last, &lines)));
         edits
@@ -186,8 +220,8 @@ impl Text<'_> {
         };
         match body.as_slice() {
             [docstring] if is_docstring(docstring) => self.after(*docstring, &[line]),
-            [docstring, first, ..] if is_docstring(docstring) => self.before(*first, &[line]),
-            [first, ..] => self.before(*first, &[line]),
+            [docstring, first, ..] if is_docstring(docstring) => self.above(*first, &[line]),
+            [first, ..] => self.above(*first, &[line]),
             [] => Vec::new(),
         }
     }
@@ -209,7 +243,7 @@ impl Text<'_> {
     pub fn moved(&self, block: StatementId, moved: &[StatementId]) -> Option<Moved> {
         let (&first, &last) = (moved.first()?, moved.last()?);
         let outer = self.line_indentation(self.module.statement(block).range.start());
-        let start = self.module.statement(first).range.start();
+        let start = self.start_with_comments(first);
         let inner = self.line_indentation(start);
         if !self.starts_line(start) || !inner.starts_with(outer) || inner.len() == outer.len() {
             return None;

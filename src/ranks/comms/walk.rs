@@ -130,7 +130,8 @@ impl<'w, 'c> Walk<'w, 'c> {
             return arms[0];
         }
         let own = branch.condition.map(|condition| (file, condition));
-        let mut kept: Vec<Way> = arms.clone();
+        let of_several = |&arm: &usize| !self.model.unreached.is_arm(self.caller, id, arm);
+        let mut kept: Vec<Way> = (0..arms.len()).filter(of_several).map(|arm| arms[arm]).collect();
         if !own.is_some_and(|own| self.model.is_on_rank(own)) {
             let fails = self.comms.end(Ending::Fails).node;
             kept.retain(|arm| arm.node != fails);

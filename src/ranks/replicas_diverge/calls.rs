@@ -125,8 +125,12 @@ impl Replicas<'_, '_> {
             .filter_map(|object| self.numbers.get(object).copied());
         let mut changed: Vec<usize> = changed.collect();
         let at = self.model.at_call(file, id);
-        let worst =
-            given().into_iter().filter_map(|place| self.model.difference(place)).max_by_key(|own| own.cause);
+        let values = &self.model.values;
+        let differing = given()
+            .into_iter()
+            .filter(|&place| !values.is_variable(facts, place))
+            .filter_map(|place| values.difference(place));
+        let worst = differing.chain(values.given(file, id)).max_by_key(|own| own.cause);
         let worst = worst.filter(|own| own.cause != Cause::Files);
         if symbol.has(Effect::LoadsWeights)
             || symbol.parameter("weights").is_some() && symbol.has(Effect::UpdatesState)

@@ -1,10 +1,10 @@
 //! Variables: what a name is where it is read, and what binding it does.
 
 use super::super::id::{BlockId, NameId, ValueId};
-use super::super::module::{Definition, DefinitionKind, Module, ScopeKind, Use};
 use super::super::ssa::{Content, Found, Place};
 use super::super::symbols::{Resolution, Symbols};
 use super::super::value::{Value, Variable};
+use super::super::{Definition, DefinitionKind, Module, ScopeKind, Use};
 use super::Lowering;
 use crate::syntax::TextRange;
 

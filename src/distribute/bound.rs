@@ -1,0 +1,49 @@
+//! The names that a stretch of code binds, and who reads them: what rank 0 alone executes leaves them unbound elsewhere.
+
+use rustc_hash::FxHashSet;
+
+use crate::semantic::{Definition, Module, Use, Value, ValueId};
+use crate::syntax::TextRange;
+
+/// The names that a stretch binds and that are read outside of it.
+pub(super) fn read_elsewhere(module: &Module, range: TextRange) -> Vec<String> {
+    let read = within(module, range)
+        .filter(|own| module.uses.iter().any(|reading| reads(module, range, own, reading)));
+    let mut names: Vec<String> = Vec::new();
+    for own in read {
+        let name = module.variable_name(own.variable).to_owned();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The definitions of a stretch.
+pub(super) fn within(module: &Module, range: TextRange) -> impl Iterator<Item = &Definition> {
+    module.definitions.iter().filter(move |own| range.contains_range(own.range))
+}
+
+/// Whether a use outside of a stretch may read what is bound within.
+fn reads(module: &Module, range: TextRange, own: &Definition, reading: &Use) -> bool {
+    reading.variable == Some(own.variable)
+        && !range.contains_range(reading.range)
+        && (reading.scope != own.scope || may_be(module, reading.value, own.value))
+}
+
+/// Whether one value may be another.
+fn may_be(module: &Module, value: ValueId, other: ValueId) -> bool {
+    let mut work = vec![value];
+    let mut seen = FxHashSet::default();
+    while let Some(value) = work.pop() {
+        if value == other {
+            return true;
+        }
+        if let Value::Phi(parts) = &module.value(value).value
+            && seen.insert(value)
+        {
+            work.extend(parts);
+        }
+    }
+    false
+}

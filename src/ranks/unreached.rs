@@ -1,0 +1,140 @@
+//! Code that no rank comes to when there are several: that of a single rank, as `if hvd.size() == 1:` says, and that
+//! of a rank whose number is another one. Nothing can go wrong between ranks there.
+
+use rustc_hash::FxHashSet;
+
+use super::guards::{Atom, Literal, mirrored, outcome};
+use super::model::Model;
+use crate::api::Effect;
+use crate::program::{Caller, Place};
+use crate::semantic::{BlockId, BranchKind, Flow, Operator, Value};
+
+/// What none of several ranks runs.
+#[derive(Debug, Default)]
+pub struct Unreached {
+    arms: FxHashSet<(Caller, BlockId, usize)>,
+    blocks: FxHashSet<(Caller, BlockId)>,
+}
+
+impl Unreached {
+    /// What the programs' conditions on the ranks and their number say.
+    #[must_use]
+    pub fn new(model: &Model<'_>) -> Self {
+        let mut unreached = Self::default();
+        for caller in model.callers() {
+            let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
+            let before = unreached.arms.len();
+            for (index, block) in flow.blocks.iter().enumerate() {
+                let id = BlockId::new(index);
+                let arms = (0..block.successors.len()).filter(|&arm| model.is_arm_of_none(caller, id, arm));
+                unreached.arms.extend(arms.map(|arm| (caller, id, arm)));
+            }
+            if unreached.arms.len() > before {
+                unreached.close(caller, flow);
+            }
+        }
+        unreached
+    }
+
+    /// Whether none of several ranks goes to this arm of a branch.
+    #[must_use]
+    pub fn is_arm(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
+        !self.arms.is_empty() && self.arms.contains(&(caller, block, arm))
+    }
+
+    /// Whether none of several ranks comes to a block.
+    #[must_use]
+    pub fn is_block(&self, caller: Caller, block: BlockId) -> bool {
+        !self.blocks.is_empty() && self.blocks.contains(&(caller, block))
+    }
+
+    /// Finds the blocks that control comes to through such arms unreached.
+    fn close(&mut self, caller: Caller, flow: &Flow) {
+        let mut seen: FxHashSet<BlockId> = FxHashSet::default();
+        let mut work = vec![Flow::ENTRY];
+        while let Some(block) = work.pop() {
+            if seen.insert(block) {
+                let next = flow.blocks[block.index()].successors.iter().enumerate();
+                work.extend(next.filter(|&(arm, _)| !self.is_arm(caller, block, arm)).map(|(_, &next)| next));
+            }
+        }
+        let others = (0..flow.blocks.len()).map(BlockId::new).filter(|block| !seen.contains(block));
+        self.blocks.extend(others.map(|block| (caller, block)));
+    }
+}
+
+impl Model<'_> {
+    fn is_arm_of_none(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
+        let branch = self.facts.module(caller.file).scope(caller.scope).flow.blocks[block.index()].branch;
+        let told = branch.and_then(|branch| Some((branch.condition?, outcome(branch.kind, arm)?)));
+        let Some((condition, holds)) = told else { return false };
+        let condition = (caller.file, condition);
+        self.says_one(condition, holds, 0)
+            || self.literals(condition, holds).0.iter().any(|literal| {
+                let other = Literal { atom: literal.atom.clone(), holds: !literal.holds };
+                matches!(literal.atom, Atom::Is(..)) && self.own_guard(caller, block).implies(&other)
+            })
+    }
+
+    /// Whether a condition is so only if there is a single rank.
+    fn says_one(&self, place: Place, holds: bool, depth: u32) -> bool {
+        let (file, value) = place;
+        if depth > 8 {
+            return false;
+        }
+        let module = self.facts.module(file);
+        match module.value(value).value {
+            Value::Operator { operator: Operator::Not, left, .. } => {
+                self.says_one((file, left), !holds, depth + 1)
+            }
+            Value::Operator { operator: Operator::Compare(method), left, right } => {
+                let (count, name) = match (self.is_size((file, left)), self.is_size((file, right))) {
+                    (true, false) => (self.int((file, right)), method.name()),
+                    (false, true) => (self.int((file, left)), mirrored(method.name())),
+                    _ => return false,
+                };
+                count.is_some_and(|count| !may_be_several(name, count, holds))
+            }
+            Value::Phi(ref parts) => {
+                let part = |&part: &_| self.says_one((file, part), holds, depth + 1);
+                match self.blocks.junction(file, module.value(value).range) {
+                    Some(BranchKind::And) if holds => parts.iter().any(part),
+                    Some(BranchKind::Or) if !holds => parts.iter().any(part),
+                    Some(BranchKind::And | BranchKind::Or) => parts.iter().all(part),
+                    _ => false,
+                }
+            }
+            _ => self.same(place).is_some_and(|same| self.says_one(same, holds, depth + 1)),
+        }
+    }
+
+    fn is_size(&self, place: Place) -> bool {
+        let mut place = Some(place);
+        for _ in 0..8 {
+            match place {
+                Some(own) if self.facts.gives(own, &[Effect::ReadsSize]) => return true,
+                Some(own) => place = self.same(own),
+                None => return false,
+            }
+        }
+        false
+    }
+}
+
+/// Whether a comparison of the number of ranks comes out like this for some number above one.
+fn may_be_several(name: &str, count: i64, holds: bool) -> bool {
+    // Beyond the number that is compared with, all comparisons stay as they are.
+    let numbers = [2, 3, count.saturating_sub(1), count, count.saturating_add(1)];
+    numbers.into_iter().filter(|&number| number > 1).any(|number| {
+        let is_so = match name {
+            "__eq__" => number == count,
+            "__ne__" => number != count,
+            "__lt__" => number < count,
+            "__le__" => number <= count,
+            "__gt__" => number > count,
+            "__ge__" => number >= count,
+            _ => return true,
+        };
+        is_so == holds
+    })
+}

@@ -1,0 +1,254 @@
+//! How differences flow from one value to the next: along what is computed from what, and through decisions.
+
+use std::collections::VecDeque;
+
+use super::super::blocks::Blocks;
+use super::super::lengths;
+use super::{Cause, Difference, Values, is_distributed};
+use crate::api::{Effect, Kind};
+use crate::program::{Caller, Facts, Object, ObjectId, Place};
+use crate::project::FileId;
+use crate::semantic::{BlockId, BranchKind, CallId, Element, StatementKind, StoreKey, Value, ValueId};
+
+/// Follows differences from one value to the next.
+pub(super) struct Flood<'f, 'a> {
+    facts: &'f Facts<'a>,
+    blocks: &'f Blocks,
+    pub(super) values: Values,
+    /// What a library makes of the rank's number: differs, but nobody knows how.
+    weaker: Vec<(Place, Difference)>,
+    /// Elements of what functions return, which did not differ when the rest of it did.
+    unpacked: Vec<(Place, Difference)>,
+}
+
+impl<'f, 'a> Flood<'f, 'a> {
+    pub(super) fn new(facts: &'f Facts<'a>, blocks: &'f Blocks, values: Values) -> Self {
+        Self { facts, blocks, values, weaker: Vec::new(), unpacked: Vec::new() }
+    }
+
+    /// Follows what differs by itself.
+    pub(super) fn run(&mut self, sources: Vec<Place>, cause: Cause) {
+        let weaker = if cause == Cause::Data { std::mem::take(&mut self.weaker) } else { Vec::new() };
+        let sources = sources.into_iter().map(|source| (source, Difference { cause, source }));
+        self.spread(weaker.into_iter().chain(sources).collect());
+    }
+
+    /// How many elements there are is measured and counted with, which may make other lengths differ.
+    pub(super) fn measure(&mut self, places: &[Place]) {
+        loop {
+            let measured = lengths::find(self.facts, &self.values, places);
+            let news: Vec<(Place, Difference)> = measured
+                .lengths
+                .iter()
+                .filter(|(place, _)| !self.values.lengths.contains_key(place))
+                .map(|(&place, &own)| (place, own))
+                .collect();
+            self.values.lengths.extend(news);
+            let counts: Vec<(Place, Difference)> = measured
+                .counts
+                .into_iter()
+                .filter(|(place, _)| !self.values.differing.contains_key(place))
+                .collect();
+            if counts.is_empty() {
+                break;
+            }
+            // A measure agrees whatever it is computed from, but not if it is the length that differs.
+            self.values.differing.extend(counts.iter().copied());
+            self.follow(counts.into_iter().map(|(place, _)| place).collect());
+            let weaker = std::mem::take(&mut self.weaker);
+            self.spread(weaker);
+        }
+    }
+
+    /// Follows differences from where they begin.
+    pub(super) fn spread(&mut self, begin: Vec<(Place, Difference)>) {
+        let mut queue: VecDeque<Place> = VecDeque::new();
+        for (place, own) in begin {
+            self.insert(place, own, &mut queue);
+        }
+        self.follow(queue);
+    }
+
+    fn follow(&mut self, mut queue: VecDeque<Place>) {
+        while let Some(place) = queue.pop_front().or_else(|| self.next_unpacked()) {
+            let own = self.values.differing[&place];
+            let is_variable = self.values.is_variable(self.facts, place);
+            let next: Vec<Place> = self.facts.influence().dependents(place).collect();
+            for next in next {
+                let is_read = is_variable && !self.values.may_be_variable(self.facts, next);
+                if is_read || self.is_guessed(place, next) {
+                    continue;
+                }
+                if !self.unpacks_differing(next) {
+                    self.unpacked.push((next, own));
+                } else if own.cause == Cause::Rank && self.is_of_library(next) {
+                    self.weaker.push((next, Difference { cause: Cause::Data, ..own }));
+                } else {
+                    self.insert(next, own, &mut queue);
+                }
+            }
+            for &(caller, block) in self.blocks.decided_by(place) {
+                for decided in self.decided(caller, block) {
+                    self.insert(decided, own, &mut queue);
+                }
+            }
+        }
+    }
+
+    /// An element of what a function returns that turned out to differ itself.
+    fn next_unpacked(&mut self) -> Option<Place> {
+        let index = self.unpacked.iter().position(|&(place, _)| self.unpacks_differing(place))?;
+        let (place, own) = self.unpacked.swap_remove(index);
+        self.values.differing.entry(place).or_insert(own);
+        Some(place)
+    }
+
+    fn insert(&mut self, place: Place, own: Difference, queue: &mut VecDeque<Place>) {
+        if self.values.differing.contains_key(&place) || agrees(self.facts, place) {
+            return;
+        }
+        self.values.differing.insert(place, own);
+        queue.push_back(place);
+    }
+
+    /// Whether a value differs if what it is unpacked from does: `train, steps = load()` takes one element of what is
+    /// returned, and the others are no reason for it to differ.
+    fn unpacks_differing(&self, (file, value): Place) -> bool {
+        let facts = self.facts;
+        let Value::Unpack { base, index: Some(index), .. } = facts.module(file).value(value).value else {
+            return true;
+        };
+        let displays: Vec<Place> = match facts.module(file).value(base).value {
+            Value::Display(..) => vec![(file, base)],
+            Value::Call(call) => {
+                if !facts
+                    .callees(file, call)
+                    .iter()
+                    .all(|edge| matches!(facts.solution.object(edge.callee), Object::Function(_)))
+                {
+                    return true;
+                }
+                let functions = facts.called_functions(file, call);
+                let returned = functions.flat_map(|own| {
+                    let returns = &facts.module(own.file).function(own.function).returns;
+                    returns.iter().map(move |&value| (own.file, value))
+                });
+                returned.collect()
+            }
+            _ => return true,
+        };
+        displays.is_empty()
+            || displays.into_iter().any(|(file, display)| {
+                let Value::Display(_, elements) = &facts.module(file).value(display).value else {
+                    return true;
+                };
+                let element = elements.iter().find_map(|element| match *element {
+                    Element::At(at, value) if at == index => Some((file, value)),
+                    _ => None,
+                });
+                element.is_none_or(|element| self.values.differing.contains_key(&element))
+            })
+    }
+
+    /// Whether a value is an attribute of something unknown that code of another file stores to an attribute of this
+    /// name: most likely of something else.
+    fn is_guessed(&self, (from, _): Place, (file, value): Place) -> bool {
+        let Value::Attribute { base, .. } = self.facts.module(file).value(value).value else { return false };
+        from != file && self.facts.solution.values(file, base).iter().all(|&own| own == ObjectId::UNKNOWN)
+    }
+
+    /// Whether a value is what a library returns, as opposed to Python's own functions and the project's.
+    fn is_of_library(&self, (file, value): Place) -> bool {
+        let Value::Call(call) = self.facts.module(file).value(value).value else { return false };
+        self.facts.callees(file, call).iter().any(|edge| {
+            matches!(self.facts.solution.object(edge.callee), Object::External(_) | Object::Unknown)
+        })
+    }
+
+    /// The values that depend on how a branch goes, though they are not computed from its condition.
+    fn decided(&self, caller: Caller, branch: BlockId) -> Vec<Place> {
+        let facts = self.facts;
+        let file = caller.file;
+        let module = facts.module(file);
+        let mut found = Vec::new();
+        let own = module.scope(caller.scope).flow.blocks[branch.index()].branch;
+        // What the elements are does not decide on the turns of a loop; how many there are does.
+        if own.is_some_and(|own| own.kind == BranchKind::For) {
+            return found;
+        }
+        let mut merged = |value: ValueId, is_wanted: &dyn Fn(&Value) -> bool| {
+            let dependents = facts.influence().dependents((file, value));
+            found.extend(dependents.filter(|&(of, value)| is_wanted(&facts.module(of).value(value).value)));
+        };
+        let mut returns = false;
+        for block in self.blocks.region(caller, branch) {
+            let contents = self.blocks.of(caller, block);
+            for &index in &contents.definitions {
+                let value = module.definitions[index as usize].value;
+                merged(value, &|value| matches!(value, Value::Phi(_) | Value::Cell(_)));
+            }
+            for &index in &contents.stores {
+                let store = &module.stores[index as usize];
+                if matches!(store.key, StoreKey::Attribute(_)) {
+                    merged(store.value, &|value| matches!(value, Value::Attribute { .. }));
+                }
+            }
+            returns |= contents
+                .leaves
+                .iter()
+                .any(|&statement| module.statement(statement).kind == StatementKind::Return);
+        }
+        for block in self.blocks.region(caller, branch) {
+            for &index in &self.blocks.of(caller, block).stores {
+                let store = &module.stores[index as usize];
+                if !matches!(store.key, StoreKey::Attribute(_)) {
+                    found.push((file, store.base));
+                }
+            }
+        }
+        // `a if hvd.rank() == 0 else b`
+        if let Some(own) = own.filter(|own| own.kind == BranchKind::If) {
+            found.extend(self.blocks.choice_around(file, own.range).map(|value| (file, value)));
+        }
+        if returns
+            && let Some(function) = facts.function_of(caller)
+            && module.function(function.function).returns.len() > 1
+        {
+            let calls =
+                facts.incoming(function).iter().filter_map(|edge| Some((edge.caller.file, edge.call?)));
+            found.extend(calls.map(|(file, call)| (file, facts.module(file).call(call).result)));
+        }
+        found
+    }
+}
+
+/// Whether a value is the same on all ranks whatever it is computed from.
+pub(in crate::ranks) fn agrees(facts: &Facts<'_>, place: Place) -> bool {
+    let (file, value) = place;
+    match facts.module(file).value(value).value {
+        Value::Call(call) => {
+            facts.gives(place, &[Effect::Agrees, Effect::Measures])
+                || facts.gives(place, &[Effect::TakesGradients]) && is_distributed(facts, file, call)
+                || facts.gives(place, &[Effect::Trains]) && averages_metrics(facts, file, call)
+        }
+        Value::Constant(_) => true,
+        Value::Attribute { base, name, .. } => lengths::measures(facts, file, base, name),
+        Value::Unpack { base, index: Some(0), .. } => lengths::counts(facts, file, base),
+        _ => false,
+    }
+}
+
+/// Whether `fit` is given a callback that averages the metrics of each epoch.
+fn averages_metrics(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
+    let arguments = facts.module(file).call(call).arguments.iter();
+    let given: Vec<Place> = arguments.map(|argument| (file, argument.value)).collect();
+    let behind = facts.influence().backwards(&given, |_| false);
+    behind.into_iter().any(|(file, value)| {
+        facts.objects(file, value).any(|(object, own)| {
+            facts.kind(object) == Some(Kind::Callback)
+                && facts
+                    .symbol(own)
+                    .is_some_and(|symbol| symbol.members().iter().any(|member| member.has(Effect::Averages)))
+        })
+    })
+}
