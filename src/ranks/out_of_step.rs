@@ -11,7 +11,7 @@ use crate::api::{Effect, Scaling};
 use crate::finding::{Confidence, Finding, Label, Level, Location};
 use crate::program::{Caller, Place};
 use crate::project::FileId;
-use crate::semantic::{BlockId, Branch, BranchKind, CallId, CallKind, Element, Value};
+use crate::semantic::{BlockId, Branch, BranchKind, CallId, CallKind, Element, Value, ValueId};
 
 ranks_check!("HVD301", "ranks-out-of-step", Error, check);
 
@@ -166,15 +166,19 @@ fn difference(model: &Model<'_>, file: FileId, branch: &Branch) -> Option<Differ
     let condition = branch.condition?;
     match branch.kind {
         BranchKind::For => {
-            let is_display = matches!(
-                &model.facts.module(file).value(condition).value,
-                Value::Display(_, elements) if elements.iter().all(|own| matches!(own, Element::At(..)))
-            );
-            model.values.length((file, condition)).filter(|_| !is_display)
+            model.values.length((file, condition)).filter(|_| !is_written_out(model, file, condition))
         }
         BranchKind::Try | BranchKind::Assert | BranchKind::Match => None,
         _ => model.difference((file, condition)),
     }
+}
+
+/// Whether a value is a list whose elements stand in the source.
+pub(super) fn is_written_out(model: &Model<'_>, file: FileId, value: ValueId) -> bool {
+    matches!(
+        &model.facts.module(file).value(value).value,
+        Value::Display(_, elements) if elements.iter().all(|own| matches!(own, Element::At(..)))
+    )
 }
 
 fn finding(model: &Model<'_>, caller: Caller, branch: &Branch, own: Difference, parting: Parting) -> Finding {

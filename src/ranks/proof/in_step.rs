@@ -3,13 +3,13 @@
 use super::super::callbacks;
 use super::super::lengths::is_range;
 use super::super::model::Model;
-use super::super::out_of_step::{Behind, Decision};
+use super::super::out_of_step::{Behind, Decision, is_written_out};
 use super::unknown::{Callee, Survey};
 use super::{Assumption, Claim, Code, Obstacle};
 use crate::api::{Effect, Symbol};
 use crate::program::Object;
 use crate::project::FileId;
-use crate::semantic::{Argument, BlockId, BranchKind, CallId, Element, Value, ValueId};
+use crate::semantic::{Argument, BlockId, BranchKind, CallId};
 
 pub(super) fn follow(model: &Model<'_>, survey: &Survey<'_, '_>, code: &Code<'_>, claim: &mut Claim) {
     let behind = Behind::new(model);
@@ -67,14 +67,6 @@ fn decided(model: &Model<'_>, survey: &Survey<'_, '_>, decision: &Decision, clai
         _ if survey.is_unknown((file, condition)) => claim.fails(Obstacle::Condition, at),
         _ => {}
     }
-}
-
-/// Whether a value is a list whose elements stand in the source.
-fn is_written_out(model: &Model<'_>, file: FileId, value: ValueId) -> bool {
-    matches!(
-        &model.facts.module(file).value(value).value,
-        Value::Display(_, elements) if elements.iter().all(|own| matches!(own, Element::At(..)))
-    )
 }
 
 /// Whether a call hands a function over that communicates.
