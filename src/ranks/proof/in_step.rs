@@ -79,7 +79,7 @@ fn hands_over(model: &Model<'_>, file: FileId, id: CallId) -> bool {
             _ => None,
         },
     );
-    functions.any(|function| model.communicates(facts.code_of(function)))
+    functions.any(|function| model.code_communicates(facts.code_of(function)))
 }
 
 /// What it rests on that a call of a library keeps ranks in step.
@@ -104,7 +104,9 @@ fn of_library(model: &Model<'_>, file: FileId, id: CallId, claim: &mut Claim) {
             claim.assumes(Assumption::Turns, at);
         }
         if symbol.has(Effect::Spawns)
-            && facts.called_functions(file, id).any(|function| model.communicates(facts.code_of(function)))
+            && facts
+                .called_functions(file, id)
+                .any(|function| model.code_communicates(facts.code_of(function)))
         {
             claim.fails(Obstacle::Thread, at);
         }

@@ -74,7 +74,7 @@ impl<'m, 'c> Survey<'m, 'c> {
         survey.values = facts.influence().forwards(&sources, |place| agrees(facts, place));
         survey.values.retain(|&place| !agrees(facts, place));
         for &caller in &model.comms.order {
-            if let Some(function) = facts.function_of(caller).filter(|_| model.communicates(caller)) {
+            if let Some(function) = facts.function_of(caller).filter(|_| model.code_communicates(caller)) {
                 let module = facts.module(function.file);
                 survey.communicating.insert(module.names.text(module.function(function.function).name));
             }
