@@ -174,9 +174,14 @@ fn finding(model: &Model<'_>, caller: Caller, branch: &Branch, own: Difference, 
         finding = finding.label(origin.location, origin.message);
     }
     finding.flow = flow;
-    if own.cause == Cause::Files {
-        finding = finding.confidence(Confidence::Possible);
-    }
+    let sureness = match branch.condition {
+        Some(condition) if branch.kind != BranchKind::For => {
+            model.sureness((caller.file, condition), own.cause)
+        }
+        _ if own.cause == Cause::Files => Confidence::Possible,
+        _ => Confidence::Certain,
+    };
+    finding = finding.confidence(sureness);
     finding.help(help(own.cause, is_loop))
 }
 
@@ -241,9 +246,8 @@ fn unequal(model: &Model<'_>, caller: Caller, id: CallId) -> Option<Finding> {
         {
             (own, name.range, "the ranks give the collective different names, and wait for each other")
         } else {
-            let gathers = facts.library.lookup("horovod.tensorflow.allgather");
             let tensor = ["tensor", "value"].into_iter().find_map(argument)?;
-            let own = model.values.length((file, tensor.value)).filter(|_| Some(symbol) != gathers)?;
+            let own = model.values.length((file, tensor.value)).filter(|_| !symbol.has(Effect::Grows))?;
             (own, tensor.range, "the ranks give the collective tensors of different shapes")
         };
         let location = model.at_call(file, id);

@@ -15,9 +15,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use flood::Flood;
 
 use super::blocks::Blocks;
+use super::environment;
 use super::file_questions;
 use super::seeds::Seeds;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, EffectSet, Kind};
 use crate::program::{Facts, ObjectId, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{BuiltinType, CallId, Operator, Value, ValueId};
@@ -94,13 +95,21 @@ impl Values {
             .map(|made| made.object)
             .collect();
         let mut flood = Flood::new(facts, blocks, Self { variables, ..Self::default() });
-        flood.run(with(&RANK), Cause::Rank);
+        let told: EffectSet = RANK.into_iter().collect();
+        let by_launcher = |&place: &Place| environment::number(facts, place).intersects(told);
+        let numbers = with(&RANK).into_iter().chain(places.iter().copied().filter(by_launcher));
+        flood.run(numbers.collect(), Cause::Rank);
         let seeds = Seeds::new(facts, &flood.values, programs);
         let different = with(&DIFFERENT);
         let stable = file_questions::stable(facts, files, &different);
         let different = different
             .into_iter()
             .filter(|place| !stable.contains(place))
+            // What else the file system tells is weaker: most often it is the same one.
+            .filter(|&place| {
+                file_questions::is_one(facts, place)
+                    || !facts.gives(place, &[Effect::ReadsFile, Effect::ReadsEnvironment])
+            })
             .filter(|&place| !(facts.gives(place, &[Effect::DrawsRandom]) && seeds.is_equal(facts, place)));
         flood.run(different.collect(), Cause::Data);
         flood.measure(&places);

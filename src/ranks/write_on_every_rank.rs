@@ -6,8 +6,8 @@ use super::guards::{Atom, Guard, Key, Number};
 use super::model::Model;
 use super::{callbacks, ranks_check};
 use crate::api::{Effect, EffectSet, Kind};
-use crate::finding::{Finding, Label, Level};
-use crate::program::{Caller, Literal, Object, Place};
+use crate::finding::{Confidence, Finding, Label, Level};
+use crate::program::{Caller, Literal, Object, Pattern, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Call, CallId, CallKind};
 
@@ -63,7 +63,16 @@ fn finding(
         (_, true) => "any of the ranks may write the same file, several of them at once",
         _ => "every rank writes the same file",
     };
+    // What only exports or predicts with a trained model is seldom run by several ranks.
+    let is_parallel = |program: &&Program| {
+        program.reached.contains(&caller)
+            && !model.is_launched(program)
+            && (program.pattern != Pattern::None || model.communicates(program))
+    };
+    let sureness =
+        if model.programs.iter().any(is_parallel) { Confidence::Certain } else { Confidence::Possible };
     let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
+        .confidence(sureness)
         .here("each rank writes")
         .help("let rank 0 write it: `if hvd.rank() == 0:`, or put the rank into its name")
         .in_scope(model.facts.scope_name(caller));
@@ -144,6 +153,11 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
             paths.push((file, receiver));
         }
     }
+    let mut symbols = facts.called_symbols(file, id);
+    match symbols.find_map(|symbol| facts.argument(file, call, symbol, DESTINATION)) {
+        Some(destination) => return Some(vec![(file, destination.value)]),
+        None => {}
+    }
     match first() {
         Some(first) if call.arguments[0].passing == crate::semantic::Passing::Positional => {
             paths.insert(0, first);
@@ -158,6 +172,9 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
     });
     Some(paths)
 }
+
+/// The parameter of functions that copy.
+const DESTINATION: &str = "dst";
 
 /// The parameter of summary writers that write somewhere.
 const DIRECTORY: &str = "logdir";
