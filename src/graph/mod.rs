@@ -38,6 +38,7 @@ pub mod variable_created_in_traced_function;
 
 use std::collections::BTreeSet;
 
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::{Finding, Location, Rule};
@@ -243,7 +244,7 @@ fn refused(
         let refused = text.map(|text| dataflow::refused(text.text())).unwrap_or_default();
         refused.into_iter().map(move |(name, refused)| ((file, name), refused))
     };
-    files.into_iter().flat_map(in_file).collect()
+    files.into_par_iter().flat_map_iter(in_file).collect()
 }
 
 /// What the checks of traced code find.
