@@ -112,7 +112,7 @@ impl Guard {
 #[derive(Debug, Default)]
 pub struct Known {
     blocks: RefCell<FxHashMap<(Caller, BlockId), Guard>>,
-    scopes: RefCell<FxHashMap<Caller, Guard>>,
+    scopes: FxHashMap<Caller, Guard>,
 }
 
 impl Model<'_> {
@@ -334,42 +334,51 @@ impl Model<'_> {
     /// What the calls of a scope's code say of the rank, all the way from the beginning of the program.
     #[must_use]
     pub fn scope_guard(&self, caller: Caller) -> Guard {
-        self.called_under(caller, &mut FxHashSet::default()).unwrap_or_default()
+        self.guards.scopes.get(&caller).cloned().unwrap_or_default()
     }
 
-    fn called_under(&self, caller: Caller, open: &mut FxHashSet<Caller>) -> Option<Guard> {
-        if let Some(known) = self.guards.scopes.borrow().get(&caller) {
-            return Some(known.clone());
+    /// Follows the guards from callers to those that they call. Functions that call each other are gone through until
+    /// nothing changes: what holds for all ways to a function only gets less.
+    pub(super) fn follow_calls(&mut self) {
+        loop {
+            let mut is_stable = true;
+            for index in (0..self.comms.order.len()).rev() {
+                let caller = self.comms.order[index];
+                if let Some(guard) = self.called_under(caller)
+                    && self.guards.scopes.get(&caller) != Some(&guard)
+                {
+                    is_stable = false;
+                    self.guards.scopes.insert(caller, guard);
+                }
+            }
+            if is_stable {
+                return;
+            }
         }
+    }
+
+    /// What all calls of a scope's code have in common, as far as their own scopes are known.
+    fn called_under(&self, caller: Caller) -> Option<Guard> {
         let Some(function) = self.facts.function_of(caller) else { return Some(Guard::default()) };
-        if !open.insert(caller) {
-            return None;
-        }
         let mut joined: Option<Guard> = None;
         for edge in self.facts.incoming(function) {
-            let Some(call) = edge.call else {
-                joined = Some(Guard::default());
-                continue;
-            };
-            if !self.programs.iter().any(|program| self.facts.is_run(program, edge)) || self.only_wraps(edge)
+            let Some(call) = edge.call else { return Some(Guard::default()) };
+            if joined.as_ref().is_some_and(Guard::is_all)
+                || !self.programs.iter().any(|program| self.facts.is_run(program, edge))
+                || self.only_wraps(edge)
             {
                 continue;
             }
             if self.is_guarded_by_override(edge, function) {
                 continue;
             }
-            let block = self.facts.module(edge.caller.file).call(call).block;
-            if let Some(around) = self.called_under(edge.caller, open) {
-                let own = self.own_guard(edge.caller, block).and(&around);
+            if let Some(around) = self.guards.scopes.get(&edge.caller) {
+                let block = self.facts.module(edge.caller.file).call(call).block;
+                let own = self.own_guard(edge.caller, block).and(around);
                 joined = Some(joined.map_or(own.clone(), |other| other.both(&own)));
             }
         }
-        open.remove(&caller);
-        let guard = joined.unwrap_or_default();
-        if open.is_empty() {
-            self.guards.scopes.borrow_mut().insert(caller, guard.clone());
-        }
-        Some(guard)
+        joined
     }
 }
 

@@ -92,6 +92,14 @@ pub(super) fn is_called(facts: &Facts<'_>, file: FileId, id: CallId, name: &str)
     })
 }
 
+/// Whether a value is what `range` returns.
+pub(super) fn is_range(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
+    match facts.module(file).value(value).value {
+        Value::Call(call) => is_called(facts, file, call, "builtins.range"),
+        _ => false,
+    }
+}
+
 /// Whether an attribute tells how many elements an array has, or of what type they are.
 pub(super) fn measures(facts: &Facts<'_>, file: FileId, base: ValueId, name: NameId) -> bool {
     let name = facts.module(file).names.text(name);

@@ -29,6 +29,7 @@ mod model;
 pub mod name_missing;
 pub mod order_differs_between_ranks;
 pub mod out_of_step;
+pub mod proof;
 pub mod rank_not_called;
 pub mod replicas_diverge;
 mod seeds;
@@ -41,6 +42,7 @@ pub use blocks::{Blocks, Contents};
 pub use comms::Comms;
 pub use guards::{Atom, Guard, Key, Literal, Number};
 pub use model::Model;
+pub use proof::{Proof, proofs};
 pub use unreached::Unreached;
 pub use values::{Cause, Difference, Values};
 

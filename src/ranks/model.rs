@@ -77,6 +77,7 @@ impl<'c> Model<'c> {
         };
         model.unreached = Unreached::new(&model);
         model.comms = Comms::new(&model);
+        model.follow_calls();
         model.follow_variables();
         Some(model)
     }
@@ -92,6 +93,7 @@ impl<'c> Model<'c> {
             self.values.extend(self.facts, &self.blocks, &self.files, news);
             self.guards = Known::default();
             self.comms = Comms::new(self);
+            self.follow_calls();
         }
     }
 

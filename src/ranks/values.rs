@@ -10,6 +10,8 @@
 
 mod flood;
 
+pub(super) use flood::agrees;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use flood::Flood;
@@ -206,8 +208,18 @@ impl Values {
             }
             Value::Operator { .. } | Value::Item { .. } | Value::Unknown => false,
             Value::Instance(kind) => {
+                // All that is evaluated in an f-string; what only goes into something else there is no part of it.
+                let evaluated = operands();
+                let within = module.value(value).range;
+                let is_inner = |part: &Place| {
+                    evaluated.iter().any(|&(of, around)| {
+                        of == file
+                            && within.contains_range(module.value(around).range)
+                            && facts.influence().operands((of, around)).any(|own| own == *part)
+                    })
+                };
                 *kind == BuiltinType::Str
-                    && operands().into_iter().any(|own| self.keeps_apart(facts, own, seen))
+                    && evaluated.iter().any(|part| !is_inner(part) && self.keeps_apart(facts, *part, seen))
             }
             Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Import(_) => {
                 let operands = operands();

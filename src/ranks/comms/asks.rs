@@ -7,11 +7,17 @@ use super::super::model::Model;
 use super::super::values::{Cause, is_distributed_object};
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Confidence;
-use crate::program::{CallEdge, LoopKind, Object, ObjectId, Place, Via};
+use crate::program::{CallEdge, Caller, LoopKind, Object, ObjectId, Place, Via};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, CallKind, Operator, Role, Value, ValueId};
 
 impl Model<'_> {
+    /// Whether a scope's code communicates.
+    #[must_use]
+    pub fn code_communicates(&self, caller: Caller) -> bool {
+        self.comms.of_scope(caller).is_some_and(|body| self.comms.communicates(body))
+    }
+
     /// Whether a call only hands a function on to be called later: a decorator, `tf.function(step)`.
     #[must_use]
     pub fn only_wraps(&self, edge: &CallEdge) -> bool {

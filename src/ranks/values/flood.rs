@@ -249,7 +249,7 @@ impl<'f, 'a> Flood<'f, 'a> {
 }
 
 /// Whether a value is the same on all ranks whatever it is computed from.
-fn agrees(facts: &Facts<'_>, place: Place) -> bool {
+pub(in crate::ranks) fn agrees(facts: &Facts<'_>, place: Place) -> bool {
     let (file, value) = place;
     match facts.module(file).value(value).value {
         Value::Call(call) => {
