@@ -49,7 +49,7 @@ pub struct GlobalArgs {
     /// Print findings and errors only
     #[arg(short, long, conflicts_with = "verbose", global = true)]
     pub quiet: bool,
-    /// Say what is being done, and how long it takes
+    /// Say what is being done, how long it takes, and what `check` proves of programs on several ranks
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
     /// Use this many threads; the result is the same with any number [default: one for each core]
@@ -261,6 +261,10 @@ pub enum DebugCommand {
 
 /// `hvdlint debug dataflow`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hvdlint debug dataflow train.py
+  hvdlint debug dataflow src/*.py > dataflow.jsonl")]
 pub struct DataflowArgs {
     /// Python files
     #[arg(value_name = "FILES", required = true)]

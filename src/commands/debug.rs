@@ -28,7 +28,7 @@ pub(super) fn dataflow(arguments: &DataflowArgs, global: &GlobalArgs) -> anyhow:
             writeln!(stdout)?;
         }
         for (line, name, reason) in &dump.refused {
-            writeln!(stderr, "# {shown}:{line} {name}: {reason}")?;
+            writeln!(stderr, "# {shown}:{line} {name}: {}", reason.words())?;
         }
         done += dump.functions.len();
         failed += dump.refused.len();

@@ -1,6 +1,6 @@
 //! A program under distribution, with what every rule asks for.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,6 +12,7 @@ use crate::program::{Caller, Facts, LoopKind, Place, Program, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::{Moved, Text, Texts};
 use crate::semantic::{CallId, StatementId};
+use crate::syntax::TextSize;
 
 /// A program under distribution.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub struct Job<'c> {
     /// `fit` only.
     api: Api,
     owner: FileId,
-    common: &'c Common,
+    pub(super) common: &'c Common,
     calls: OnceCell<Vec<(FileId, CallId)>>,
     own_results: OnceCell<FxHashSet<Place>>,
 }
@@ -40,6 +41,14 @@ pub struct Common {
     pub(super) owners: FxHashMap<FileId, Api>,
     /// The stretches that tapes' blocks lose.
     pub(super) moved: Vec<Moved>,
+    /// The names that new code in files uses.
+    names: RefCell<FxHashMap<(FileId, Api), Names>>,
+    /// What is computed from the rank's number; found when it is first asked for, as what follows.
+    pub(super) rank: OnceCell<FxHashSet<Place>>,
+    /// What is computed from the number of ranks.
+    pub(super) size: OnceCell<FxHashSet<Place>>,
+    /// Where the calls end that start Horovod, by the scope whose code makes the first one.
+    pub(super) starts: OnceCell<FxHashMap<Caller, TextSize>>,
 }
 
 impl Common {
@@ -53,7 +62,7 @@ impl Common {
                 *api = Api::Tape;
             }
         }
-        Self { owners, moved: jobs.iter().flat_map(super::tape::moved).collect() }
+        Self { owners, moved: jobs.iter().flat_map(super::tape::moved).collect(), ..Self::default() }
     }
 }
 
@@ -123,7 +132,9 @@ impl<'c> Job<'c> {
     #[must_use]
     pub fn names(&self, file: FileId) -> Names {
         let own = if file == self.owner { self.api } else { Api::Tape };
-        Names::new(self.facts, file, self.common.owners.get(&file).copied().unwrap_or(own))
+        let api = self.common.owners.get(&file).copied().unwrap_or(own);
+        let mut known = self.common.names.borrow_mut();
+        known.entry((file, api)).or_insert_with(|| Names::new(self.facts, file, api)).clone()
     }
 
     /// Horovod's name in a file, and the import that it needs.

@@ -15,6 +15,9 @@ use crate::program::Place;
 use crate::project::FileId;
 use crate::semantic::{Call, CallId};
 
+/// Where ranks write what only one rank keeps.
+pub(crate) const NOWHERE: &str = "/dev/null";
+
 /// The files that every rank opens for writing.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let mut found = Vec::new();
@@ -97,9 +100,9 @@ impl Opened<'_, '_> {
         let text = job.text(file)?;
         let (hvd, import) = job.horovod(file);
         let mut edits = if text.binds_like_a_product(path.range) {
-            vec![text.insert(path.range.end(), format!(" if {hvd}.rank() == 0 else '/dev/null'"))]
+            vec![text.insert(path.range.end(), format!(" if {hvd}.rank() == 0 else '{NOWHERE}'"))]
         } else {
-            text.wrap(path.range, "(", &format!(") if {hvd}.rank() == 0 else '/dev/null'"))
+            text.wrap(path.range, "(", &format!(") if {hvd}.rank() == 0 else '{NOWHERE}'"))
         };
         if names_input(job, file, id, &self.inputs) {
             let mut managers = text.module.managers.iter();

@@ -10,8 +10,7 @@ use crate::semantic::{Call, CallId, Constant, Value};
 
 /// The questions among some places that ask for nothing that is written in these files.
 pub(super) fn stable(facts: &Facts<'_>, files: &[FileId], places: &[Place]) -> FxHashSet<Place> {
-    let questions: Vec<Place> =
-        places.iter().copied().filter(|&place| called(facts, place, |own| asks(facts, own))).collect();
+    let questions: Vec<Place> = places.iter().copied().filter(|&place| is_one(facts, place)).collect();
     if questions.is_empty() {
         return FxHashSet::default();
     }
@@ -32,6 +31,11 @@ pub(super) fn stable(facts: &Facts<'_>, files: &[FileId], places: &[Place]) -> F
         texts_behind(facts, &asked).is_disjoint(&written)
     };
     questions.into_iter().filter(is_stable).collect()
+}
+
+/// Whether a value is the answer to such a question.
+pub(super) fn is_one(facts: &Facts<'_>, place: Place) -> bool {
+    called(facts, place, |own| asks(facts, own))
 }
 
 /// Whether a value is the result of such a call.

@@ -9,49 +9,12 @@ use rustc_hash::FxHashMap;
 
 use super::name::{Name, Names, Part, literal};
 use super::node::{Node, Place, Role, arguments, declared, decorators, defaults};
+use super::scope::{Kind, Scope};
 use crate::syntax::ast::{
     Alias, Comprehension, Expr, ExprContext, Parameters, Stmt, StmtClassDef, StmtFor, StmtFunctionDef,
     StmtWhile,
 };
 use crate::syntax::with_stack;
-
-/// What a block does with names.
-#[derive(Clone, Debug, Default)]
-pub struct Scope {
-    /// Whose value is used; what a `del` or an augmented assignment names too.
-    pub read: BTreeSet<Name>,
-    /// That get another value.
-    pub modified: BTreeSet<Name>,
-    /// That a `del` of this very statement names.
-    pub deleted: BTreeSet<Name>,
-    /// That belong to the block.
-    pub bound: BTreeSet<Name>,
-    /// That a `global` names.
-    pub globals: BTreeSet<Name>,
-    /// That a `nonlocal` names.
-    pub nonlocals: BTreeSet<Name>,
-    /// That stand in type annotations; they are read too.
-    pub annotations: BTreeSet<Name>,
-    /// Parameters that this very block declares.
-    pub params: BTreeSet<Name>,
-    /// What `except ... as` names: unknown outside.
-    isolated: BTreeSet<Name>,
-}
-
-impl Scope {
-    /// What is read of names that belong to others.
-    pub(super) fn free(&self) -> impl Iterator<Item = Name> + '_ {
-        self.read.difference(&self.bound).copied()
-    }
-}
-
-/// Whether names of a block belong to the block around it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Block,
-    /// A function, a class.
-    Closed,
-}
 
 /// What owns the names that are assigned.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -125,23 +88,7 @@ impl<'a> Walker<'a> {
     /// Closes the innermost scope and tells the one around it.
     fn close(&mut self, kind: Kind) -> Scope {
         let inner = self.scopes.pop().expect("each scope is opened before it is closed");
-        let outer = self.scope();
-        match kind {
-            Kind::Block => {
-                let shown =
-                    |names: &BTreeSet<Name>| names.difference(&inner.isolated).copied().collect::<Vec<_>>();
-                outer.read.extend(shown(&inner.read));
-                outer.modified.extend(shown(&inner.modified));
-                outer.bound.extend(shown(&inner.bound));
-                outer.globals.extend(&inner.globals);
-                outer.nonlocals.extend(&inner.nonlocals);
-                outer.annotations.extend(&inner.annotations);
-            }
-            Kind::Closed => {
-                outer.read.extend(inner.free());
-                outer.annotations.extend(inner.annotations.difference(&inner.bound));
-            }
-        }
+        self.scope().learn(&inner, kind);
         inner
     }
 

@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, VecDeque};
 
 use serde::Serialize;
 
-use super::activity::Scope;
 use super::name::{Name, Names};
 use super::node::Node;
 use super::refusal::{self, Refusal};
+use super::scope::Scope;
 use super::{Dataflow, NameSet};
 use crate::syntax::ast::{Stmt, StmtFunctionDef};
 use crate::syntax::{self, LineIndex, TextSize};
@@ -65,12 +65,8 @@ pub fn dump(file: &str, source: &str) -> Option<Dump> {
         }
         let lines = Lines { index: LineIndex::from_source_text(source) };
         let mut dump = Dump { functions: Vec::new(), refused: Vec::new() };
-        for node in level_by_level(parsed.syntax().body.iter().map(Node::statement).collect()) {
-            let Node::Statement(Stmt::FunctionDef(own)) = node else { continue };
-            if own.is_async {
-                continue;
-            }
-            match refusal::refused(node) {
+        for (node, own) in functions(&parsed.syntax().body) {
+            match refusal::of_analyses(node) {
                 Some(refused) => {
                     dump.refused.push((lines.line(node.start()), own.name.to_string(), refused.reason));
                 }
@@ -78,6 +74,14 @@ pub fn dump(file: &str, source: &str) -> Option<Dump> {
             }
         }
         Some(dump)
+    })
+}
+
+/// The functions of a module that are not `async`, outer ones first.
+pub(super) fn functions(body: &[Stmt]) -> impl Iterator<Item = (Node<'_>, &StmtFunctionDef)> {
+    level_by_level(body.iter().map(Node::statement).collect()).filter_map(|node| match node {
+        Node::Statement(Stmt::FunctionDef(own)) if !own.is_async => Some((node, own)),
+        _ => None,
     })
 }
 

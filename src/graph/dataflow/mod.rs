@@ -9,10 +9,10 @@
 //! |---|---|
 //! | [`node`] | `gast`: the tree, in the order of its fields |
 //! | [`name`] | `qual_names` |
-//! | [`activity`] | `static_analysis.activity` |
+//! | [`activity`], [`scope`] | `static_analysis.activity` |
 //! | [`control`], [`draw`] | `cfg` |
 //! | [`solve`] | `static_analysis.reaching_definitions`, `reaching_fndefs`, `liveness` |
-//! | [`refusal`] | where those raise: `AutoGraph` leaves such a function unconverted |
+//! | [`refusal`] | where those raise, and `unsupported_features_checker`: such a function is left unconverted |
 //! | [`dump`] | what `hvdlint debug dataflow` prints |
 //!
 //! `tests/dataflow.rs` compares the two. All that is known to differ:
@@ -31,18 +31,30 @@ mod dump;
 mod name;
 mod node;
 mod refusal;
+mod scope;
 mod solve;
 
 use rustc_hash::FxHashMap;
 
 use crate::syntax::ast::{Stmt, StmtFunctionDef};
-use activity::{Activity, Scope};
+use crate::syntax::{self, Ranged, TextRange};
+use activity::Activity;
 use draw::Drawn;
 use node::{Node, Place, Role};
+use scope::Scope;
 use solve::{Known, NameSet};
 
 pub use dump::{Dump, dump};
-pub use refusal::Refusal;
+pub use refusal::{Refusal, Refused};
+
+/// What keeps functions of a module from being converted, by the places of their names.
+pub(super) fn refused(source: &str) -> FxHashMap<TextRange, Refused> {
+    syntax::with_stack_for(source, || {
+        let parsed = syntax::parse(source);
+        let functions = dump::functions(&parsed.syntax().body);
+        functions.filter_map(|(_, own)| Some((own.name.range(), refusal::of_conversion(own)?))).collect()
+    })
+}
 
 /// The data flow of a function and of those in it.
 #[derive(Debug)]

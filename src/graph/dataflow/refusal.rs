@@ -1,15 +1,19 @@
-//! What `AutoGraph`'s analyses raise on: a function with it can't be converted.
-
-use std::fmt;
+//! What `AutoGraph` can't convert: it leaves a function with it as it is, and says so in a warning only.
+//!
+//! Some of it is refused by intention, as loops with `else`; on most its analyses raise.
 
 use super::name::literal;
-use super::node::{Node, decorators};
-use crate::syntax::ast::{Expr, Stmt};
+use super::node::{Node, decorators, statements};
+use crate::syntax::ast::{Expr, Stmt, StmtFor, StmtFunctionDef, StmtWhile};
 use crate::syntax::{Ranged, TextRange, with_stack};
 
-/// Why the analyses of a function raise.
+/// Why a function is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
+    /// `for ... else` or `while ... else`, which its analyses can stand.
+    LoopWithElse,
+    /// `yield`, which its analyses can stand.
+    Generator,
     /// A `match`.
     Match,
     /// A statement that stands directly in a class of the function: they look for it in the function's graph.
@@ -18,7 +22,7 @@ pub enum Refusal {
     Asynchronous,
     /// A `lambda` in a decorator, which they draw no graph of.
     LambdaInDecorator,
-    /// A `lambda` that is the body of another one or a test: no graph either. `AutoGraph` itself rewrites it before they come to it.
+    /// A `lambda` that is the body of another one or a test: no graph either.
     LambdaInLambda,
     /// An `if` that begins the `else` of a `try`: they take the two for one.
     BranchBeginsElse,
@@ -26,17 +30,21 @@ pub enum Refusal {
     Key,
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
+impl Refusal {
+    /// What it is, in words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::LoopWithElse => "a loop with `else`",
+            Self::Generator => "a generator",
             Self::Match => "`match`",
-            Self::StatementInClass => "a docstring, a call, a branch or a loop directly in a class",
-            Self::Asynchronous => "`async`",
+            Self::StatementInClass => "a docstring, a call, a branch or a loop in the body of a class",
+            Self::Asynchronous => "an `async` function",
             Self::LambdaInDecorator => "a `lambda` in a decorator",
             Self::LambdaInLambda => "a `lambda` that gives a `lambda`",
             Self::BranchBeginsElse => "an `if` that begins the `else` of a `try`",
             Self::Key => "a key of punctuation",
-        })
+        }
     }
 }
 
@@ -56,13 +64,27 @@ enum Around {
     Class,
 }
 
-/// The first thing in the text that makes the analyses of a function raise.
-pub(super) fn refused(function: Node<'_>) -> Option<Refused> {
-    visit(function, Around::Function)
+/// Who refuses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Analyses,
+    Conversion,
 }
 
-fn visit(node: Node<'_>, around: Around) -> Option<Refused> {
-    if let Some(reason) = refusal(node, around) {
+/// The first thing that makes the analyses of a function raise.
+pub(super) fn of_analyses(function: Node<'_>) -> Option<Refused> {
+    visit(function, Around::Function, By::Analyses)
+}
+
+/// The first thing that keeps a function from being converted. Its own decorators are taken off before.
+pub(super) fn of_conversion(function: &StmtFunctionDef) -> Option<Refused> {
+    let mut parts = vec![Node::Parameters(&function.parameters)];
+    statements(&function.body, &mut |statement| parts.push(statement));
+    parts.into_iter().find_map(|part| visit(part, Around::Function, By::Conversion))
+}
+
+fn visit(node: Node<'_>, around: Around, by: By) -> Option<Refused> {
+    if let Some(reason) = refusal(node, around, by) {
         let at = match node {
             // Its first line says it; the rest is long.
             Node::Statement(Stmt::FunctionDef(own)) => own.name.range(),
@@ -76,13 +98,23 @@ fn visit(node: Node<'_>, around: Around) -> Option<Refused> {
         _ => around,
     };
     let mut found = None;
-    node.each_child(&mut |child| found = found.or_else(|| with_stack(|| visit(child, inner))));
+    node.each_child(&mut |child| found = found.or_else(|| with_stack(|| visit(child, inner, by))));
     found
 }
 
-fn refusal(node: Node<'_>, around: Around) -> Option<Refusal> {
+fn refusal(node: Node<'_>, around: Around, by: By) -> Option<Refusal> {
     let is_refused = |is: bool, reason: Refusal| is.then_some(reason);
     match node {
+        Node::Statement(Stmt::For(StmtFor { orelse, .. }) | Stmt::While(StmtWhile { orelse, .. }))
+            if by == By::Conversion && !orelse.is_empty() =>
+        {
+            Some(Refusal::LoopWithElse)
+        }
+        Node::Expression(Expr::Yield(_) | Expr::YieldFrom(_)) if by == By::Conversion => {
+            Some(Refusal::Generator)
+        }
+        // It rewrites a `lambda` before its analyses come to it.
+        Node::Expression(Expr::Lambda(_)) if by == By::Conversion => None,
         Node::If(..)
         | Node::Statement(
             Stmt::Expr(_) | Stmt::For(_) | Stmt::While(_) | Stmt::With(_) | Stmt::Try(_) | Stmt::Raise(_),

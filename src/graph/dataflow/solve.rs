@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
-use super::activity::{Activity, Scope};
+use super::activity::Activity;
 use super::control::{Control, NodeId};
 use super::draw::{Drawn, by_place};
 use super::name::Name;
 use super::node::{Place, Role};
+use super::scope::Scope;
 
 /// A set of names.
 pub(super) type NameSet = FixedBitSet;

@@ -40,7 +40,7 @@ impl Lowering<'_> {
 
     /// What `place` holds at the end of what has been read of `block`; `None` if that is not known.
     pub(super) fn content_at(&mut self, block: BlockId, place: Place) -> Option<ValueId> {
-        match self.current().ssa.lookup(block, place) {
+        match self.frame().ssa.lookup(block, place) {
             Found::Content(Content::Value(value)) => Some(value),
             Found::Content(_) => None,
             Found::AtEntry => match place {
