@@ -18,6 +18,7 @@ pub mod broadcast_without_effect;
 mod callbacks;
 mod change;
 mod comms;
+mod exits;
 pub mod gradients_not_averaged;
 mod guards;
 mod layer_names;

@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::blocks::Blocks;
 use super::comms::Comms;
+use super::exits::Exits;
 use super::guards::Known;
 use super::replicas_diverge::reads_that_differ;
 use super::seeds::Seeds;
@@ -36,6 +37,8 @@ pub struct Model<'c> {
     pub seeds: Seeds,
     /// Guards that were asked for before.
     pub(super) guards: Known,
+    /// Who decides what runs in code that may end the program.
+    pub(super) exits: Exits,
     /// What none of several ranks runs.
     pub unreached: Unreached,
     /// What each function communicates.
@@ -57,9 +60,21 @@ impl<'c> Model<'c> {
         let blocks = Blocks::new(facts, &files);
         let (values, seeds) = Values::new(facts, &blocks, &files, &programs);
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
-        let unreached = Unreached::default();
-        let mut model =
-            Self { facts, texts, programs, files, traced, blocks, values, seeds, guards, unreached, comms };
+        let (exits, unreached) = (Exits::new(facts, &files), Unreached::default());
+        let mut model = Self {
+            facts,
+            texts,
+            programs,
+            files,
+            traced,
+            blocks,
+            values,
+            seeds,
+            guards,
+            exits,
+            unreached,
+            comms,
+        };
         model.unreached = Unreached::new(&model);
         model.comms = Comms::new(&model);
         model.follow_variables();
