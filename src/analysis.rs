@@ -1,7 +1,7 @@
 //! From a project to its facts and findings.
 
 use crate::api::{Library, RowError};
-use crate::checks::{CHECKS, Check, Context, tool};
+use crate::checks::{self, CHECKS, Check, Context, tool};
 use crate::distribute;
 use crate::finding::{Confidence, Finding, Level, Location};
 use crate::graph;
@@ -87,6 +87,9 @@ pub fn findings_unless(
         findings.extend((check.run)(context));
     }
     findings.extend(distribute::findings(context, &findings));
+    if !strict {
+        checks::doubt_in_distributed(facts, &mut findings);
+    }
     findings.extend(ranks::findings(context));
     findings.extend(graph::findings(facts, &texts));
     findings.extend(syntax_errors(project, facts));

@@ -49,7 +49,7 @@ pub struct GlobalArgs {
     /// Print findings and errors only
     #[arg(short, long, conflicts_with = "verbose", global = true)]
     pub quiet: bool,
-    /// Say what is being done, and how long it takes
+    /// Say what is being done, how long it takes, and what `check` proves of programs on several ranks
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
     /// Use this many threads; the result is the same with any number [default: one for each core]
@@ -78,6 +78,9 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page
     Man(ManArgs),
+    /// Look at what the analyses see, to compare it with other analyses
+    #[command(subcommand, hide = true)]
+    Debug(DebugCommand),
 }
 
 /// `hvdlint check`.
@@ -247,6 +250,21 @@ pub struct GraphArgs {
     /// Draw all of a big graph, and not only what is around training loops
     #[arg(long)]
     pub all: bool,
+}
+
+/// `hvdlint debug`.
+#[derive(Debug, Subcommand)]
+pub enum DebugCommand {
+    /// The data flow of each function as `AutoGraph` sees it, a line of JSON for each
+    Dataflow(DataflowArgs),
+}
+
+/// `hvdlint debug dataflow`.
+#[derive(Clone, Debug, Args)]
+pub struct DataflowArgs {
+    /// Python files
+    #[arg(value_name = "FILES", required = true)]
+    pub paths: Vec<PathBuf>,
 }
 
 /// `hvdlint config`.

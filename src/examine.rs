@@ -6,14 +6,15 @@ use std::sync::Arc;
 use crate::analysis;
 use crate::api::Library;
 use crate::baseline::{self, Baseline};
-use crate::checks::{Check, RULES, tool};
+use crate::checks::{Check, Context, RULES, tool};
 use crate::finding::{Confidence, Finding, Rule};
 use crate::fix;
 use crate::program::{Facts, Modules, Pattern};
 use crate::progress::{Progress, Stage};
 use crate::project::{Document, Documents, FileId, Project, Selection, SourceFile};
-use crate::ranks;
+use crate::ranks::{self, proof::Claim};
 use crate::report::{Report, Standing};
+use crate::rewrite::Texts;
 use crate::suppression::{self, Checks, Suppressions};
 
 /// Whether comments in the source suppress findings.
@@ -156,6 +157,28 @@ impl Examined {
         old.stale(&self.report, &scope(&self.project, &self.standing)).len()
     }
 
+    /// The same, with what is proven of the ranks of the programs that the report is about. The facts are derived anew, so
+    /// that only those who ask pay for it.
+    #[must_use]
+    pub fn with_proofs(mut self, wishes: Wishes<'_>) -> Self {
+        let Report { findings, hidden, known, suppressed, .. } = &self.report;
+        let all = findings.iter().chain(hidden).chain(known).chain(suppressed.iter().map(|(own, _)| own));
+        let all: Vec<&Finding> = all.map(|reported| &reported.finding).collect();
+        let mut proofs = analysis::with_modules(&self.modules, &self.project, wishes.library, |facts| {
+            let texts = Texts::new(&self.project, facts.modules);
+            ranks::proofs(Context { facts, texts: &texts, strict: wishes.strict }, &all)
+        });
+        proofs.retain(|proof| proof.files.iter().any(|&file| self.project.file(file).reported));
+        for proof in &proofs {
+            let places = proof.claims.iter().flat_map(Claim::places).map(|at| at.file);
+            for file in places.chain([proof.entry]) {
+                self.documents.entry(file).or_insert_with(|| document(&self.project, file));
+            }
+        }
+        self.report.proofs = Some(proofs);
+        self
+    }
+
     /// The same project with these texts in place of what the files hold.
     #[must_use]
     pub fn with_texts(&self, texts: &BTreeMap<FileId, Arc<str>>, wishes: Wishes<'_>) -> Self {
@@ -199,11 +222,12 @@ fn documents(project: &Project, facts: &Facts<'_>, findings: &[Finding]) -> Docu
     }
     files.sort_unstable();
     files.dedup();
-    let document = |file| {
-        let gone = || Document::new(project.file(file).relative.clone(), "");
-        (file, project.document(file).unwrap_or_else(gone))
-    };
-    files.into_iter().map(document).collect()
+    files.into_iter().map(|file| (file, document(project, file))).collect()
+}
+
+/// The text of a file; empty if it is gone.
+fn document(project: &Project, file: FileId) -> Document {
+    project.document(file).unwrap_or_else(|| Document::new(project.file(file).relative.clone(), ""))
 }
 
 fn suppressions(facts: &Facts<'_>, documents: &Documents) -> Suppressions {

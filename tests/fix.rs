@@ -182,6 +182,28 @@ fn only_what_is_selected_not_suppressed_and_in_the_paths_is_fixed() {
     assert_eq!(read(project.path(), "b.py"), FIXED.as_bytes());
 }
 
+/// A strategy stands in the way of distribution; the import does not.
+const REFUSED: &str = "\
+import tensorflow as tf
+
+strategy = tf.distribute.MirroredStrategy()
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile(optimizer='sgd', loss='mse')
+import numpy as np
+model.fit(np.ones([8, 4]), np.ones([8, 1]))
+";
+
+#[test]
+fn a_program_that_can_not_be_distributed_stays_as_it_is() {
+    let project = folder(&[("train.py", REFUSED.as_bytes())]);
+    run(project.path(), &["check", "--fix"]);
+    assert_eq!(read(project.path(), "train.py"), REFUSED.as_bytes());
+    // Who asks for restrictions alone gets them.
+    run(project.path(), &["check", "--fix", "--select", "import-not-at-top"]);
+    assert!(read(project.path(), "train.py").starts_with(b"import tensorflow as tf\nimport numpy as np\n"));
+}
+
 #[test]
 fn a_file_that_does_not_parse_is_left_alone() {
     let text = format!("{FIXABLE}def f(:\n");

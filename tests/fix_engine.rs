@@ -8,7 +8,9 @@ use std::fs;
 use hvdlint::analysis;
 use hvdlint::checks::{Check, Context};
 use hvdlint::examine::{Examined, Ignores, Wishes};
-use hvdlint::finding::{Applicability, Confidence, Edit, Finding, Fix, Group, Level, Location, Rule};
+use hvdlint::finding::{
+    Applicability, Confidence, Edit, Finding, Fix, Group, Level, Location, Rule, SpanRange,
+};
 use hvdlint::fix::{Cause, Mended, mend};
 use hvdlint::project::{OpenOptions, Project, SelectOptions, Selection};
 use support::folder;
@@ -30,9 +32,11 @@ check!(UNIT, "HVD013", "unit-name", unit);
 check!(LATE, "HVD014", "late-name", late);
 check!(IMPORT, "HVD015", "import-name", import);
 check!(STATEMENT, "HVD016", "statement-name", statement);
+check!(GUARDED, "HVD017", "guarded-name", guarded);
 
-static CHECKS: &[&Check] = &[&BAD, &WRONG, &UNIT, &LATE, &IMPORT, &STATEMENT];
-static RULES: &[&Rule] = &[&BAD.rule, &WRONG.rule, &UNIT.rule, &LATE.rule, &IMPORT.rule, &STATEMENT.rule];
+static CHECKS: &[&Check] = &[&BAD, &WRONG, &UNIT, &LATE, &IMPORT, &STATEMENT, &GUARDED];
+static RULES: &[&Rule] =
+    &[&BAD.rule, &WRONG.rule, &UNIT.rule, &LATE.rule, &IMPORT.rule, &STATEMENT.rule, &GUARDED.rule];
 
 /// The variables whose name begins with `name`: the name, where it stands, its statement.
 fn variables(context: Context<'_>, name: &str) -> Vec<(String, Location, Location)> {
@@ -64,7 +68,7 @@ fn fix(edits: Vec<Edit>) -> Fix {
 }
 
 fn insertion(location: Location, content: &str) -> Edit {
-    let range = hvdlint::finding::SpanRange { start: 0, end: 0 };
+    let range = SpanRange { start: 0, end: 0 };
     replace(Location { range, ..location }, content)
 }
 
@@ -125,6 +129,21 @@ fn statement(context: Context<'_>) -> Vec<Finding> {
     let found = variables(context, "statement").into_iter().map(|(_, here, whole)| {
         let fix = fix(vec![replace(whole, "done = 0")]);
         Finding::new(&STATEMENT.rule, Level::Error, here, "a statement").mended_by(fix)
+    });
+    found.collect()
+}
+
+/// What binds `guarded` is done by rank 0 alone.
+fn guarded(context: Context<'_>) -> Vec<Finding> {
+    let found = variables(context, "guarded").into_iter().map(|(_, here, whole)| {
+        let fix = fix(vec![
+            replace(
+                Location { range: SpanRange { end: whole.range.start, ..whole.range }, ..whole },
+                "if hvd.rank() == 0: ",
+            ),
+            replace(here, "done"),
+        ]);
+        Finding::new(&GUARDED.rule, Level::Error, here, "done by all ranks").mended_by(fix)
     });
     found.collect()
 }
@@ -221,6 +240,24 @@ fn guilty_fixes_are_found_among_good_ones_and_refused() {
             "wrong-name a.py:4:1: the finding would remain",
             "wrong-name a.py:6:1: it would cause invalid-syntax at a.py:6:1",
         ]
+    );
+}
+
+#[test]
+fn what_the_model_of_the_ranks_rejects_is_refused_with_the_reason() {
+    let program = |last: &str| {
+        format!(
+            "import horovod.tensorflow as hvd\nimport tensorflow as tf\nhvd.init()\nx = tf.constant(1.0)\n{last}"
+        )
+    };
+    let (text, refusals) = one(&program("guarded = hvd.allreduce(x)\n"));
+    assert_eq!((text.as_str(), refusals.len()), ("-", 1), "nothing is changed");
+    assert_eq!(refusals, ["guarded-name a.py:5:1: it would cause ranks-out-of-step at a.py:5:28"]);
+    let (text, refusals) = one(&program("guarded = hvd.size()\n"));
+    assert_eq!(
+        (text, refusals),
+        (program("if hvd.rank() == 0: done = hvd.size()\n"), Vec::new()),
+        "no rank waits"
     );
 }
 

@@ -8,14 +8,16 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use hvdlint::checks::CHECKS;
+use hvdlint::checks::{CHECKS, RULES};
+use hvdlint::finding::Group;
 use serde_json::{Value, json};
 use support::{copy_of, fixtures, run};
 
 /// `path:line: level[name]` of each finding, sorted.
 fn findings(folder: &Path) -> String {
     let copy = copy_of(folder);
-    let arguments = ["check", "--select", "restriction,training-loop", "--output", "concise"];
+    let groups = "restriction,training-loop,ranks,graph";
+    let arguments = ["check", "--select", groups, "--output", "concise"];
     let run = run(copy.path(), &arguments);
     let mut lines: Vec<String> = run.stdout.lines().map(without_column_and_message).collect();
     lines.sort();
@@ -89,6 +91,37 @@ fn programs_have_the_expected_findings() {
     assert!(differences.is_empty(), "\n{differences}");
 }
 
+/// The programs whose faults only the ranks or the graph see.
+fn is_of_ranks_or_graph(name: &str) -> bool {
+    name.starts_with("ranks-") || name.starts_with("graph-")
+}
+
+#[test]
+fn what_fixing_makes_of_programs_is_accepted_by_the_ranks_and_the_graph() {
+    let mut rejected = String::new();
+    let (mut changed, mut possible) = (0, 0);
+    for (name, folder) in fixtures().into_iter().filter(|(name, _)| !is_of_ranks_or_graph(name)) {
+        let copy = copy_of(&folder);
+        let fixed = run(copy.path(), &["check", "--fix", "--output", "json"]).json();
+        if fixed["summary"]["fixed"] == 0 {
+            continue;
+        }
+        changed += 1;
+        let arguments = ["check", "--select", "ranks,graph", "--confidence", "possible", "--output", "json"];
+        for finding in run(copy.path(), &arguments).json()["findings"].as_array().unwrap() {
+            if finding["confidence"] == "certain" {
+                let (rule, path, line) = (&finding["name"], &finding["path"], &finding["start"]["line"]);
+                writeln!(rejected, "{name}: {path}:{line} {rule}").unwrap();
+            } else {
+                possible += 1;
+            }
+        }
+    }
+    println!("{changed} programs are changed, with {possible} possible findings");
+    assert!(rejected.is_empty(), "\n{rejected}");
+    assert!(changed > 60, "only {changed} programs are changed");
+}
+
 #[test]
 fn programs_have_the_expected_training_loops() {
     let mut differences = String::new();
@@ -113,6 +146,23 @@ fn each_program_says_what_is_expected() {
         .map(|(name, path)| format!("{name} has no {}", path.file_name().unwrap().display()))
         .collect();
     assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// The ranks and the graph have programs with several faults each, which take two files and a call to see.
+#[test]
+fn each_check_of_the_ranks_and_the_graph_is_expected_in_a_program() {
+    let expected: Vec<String> = fixtures()
+        .into_iter()
+        .filter(|(name, _)| is_of_ranks_or_graph(name))
+        .map(|(_, folder)| fs::read_to_string(folder.join("expected.txt")).unwrap())
+        .collect();
+    let missing: Vec<&str> = RULES
+        .iter()
+        .filter(|rule| matches!(rule.group, Group::Ranks | Group::Graph))
+        .map(|rule| rule.name)
+        .filter(|name| !expected.iter().any(|own| own.contains(&format!("[{name}]"))))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

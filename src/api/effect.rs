@@ -95,6 +95,8 @@ pub enum Effect {
     Memoizes,
     /// Reads a clock, or makes an identifier from one.
     ReadsClock,
+    /// Reads the variables of the environment, which are the same for all ranks but for those of the launcher.
+    ReadsEnvironment,
     /// Needs the value of its argument, which a tensor has only when the graph runs; of a module, its functions do.
     ReadsValue,
     /// Asks its argument for its type or shape, which a tensor has while it is traced.
@@ -113,7 +115,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 52] = [
+    pub const ALL: [(Self, &'static str); 53] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -159,6 +161,7 @@ impl Effect {
         (Self::DisablesTracing, "disables-tracing"),
         (Self::Memoizes, "memoizes"),
         (Self::ReadsClock, "reads-clock"),
+        (Self::ReadsEnvironment, "reads-environment"),
         (Self::ReadsValue, "reads-value"),
         (Self::ReadsType, "reads-type"),
         (Self::Converts, "converts"),
@@ -217,6 +220,7 @@ impl EffectSet {
             Effect::Measures,
             Effect::Memoizes,
             Effect::ReadsClock,
+            Effect::ReadsEnvironment,
             Effect::ReadsValue,
             Effect::ReadsType,
             Effect::Converts,

@@ -253,6 +253,15 @@ impl Library {
         nearest.filter(|member| is_wanted(member)).map(Symbol::last_name).collect()
     }
 
+    /// The last names of all functions and methods that have one of the effects.
+    #[must_use]
+    pub fn names_with(&self, effects: EffectSet) -> FxHashSet<&str> {
+        let libraries = std::iter::once(self).chain(self.parent);
+        let symbols = libraries.flat_map(|library| library.symbols.values());
+        let all = symbols.flat_map(|symbol| std::iter::once(symbol).chain(symbol.members()));
+        all.filter(|symbol| symbol.effects().intersects(effects)).map(Symbol::last_name).collect()
+    }
+
     /// The kind of the instances of a class: its own or its nearest base's.
     #[must_use]
     pub fn kind_of_class(&self, class: &Symbol) -> Kind {

@@ -1,6 +1,8 @@
 //! What gives a value another name than an import does: variables, attributes, elements, defaults.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
+
+use rustc_hash::FxHashMap;
 
 use crate::semantic::{
     Container, DefinitionKind, Element, FunctionId, Module, Operator, ScopeId, StoreKey, Value, ValueId,
@@ -80,13 +82,11 @@ pub fn bindings(module: &Module) -> Vec<Binding> {
 
 /// The elements of the displays among the values and what they are made of.
 fn elements(module: &Module, mut work: Vec<ValueId>) -> Vec<Binding> {
-    let mut uses: Vec<(TextRange, ValueId)> =
-        module.uses.iter().map(|reading| (reading.range, reading.value)).collect();
-    uses.sort_unstable_by_key(|(range, value)| (range.start(), *value));
+    let uses = OnceCell::new();
     let mut found = Vec::new();
-    let mut seen = FxHashSet::default();
+    let mut seen = vec![false; module.values.len()];
     while let Some(id) = work.pop() {
-        if !seen.insert(id) {
+        if std::mem::replace(&mut seen[id.index()], true) {
             continue;
         }
         let evaluation = module.value(id);
@@ -97,7 +97,7 @@ fn elements(module: &Module, mut work: Vec<ValueId>) -> Vec<Binding> {
             }
             Value::Iteration(base) | Value::Unpack { base, .. } => work.push(*base),
             Value::Display(kind, elements) => {
-                let readings = readings(&uses, evaluation.range);
+                let readings = readings(uses.get_or_init(|| sorted_uses(module)), evaluation.range);
                 for element in elements {
                     let (Element::At(_, value) | Element::Key(_, value) | Element::Any(value)) = *element
                     else {
@@ -118,6 +118,14 @@ fn elements(module: &Module, mut work: Vec<ValueId>) -> Vec<Binding> {
         }
     }
     found
+}
+
+/// Where variables are read, in source order, with the values that they then have.
+fn sorted_uses(module: &Module) -> Vec<(TextRange, ValueId)> {
+    let mut uses: Vec<(TextRange, ValueId)> =
+        module.uses.iter().map(|reading| (reading.range, reading.value)).collect();
+    uses.sort_unstable_by_key(|(range, value)| (range.start(), *value));
+    uses
 }
 
 /// Where each variable among the elements of a display is read: its value is that of its definition, elsewhere.

@@ -39,7 +39,7 @@ fn misplaced(context: Context<'_>, file: FileId) -> Vec<Finding> {
             (None, Some(end)) if !top.is_for_types(module, import.statement) => Misplaced::Behind(end),
             (None, _) => continue,
         };
-        findings.push(finding(context, file, imports, &why));
+        findings.push(finding(context, file, &top, imports, &why));
     }
     findings
 }
@@ -65,6 +65,7 @@ enum Misplaced<'m> {
 fn finding(
     context: Context<'_>,
     file: FileId,
+    top: &Top,
     imports: std::ops::Range<usize>,
     why: &Misplaced<'_>,
 ) -> Finding {
@@ -99,7 +100,7 @@ fn finding(
     if let Some(Need::Project(training)) = need {
         finding = finding.label(*training, "imports a training library");
     }
-    finding.fix = normalise::move_to_top(context, file, import.statement);
+    finding.fix = normalise::move_to_top(context, file, import.statement, top);
     if need.is_some() && !is_only_late {
         finding = finding.note(
             "The fixes that initialise Horovod below the imports are withheld: they need every import that they \

@@ -32,10 +32,13 @@ mod training_function_as_value;
 
 pub use top_of_module::Top;
 
+use rustc_hash::FxHashSet;
+
 use crate::distribute;
-use crate::finding::{Finding, Level, Rule};
+use crate::finding::{Confidence, Finding, Group, Level, Rule};
 use crate::graph;
-use crate::program::Facts;
+use crate::program::{Facts, Pattern, Program};
+use crate::project::FileId;
 use crate::ranks;
 use crate::rewrite::Texts;
 
@@ -65,6 +68,23 @@ pub struct Check {
     pub rule: Rule,
     /// Finds the violations in files of training programs, in any order.
     pub run: fn(Context<'_>) -> Vec<Finding>,
+}
+
+/// Restrictions are what our own rewriting asks for. Who distributed a program by hand did without it: where one is, a
+/// violation is only possible, but for the files of programs that are still to be distributed.
+pub fn doubt_in_distributed(facts: &Facts<'_>, findings: &mut [Finding]) {
+    if !facts.programs.iter().any(|program| program.already_distributed) {
+        return;
+    }
+    let trains_alone = |program: &&Program| program.pattern != Pattern::None && !program.already_distributed;
+    let alone: FxHashSet<FileId> =
+        facts.programs.iter().filter(trains_alone).flat_map(Program::files).collect();
+    for finding in findings {
+        let is_of_rewriting = matches!(finding.rule.group, Group::Restriction | Group::TrainingLoop);
+        if is_of_rewriting && !alone.contains(&finding.primary.location.file) {
+            finding.confidence = Confidence::Possible;
+        }
+    }
 }
 
 /// Defines a check's static from its code, name, group and worst level; the page is the file of its name.

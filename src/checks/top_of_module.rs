@@ -58,6 +58,17 @@ impl Top {
             (!stays).then_some(statement)
         })
     }
+
+    /// The last of the module's own statements in front of that.
+    #[must_use]
+    pub fn last(&self, module: &Module) -> Option<StatementId> {
+        let end = self.end(module).map(|statement| statement.range.start());
+        let own = (0..module.statements.len()).map(StatementId::new).filter(|&id| {
+            let statement = module.statement(id);
+            statement.scope == Module::TOP && statement.parent.is_none()
+        });
+        own.take_while(|&id| end.is_none_or(|end| module.statement(id).range.start() < end)).last()
+    }
 }
 
 /// Where control comes to an import: to one in an `except` clause from the beginning of its `try`.
@@ -162,7 +173,13 @@ impl Reader<'_, '_> {
                 needed.push((self.file, store.value));
             }
         }
-        let needed = self.facts.influence().backwards(&needed, |_| false);
+        // The influence of all values is only worth its while where there is any.
+        needed.retain(|&(_, value)| !matches!(module.value(value).value, Value::Constant(_)));
+        let needed = if needed.is_empty() {
+            FxHashSet::default()
+        } else {
+            self.facts.influence().backwards(&needed, |_| false)
+        };
         for definition in module.definitions.iter().filter(|definition| definition.scope == Module::TOP) {
             if let Some(statement) = definition.statement
                 && !matches!(definition.kind, DefinitionKind::Import | DefinitionKind::Loop)

@@ -92,6 +92,7 @@ fn examine(job: Job<'_>, project: Project) -> anyhow::Result<u8> {
     if arguments.fix {
         return fixes::apply(job, examined);
     }
+    let examined = job.with_proofs(examined);
     let status = job.status(&examined.report);
     job.write(&examined, &examined.report, status, &mut io::stdout().lock())?;
     Ok(status)
@@ -114,6 +115,11 @@ impl Job<'_> {
     /// Shows how far the work on `project` is, until the bar is dropped.
     pub(super) fn bar(self, project: &Project) -> Bar {
         Bar::watch(self.progress, project.files().len(), self.global)
+    }
+
+    /// With what is proven of the ranks, if the user wants to hear more.
+    pub(super) fn with_proofs(self, examined: Examined) -> Examined {
+        if self.global.verbose > 0 { examined.with_proofs(self.wishes) } else { examined }
     }
 
     /// What the findings alone make the process end with.

@@ -11,7 +11,7 @@ use crate::finding::Applicability;
 use crate::fix::{self, Cause, Change, LineKind, Mended, Target};
 use crate::progress::Stage;
 use crate::project::{FileId, Project};
-use crate::report::{Fixed, Ink};
+use crate::report::{Fixed, Ink, Sources, proofs};
 
 /// Standard input, as a file of the project.
 pub(super) struct Input {
@@ -58,6 +58,11 @@ pub(super) fn show(job: Job<'_>, examined: &Examined) -> anyhow::Result<u8> {
     if refusals(&mended, global)? {
         status = super::FAILED;
     }
+    if global.verbose > 0 {
+        let proven = mended.examined.clone().with_proofs(job.wishes);
+        let proofs = proven.report.proofs.as_deref().unwrap_or_default();
+        proofs::write(proofs, &Sources::new(&proven.documents), color, &mut io::stderr().lock())?;
+    }
     if !global.quiet {
         let rest = mended.examined.report.findings.len();
         let would = sentence("Would fix", mended.fixed, mended.changes.len());
@@ -84,6 +89,7 @@ pub(super) fn apply(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
     let mut mended = mend(job, examined);
     let mut failed = refusals(&mended, job.global)?;
     failed |= !replace(&mut mended, job.wishes, job.input.map(|input| input.file))?;
+    mended.examined = job.with_proofs(mended.examined);
     let mut report = mended.examined.report.clone();
     report.fixed = Some(Fixed { findings: mended.fixed, files: mended.changes.len() });
     let status = if failed { super::FAILED } else { job.status(&report) };

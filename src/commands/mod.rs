@@ -3,6 +3,7 @@
 mod baseline;
 mod check;
 mod completions;
+mod debug;
 mod explain;
 mod fixes;
 mod graph;
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::checks::RULES;
-use crate::cli::{Cli, Command, ConfigArgs, ConfigCommand, GlobalArgs, resolve_color};
+use crate::cli::{Cli, Command, ConfigArgs, ConfigCommand, DebugCommand, GlobalArgs, resolve_color};
 use crate::project::{
     ConfigError, ConfigSource, FileProblem, OpenOptions, Project, ProjectError, UnknownCheck, config,
 };
@@ -107,6 +108,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         }
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
+        Command::Debug(DebugCommand::Dataflow(arguments)) => debug::dataflow(&arguments, global),
     }
 }
 

@@ -13,7 +13,7 @@ use super::spoken::Spoken;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Edit, Finding};
-use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, TrainingLoop, loop_around};
+use crate::program::{Caller, LoopKind, Object, ObjectId, Place, TrainingLoop, loop_around};
 use crate::project::FileId;
 use crate::semantic::{CallId, Module, StatementId, StatementKind, Value};
 
@@ -58,14 +58,20 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
 /// Whether all ranks draw the same initial values, from one constant seed.
 fn begins_equal(job: &Job<'_>) -> bool {
     let facts = job.facts;
-    let seeds = ["tensorflow.random.set_seed", "tensorflow.keras.utils.set_random_seed"];
-    let known = seeds.map(|name| facts.library.lookup(name));
+    let seeds = |symbol: &Symbol| {
+        let package = symbol.name().split('.').next().unwrap_or_default();
+        symbol.has(Effect::SeedsRandom) && facts.library.is_training_library(package)
+    };
+    let of_rank = |place: Place| facts.gives(place, &[Effect::ReadsRank, Effect::ReadsLocalRank]);
     job.calls().any(|(file, call)| {
-        let is_constant = facts.module(file).call(call).arguments.first().is_some_and(|seed| {
-            let mut objects = facts.objects(file, seed.value);
-            objects.any(|(_, object)| matches!(object, Object::Literal(Literal::Int(_))))
-        });
-        is_constant && facts.called_symbols(file, call).any(|symbol| known.contains(&Some(symbol)))
+        let is_equal = || {
+            let seed = facts.module(file).call(call).arguments.first();
+            seed.is_some_and(|seed| {
+                let behind = facts.influence().backwards(&[(file, seed.value)], |_| false);
+                !behind.into_iter().any(of_rank)
+            })
+        };
+        facts.called_symbols(file, call).any(seeds) && is_equal()
     })
 }
 

@@ -38,6 +38,25 @@ pub(super) fn may_be_of_others(job: &Job<'_>, file: FileId, value: ValueId) -> b
     job.program.already_distributed && job.facts.objects(file, value).any(is_other)
 }
 
+/// Whether in a distributed program a library that nobody knows has chosen the variables that gradients are taken of:
+/// it may keep other ones on each rank.
+pub(super) fn are_chosen_by_others(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let data = facts.module(file).call(call);
+    let mut sources = facts.called_symbols(file, call);
+    let sources = sources.find_map(|symbol| facts.argument(file, data, symbol, "sources"));
+    let Some(sources) = sources.filter(|_| job.program.already_distributed) else { return false };
+    let is_unknown_library = |(file, value): Place| match facts.module(file).value(value).value {
+        Value::Call(call) => facts.callees(file, call).iter().any(|edge| {
+            let callee = facts.solution.object(edge.callee);
+            matches!(callee, Object::External(_)) && facts.symbol(callee).is_none()
+        }),
+        _ => false,
+    };
+    let behind = facts.influence().backwards(&[(file, sources.value)], |_| false);
+    behind.into_iter().any(is_unknown_library)
+}
+
 /// Whether a call makes a distributed form of an object.
 fn is_form(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
     facts

@@ -25,46 +25,30 @@ fn nothing(_: &Job<'_>) -> Vec<Step> {
     Vec::new()
 }
 
-/// The start of Horovod in the owner of the loop, and the imports that other steps need in these files.
+/// The start of Horovod in the owner of the loop, with the imports that other steps need in these files. A program
+/// that starts it already needs no step of its own: see [`imports`].
 pub(super) fn steps(job: &Job<'_>, files: &[FileId], needed: &BTreeMap<FileId, Vec<Import>>) -> Vec<Step> {
+    if job.program.already_distributed {
+        return Vec::new();
+    }
     let rule: &DistributionRule = INITIALISATION;
     let owner = job.owner();
-    let starts = !job.program.already_distributed;
-    let mut edits = Vec::new();
-    let mut files: Vec<FileId> =
-        files.iter().copied().filter(|&file| !job.is_started_by_another(file)).collect();
-    if (starts || needed.contains_key(&owner)) && !files.contains(&owner) {
+    let mut files = files.to_vec();
+    if !files.contains(&owner) {
         files.push(owner);
     }
-    for file in files {
-        let Some(text) = job.text(file) else { continue };
-        let mut wanted: Vec<Import> = needed.get(&file).cloned().unwrap_or_default();
-        let begins = starts && file == owner;
-        if begins {
-            wanted.push(job.names(file).horovod.import);
-            if !is_of_sessions(job) {
-                wanted.push(Import::TensorFlow);
-            }
-        }
-        edits.extend(preamble(job, text, &wanted, begins));
-    }
+    let mut edits: Vec<Edit> = files.iter().flat_map(|&file| imports(job, file, needed)).collect();
     let mut obstacle = None;
-    if starts {
-        match session::devices(job) {
-            Ok(devices) => edits.extend(devices),
-            Err(reason) => obstacle = Some(reason),
-        }
-    }
-    if edits.is_empty() && !starts {
-        return Vec::new();
+    match session::devices(job) {
+        Ok(devices) => edits.extend(devices),
+        Err(reason) => obstacle = Some(reason),
     }
     let loops = &job.program.loops;
     let location = loops.first().map_or_else(
         || job.facts.location(owner, job.facts.module(owner).scope(Module::TOP).range),
         |own| job.facts.location(owner, own.range),
     );
-    let message = if starts { ON_ONE_GPU } else { "a module needs an import of Horovod" };
-    let finding = Step::missing(&rule.rule, location, message)
+    let finding = Step::missing(&rule.rule, location, ON_ONE_GPU)
         .here("training loop")
         .help("start Horovod behind the imports, and let each process see one GPU");
     let start = match obstacle {
@@ -74,6 +58,23 @@ pub(super) fn steps(job: &Job<'_>, files: &[FileId], needed: &BTreeMap<FileId, V
     let mut found = vec![start];
     found.extend(obstacles::steps(job, &rule.rule));
     found
+}
+
+/// The imports that steps need in a file; where the program is to be started, with the start of Horovod.
+pub(super) fn imports(job: &Job<'_>, file: FileId, needed: &BTreeMap<FileId, Vec<Import>>) -> Vec<Edit> {
+    if job.is_started_by_another(file) {
+        return Vec::new();
+    }
+    let Some(text) = job.text(file) else { return Vec::new() };
+    let mut wanted: Vec<Import> = needed.get(&file).cloned().unwrap_or_default();
+    let begins = !job.program.already_distributed && file == job.owner();
+    if begins {
+        wanted.push(job.names(file).horovod.import);
+        if !is_of_sessions(job) {
+            wanted.push(Import::TensorFlow);
+        }
+    }
+    preamble(job, text, &wanted, begins)
 }
 
 const ON_ONE_GPU: &str = "the program trains on one GPU: nothing starts Horovod";

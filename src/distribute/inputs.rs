@@ -3,10 +3,10 @@
 use rustc_hash::FxHashSet;
 
 use super::job::Job;
-use crate::api::{Effect, EffectSet, Kind};
+use crate::api::{Effect, EffectSet};
 use crate::program::{Object, Place};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, Constant, Value};
+use crate::semantic::{CallId, Constant, Value};
 
 /// What a call's callees do themselves; a function of the project has its own statements.
 pub(super) fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet {
@@ -20,18 +20,6 @@ pub(super) fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet 
         }
     }
     effects
-}
-
-/// Whether a call writes a model's weights, or a checkpoint.
-pub(super) fn writes_model(job: &Job<'_>, file: FileId, call: &Call) -> bool {
-    let facts = job.facts;
-    let of_training = |value| {
-        [Kind::Model, Kind::Checkpoint, Kind::CheckpointManager, Kind::Saver]
-            .into_iter()
-            .any(|kind| facts.may_be(file, value, kind))
-    };
-    facts.receiver(file, call).is_some_and(of_training)
-        || call.arguments.iter().any(|argument| of_training(argument.value))
 }
 
 /// The texts that the paths of the files which the program reads are made of. What is put there is input, which every
@@ -57,7 +45,7 @@ fn asks_for_existence(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 
 /// Whether a path that a call is given names a file that the program reads.
 pub(super) fn names_input(job: &Job<'_>, file: FileId, call: CallId, inputs: &FxHashSet<Place>) -> bool {
-    !writes_model(job, file, job.facts.module(file).call(call))
+    !job.facts.concerns_weights(file, job.facts.module(file).call(call))
         && texts_behind(job, &arguments(job, file, call)).iter().any(|text| inputs.contains(text))
 }
 

@@ -1,17 +1,21 @@
 //! A program under distribution, with what every rule asks for.
 
+use std::cell::{OnceCell, RefCell};
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::{Api, Import, Names};
+use super::obstacles::own_results;
 use super::session::is_session;
 use crate::finding::{Confidence, Location};
-use crate::program::{Caller, Facts, LoopKind, Program, TrainingLoop};
+use crate::program::{Caller, Facts, LoopKind, Place, Program, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::{Moved, Text, Texts};
 use crate::semantic::{CallId, StatementId};
+use crate::syntax::TextSize;
 
 /// A program under distribution.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Job<'c> {
     /// Everything that is known of the project.
     pub facts: &'c Facts<'c>,
@@ -25,7 +29,9 @@ pub struct Job<'c> {
     /// `fit` only.
     api: Api,
     owner: FileId,
-    common: &'c Common,
+    pub(super) common: &'c Common,
+    calls: OnceCell<Vec<(FileId, CallId)>>,
+    own_results: OnceCell<FxHashSet<Place>>,
 }
 
 /// What the programs that are distributed have in common.
@@ -35,6 +41,14 @@ pub struct Common {
     pub(super) owners: FxHashMap<FileId, Api>,
     /// The stretches that tapes' blocks lose.
     pub(super) moved: Vec<Moved>,
+    /// The names that new code in files uses.
+    names: RefCell<FxHashMap<(FileId, Api), Names>>,
+    /// What is computed from the rank's number; found when it is first asked for, as what follows.
+    pub(super) rank: OnceCell<FxHashSet<Place>>,
+    /// What is computed from the number of ranks.
+    pub(super) size: OnceCell<FxHashSet<Place>>,
+    /// Where the calls end that start Horovod, by the scope whose code makes the first one.
+    pub(super) starts: OnceCell<FxHashMap<Caller, TextSize>>,
 }
 
 impl Common {
@@ -48,7 +62,7 @@ impl Common {
                 *api = Api::Tape;
             }
         }
-        Self { owners, moved: jobs.iter().flat_map(super::tape::moved).collect() }
+        Self { owners, moved: jobs.iter().flat_map(super::tape::moved).collect(), ..Self::default() }
     }
 }
 
@@ -64,7 +78,17 @@ impl<'c> Job<'c> {
     ) -> Option<Self> {
         let loops = &program.loops;
         let owner = loops.iter().find(|own| is_session(own)).or(loops.first())?.caller.file;
-        let mut job = Self { facts, texts, program, traced, api: Api::Tape, owner, common };
+        let mut job = Self {
+            facts,
+            texts,
+            program,
+            traced,
+            api: Api::Tape,
+            owner,
+            common,
+            calls: OnceCell::new(),
+            own_results: OnceCell::new(),
+        };
         let by_fit = |own: &TrainingLoop| own.kind == LoopKind::KerasFit && job.is_fit(own);
         if program.steps_of_fit.is_empty() && program.loops.iter().all(by_fit) {
             job.api = Api::Keras;
@@ -108,7 +132,9 @@ impl<'c> Job<'c> {
     #[must_use]
     pub fn names(&self, file: FileId) -> Names {
         let own = if file == self.owner { self.api } else { Api::Tape };
-        Names::new(self.facts, file, self.common.owners.get(&file).copied().unwrap_or(own))
+        let api = self.common.owners.get(&file).copied().unwrap_or(own);
+        let mut known = self.common.names.borrow_mut();
+        known.entry((file, api)).or_insert_with(|| Names::new(self.facts, file, api)).clone()
     }
 
     /// Horovod's name in a file, and the import that it needs.
@@ -168,12 +194,29 @@ impl<'c> Job<'c> {
 
     /// The calls that the program runs, file by file in source order.
     pub fn calls(&self) -> impl Iterator<Item = (FileId, CallId)> + '_ {
-        self.program.files().into_iter().flat_map(move |file| {
-            let count = self.facts.module(file).calls.len();
-            (0..count)
-                .map(CallId::new)
-                .filter(move |&call| self.runs(file, call))
-                .map(move |call| (file, call))
-        })
+        self.all_calls().iter().copied()
+    }
+
+    fn all_calls(&self) -> &[(FileId, CallId)] {
+        let collect = || {
+            let of_file = |file: FileId| {
+                let all = (0..self.facts.module(file).calls.len()).map(CallId::new);
+                all.filter(move |&call| self.runs(file, call)).map(move |call| (file, call))
+            };
+            self.program.files().into_iter().flat_map(of_file).collect()
+        };
+        self.calls.get_or_init(collect)
+    }
+
+    /// The calls in a file that the program runs, in source order.
+    pub fn calls_in(&self, file: FileId) -> impl Iterator<Item = CallId> + '_ {
+        let all = self.all_calls();
+        let first = all.partition_point(|(other, _)| *other < file);
+        all[first..].iter().take_while(move |(other, _)| *other == file).map(|&(_, call)| call)
+    }
+
+    /// The values that differ between ranks because their examples do.
+    pub(super) fn own_results(&self) -> &FxHashSet<Place> {
+        self.own_results.get_or_init(|| own_results(self))
     }
 }

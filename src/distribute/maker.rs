@@ -79,7 +79,7 @@ fn makers_of(job: &Job<'_>, object: ObjectId) -> Option<Vec<(FileId, CallId)>> {
         }
     }
     if let Object::Instance(..) = facts.solution.object(object)
-        && is_given_to_distributor(job, object)
+        && (is_given_to_distributor(job, object) || is_given_distributed(job, file, call))
     {
         return Some(Vec::new());
     }
@@ -97,6 +97,18 @@ fn is_given_to_distributor(job: &Job<'_>, object: ObjectId) -> bool {
                 .arguments
                 .iter()
                 .any(|argument| facts.objects(file, argument.value).any(|(id, _)| id == object))
+    })
+}
+
+/// Whether a call is given an optimizer that is distributed: an optimizer of the project's own that steps with it.
+fn is_given_distributed(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    facts.module(file).call(call).arguments.iter().any(|argument| {
+        facts.of_kind(file, argument.value, Kind::Optimizer).into_iter().any(|optimizer| {
+            facts.made_at(optimizer).is_some_and(|(file, call)| {
+                facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes))
+            })
+        })
     })
 }
 

@@ -58,6 +58,7 @@ use crate::finding::{Finding, Rule};
 pub(crate) use callback::{Acts, Handed, Ranks};
 pub use job::{Common, Job};
 pub use names::{Api, Import, Name, Names};
+pub(crate) use open_files::NOWHERE;
 pub use step::{Outcome, Step};
 
 /// A rule of distribution: its identity, and the steps that it still misses in a program.

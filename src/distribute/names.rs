@@ -59,7 +59,7 @@ pub struct Name {
 }
 
 /// Which of Horovod's modules a program's own code needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Api {
     /// It trains by tapes, `minimize` or `train_on_batch`, or the code is of a helper.
     Tape,

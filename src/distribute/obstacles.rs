@@ -129,11 +129,10 @@ fn random_lengths(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 
 /// Loops that end, or steps that are left out, because of what this rank's own examples gave.
 fn ends_by_own_data(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let own = own_results(job);
     let mut found = Vec::new();
     let mut reported = FxHashSet::default();
     for training_loop in job.program.loops.iter().chain(&job.program.steps_of_fit) {
-        for location in decisions(job, training_loop, &own) {
+        for location in decisions(job, training_loop) {
             if reported.insert(location) {
                 let message = "whether the program goes on training depends on this rank's own results";
                 let finding = obstacle(rule, location, message)
@@ -148,11 +147,11 @@ fn ends_by_own_data(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 }
 
 /// Whether it depends on this rank's own results that a block runs: then not all ranks may come to it.
-pub(super) fn is_conditional(job: &Job<'_>, caller: Caller, block: BlockId, own: &FxHashSet<Place>) -> bool {
+pub(super) fn is_conditional(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
     let conditions = job.facts.conditions(caller, block).into_iter();
     conditions
         .filter_map(|condition| condition.branch.condition)
-        .any(|value| depends(job, (caller.file, value), own))
+        .any(|value| depends(job, (caller.file, value)))
 }
 
 /// The values that differ between ranks because their examples do: losses, and what training and evaluating return;
@@ -196,7 +195,7 @@ fn differs(job: &Job<'_>, symbol: &Symbol) -> bool {
 }
 
 /// The conditions on the way to a loop's steps that depend on such values.
-fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, own: &FxHashSet<Place>) -> Vec<Location> {
+fn decisions(job: &Job<'_>, training_loop: &TrainingLoop) -> Vec<Location> {
     let facts = job.facts;
     let mut found = Vec::new();
     let mut seen: FxHashSet<Caller> = FxHashSet::default();
@@ -212,7 +211,7 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, own: &FxHashSet<Place>
         for condition in facts.conditions(caller, call.block) {
             let Some(value) = condition.branch.condition else { continue };
             // How many turns a `for` statement makes is a matter of numbers and shapes, not of results.
-            if condition.branch.kind != BranchKind::For && depends(job, (file, value), own) {
+            if condition.branch.kind != BranchKind::For && depends(job, (file, value)) {
                 found.push(facts.location(file, condition.branch.range));
             }
         }
@@ -229,8 +228,8 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, own: &FxHashSet<Place>
 
 /// Whether a value depends on results of this rank's own that are not averaged. The number that `enumerate` gives
 /// does not depend on what it counts.
-pub(super) fn depends(job: &Job<'_>, place: Place, own: &FxHashSet<Place>) -> bool {
-    let facts = job.facts;
+pub(super) fn depends(job: &Job<'_>, place: Place) -> bool {
+    let (facts, own) = (job.facts, job.own_results());
     let is_common = |(file, value): (FileId, ValueId)| match facts.module(file).value(value).value {
         Value::Call(call) => {
             facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages))
@@ -265,11 +264,11 @@ fn counts_data(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 /// Whether a call is `len(memory)` of a queue, such as those that keep what an agent has met.
 fn counts_memory(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let facts = job.facts;
-    let queue = facts.library.lookup("collections.deque");
-    is_call_of(job, file, call, "builtins.len")
-        && facts.module(file).call(call).arguments.iter().any(|argument| {
-            facts.objects(file, argument.value).any(|(_, object)| facts.symbol(object) == queue)
-        })
+    let [counted] = &facts.module(file).call(call).arguments[..] else { return false };
+    is_call_of(job, file, call, "builtins.len") && {
+        let queue = facts.library.lookup("collections.deque");
+        facts.objects(file, counted.value).any(|(_, object)| facts.symbol(object) == queue)
+    }
 }
 
 /// Whether a call is one of a function of Python's.

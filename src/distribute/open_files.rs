@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::awaited::{Meetings, wait};
+use super::awaited::{all_ranks_come, wait};
 use super::inputs::{names_input, paths_read};
 use super::job::Job;
 use super::preparation::Preparations;
@@ -15,10 +15,13 @@ use crate::program::Place;
 use crate::project::FileId;
 use crate::semantic::{Call, CallId};
 
+/// Where ranks write what only one rank keeps.
+pub(crate) const NOWHERE: &str = "/dev/null";
+
 /// The files that every rank opens for writing.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let mut found = Vec::new();
-    let opened = Opened { job, rule, inputs: paths_read(job), meetings: Meetings::new(job) };
+    let opened = Opened { job, rule, inputs: paths_read(job) };
     let preparations = Preparations::of(job);
     for (file, id) in job.calls() {
         let call = job.facts.module(file).call(id);
@@ -83,7 +86,6 @@ struct Opened<'j, 'c> {
     job: &'j Job<'c>,
     rule: &'static Rule,
     inputs: FxHashSet<Place>,
-    meetings: Meetings<'j, 'c>,
 }
 
 impl Opened<'_, '_> {
@@ -98,14 +100,14 @@ impl Opened<'_, '_> {
         let text = job.text(file)?;
         let (hvd, import) = job.horovod(file);
         let mut edits = if text.binds_like_a_product(path.range) {
-            vec![text.insert(path.range.end(), format!(" if {hvd}.rank() == 0 else '/dev/null'"))]
+            vec![text.insert(path.range.end(), format!(" if {hvd}.rank() == 0 else '{NOWHERE}'"))]
         } else {
-            text.wrap(path.range, "(", &format!(") if {hvd}.rank() == 0 else '/dev/null'"))
+            text.wrap(path.range, "(", &format!(") if {hvd}.rank() == 0 else '{NOWHERE}'"))
         };
         if names_input(job, file, id, &self.inputs) {
             let mut managers = text.module.managers.iter();
             let (_, statement) = managers.find(|(manager, _)| *manager == call.result)?;
-            if !self.meetings.all_come(file, id) {
+            if !all_ranks_come(self.job, file, id) {
                 return None;
             }
             edits.extend(text.after(*statement, &[&wait(job, file)]));

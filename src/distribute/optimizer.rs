@@ -100,6 +100,8 @@ fn for_models(
             .collect();
         if before.is_empty() {
             match loaded(job, model) {
+                // `hvd.load_model(path) if distributed else keras.models.load_model(path)`
+                Some(_) if own.models.iter().any(|&other| is_loaded_distributed(job, other)) => {}
                 Some(place) if !done.contains(&place) => {
                     done.push(place);
                     found.extend(load(job, own, place));
@@ -136,6 +138,8 @@ fn for_compile(
     }
     let argument = match given(job, file, call, symbol, "optimizer") {
         Given::Argument(argument) => Some(argument),
+        // A `compile` of the model's own keeps the optimizers itself.
+        Given::Nothing if job.program.already_distributed && is_of_base(job, file, call) => return,
         Given::Nothing => None,
         Given::Hidden => {
             if !done.contains(&(file, call)) {
@@ -170,6 +174,14 @@ fn for_compile(
     let mut finding = finding(job, file, call, own);
     finding.primary.location = location;
     found.push(step(finding, making));
+}
+
+/// Whether a method calls that of its base class: `super().compile(...)`.
+fn is_of_base(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let receiver = job.facts.receiver(file, job.facts.module(file).call(call));
+    receiver.is_some_and(|receiver| {
+        job.facts.objects(file, receiver).any(|(_, object)| matches!(object, Object::Super(..)))
+    })
 }
 
 /// The steps for optimizers that are made by these calls.
@@ -244,6 +256,13 @@ fn loaded(job: &Job<'_>, model: ObjectId) -> Option<(FileId, CallId)> {
     let (file, call) = job.facts.made_at(model)?;
     let loads = |symbol: &Symbol| symbol.has(Effect::LoadsModel);
     job.facts.called_symbols(file, call).any(loads).then_some((file, call))
+}
+
+fn is_loaded_distributed(job: &Job<'_>, model: ObjectId) -> bool {
+    let distributes = |(file, call)| {
+        job.facts.called_symbols(file, call).any(|symbol: &Symbol| symbol.has(Effect::Distributes))
+    };
+    loaded(job, model).is_some_and(distributes)
 }
 
 /// The step for a model that is loaded and trained on.

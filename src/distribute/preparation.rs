@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::awaited::Meetings;
+use super::awaited::all_ranks_come_to;
 use super::bound::{read_elsewhere, within};
 use super::inputs::{names_input, paths_read};
 use super::job::Job;
@@ -44,13 +44,13 @@ impl Preparations {
         if writing.is_empty() {
             return found;
         }
-        let (inputs, meetings) = (paths_read(job), Meetings::new(job));
+        let inputs = paths_read(job);
         for (file, call) in writing {
             if found.contain(job, file, call) || !names_input(job, file, call, &inputs) {
                 continue;
             }
             let Some(statement) = question_around(job, file, call) else { continue };
-            if meetings.all_come_to(file, statement) && can_be_left_out(job, file, statement) {
+            if all_ranks_come_to(job, file, statement) && can_be_left_out(job, file, statement) {
                 found.all.push(Preparation { file, statement, calls: vec![call] });
             }
         }

@@ -15,26 +15,33 @@ pub(super) fn reads_size(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
 
 /// Whether one of several values depends on the number of ranks.
 pub(super) fn knows_size(job: &Job<'_>, places: &[Place]) -> bool {
-    computed_from(job, places, |symbol| symbol.has(Effect::ReadsSize))
+    let known = job.common.size.get_or_init(|| computed_from(job, &[Effect::ReadsSize]));
+    places.iter().any(|place| known.contains(place))
 }
 
 /// Whether a value depends on the rank's number: it is computed from it, or is one of several between which it
 /// decides.
 pub(super) fn reads_rank(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
-    computed_from(job, &[(file, value)], asks_for_rank) || is_chosen_by_rank(job, file, value)
+    knows_rank(job, (file, value)) || is_chosen_by_rank(job, file, value)
 }
 
 fn asks_for_rank(symbol: &Symbol) -> bool {
     symbol.has(Effect::ReadsRank) || symbol.has(Effect::ReadsLocalRank)
 }
 
-fn computed_from(job: &Job<'_>, places: &[Place], wanted: impl Fn(&Symbol) -> bool) -> bool {
+/// Whether a value is computed from the rank's number.
+fn knows_rank(job: &Job<'_>, place: Place) -> bool {
+    let computed = || computed_from(job, &[Effect::ReadsRank, Effect::ReadsLocalRank]);
+    job.common.rank.get_or_init(computed).contains(&place)
+}
+
+/// All that is computed from what calls with these effects return.
+fn computed_from(job: &Job<'_>, effects: &[Effect]) -> FxHashSet<Place> {
     let facts = job.facts;
-    let behind = facts.influence().backwards(places, |_| false);
-    behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
-        Value::Call(call) => facts.called_symbols(file, call).any(&wanted),
-        _ => false,
-    })
+    let calls = effects.iter().flat_map(|&effect| facts.calls_with(effect));
+    let sources: Vec<Place> =
+        calls.map(|(file, call)| (file, facts.module(file).call(call).result)).collect();
+    facts.influence().forwards(&sources, |_| false)
 }
 
 fn is_chosen_by_rank(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
@@ -51,10 +58,10 @@ fn is_chosen_by_rank(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
         });
         // `1 if is_first else 0`
         asks = asks
-            || module.uses.iter().any(|reading| {
-                range.contains_range(reading.range)
-                    && computed_from(job, &[(file, reading.value)], asks_for_rank)
-            });
+            || module
+                .uses
+                .iter()
+                .any(|reading| range.contains_range(reading.range) && knows_rank(job, (file, reading.value)));
         // `if hvd.rank() == 0: verbose = 1`
         asks || module.definitions.iter().any(|definition| {
             let caller = Caller { file, scope: definition.scope };
@@ -102,5 +109,5 @@ fn is_block_for_some(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
         .into_iter()
         .filter(|condition| condition.branch.kind != BranchKind::For)
         .filter_map(|condition| condition.branch.condition)
-        .any(|value| computed_from(job, &[(caller.file, value)], asks_for_rank))
+        .any(|value| knows_rank(job, (caller.file, value)))
 }

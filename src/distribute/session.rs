@@ -236,7 +236,7 @@ fn folder(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop, name: &str) ->
     let file = own.caller.file;
     let text = job.text(file)?;
     let given = job.facts.argument(file, text.module.call(own.call), called(job, own)?, name)?;
-    if reads_rank(job, file, given.value) || text.slice(given.range) == "None" {
+    if reads_rank(job, file, given.value) || job.facts.is_none(file, given.value) {
         return None;
     }
     let (hvd, import) = job.horovod(file);
@@ -300,7 +300,7 @@ pub(super) fn stops(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
                 let Some(count) = facts.argument(file, text.module.call(call), symbol, parameter) else {
                     continue;
                 };
-                if text.slice(count.range) == "None" || reads_size(job, file, count.value) {
+                if facts.is_none(file, count.value) || reads_size(job, file, count.value) {
                     continue;
                 }
                 let (hvd, import) = job.horovod(file);

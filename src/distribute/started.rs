@@ -1,8 +1,11 @@
 //! Which code runs only once Horovod is started: `hvd.rank()` and `hvd.size()` fail before.
 
+use rustc_hash::FxHashMap;
+
 use super::initialisation::end_of_imports;
 use super::job::Job;
 use crate::api::Effect;
+use crate::program::Caller;
 use crate::project::FileId;
 use crate::semantic::{CallId, Module, ScopeId};
 use crate::syntax::TextSize;
@@ -19,15 +22,8 @@ pub(super) fn code_runs_started(job: &Job<'_>, file: FileId, scope: ScopeId, at:
     let module = job.facts.module(file);
     let code = module.code_scope(scope);
     if job.program.already_distributed {
-        let mut starts = module.calls.iter().enumerate().filter(|(index, call)| {
-            module.code_scope(call.scope) == code
-                && job
-                    .facts
-                    .called_symbols(file, CallId::new(*index))
-                    .any(|symbol| symbol.has(Effect::Initializes))
-        });
-        return match starts.next() {
-            Some((_, start)) => start.range.end() <= at,
+        return match job.common.starts.get_or_init(|| starts(job)).get(&Caller { file, scope: code }) {
+            Some(&end) => end <= at,
             None => code != Module::TOP,
         };
     }
@@ -39,4 +35,15 @@ pub(super) fn code_runs_started(job: &Job<'_>, file: FileId, scope: ScopeId, at:
     }
     // The start stands in front of all imports of the project's own modules.
     job.owner() == job.program.entry
+}
+
+/// Where the first call ends that starts Horovod in the code of each scope that does so.
+fn starts(job: &Job<'_>) -> FxHashMap<Caller, TextSize> {
+    let mut found = FxHashMap::default();
+    for (file, id) in job.facts.calls_with(Effect::Initializes) {
+        let module = job.facts.module(file);
+        let call = module.call(id);
+        found.entry(Caller { file, scope: module.code_scope(call.scope) }).or_insert(call.range.end());
+    }
+    found
 }

@@ -24,6 +24,9 @@ use crate::syntax::TextRange;
 
 distribution_rule!("HVD210", "steps-not-divided", steps, Warning);
 
+/// So many GPUs are in a usual machine.
+const GPUS_OF_A_MACHINE: i64 = 8;
+
 fn steps(job: &Job<'_>) -> Vec<Step> {
     let fits: Vec<&TrainingLoop> =
         job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit && job.is_fit(own)).collect();
@@ -60,10 +63,14 @@ fn divided(job: &Job<'_>, file: FileId, call: CallId, count: &Argument, more: Ve
     }
     let text = job.text(file)?;
     let (hvd, import) = job.horovod(file);
-    let mut edits =
-        vec![text.replace(count.range, format!("{} // {hvd}.size()", text.as_factor(count.range)))];
+    let few = is_few(job, file, count);
+    let share = |number: &str| {
+        let quotient = format!("{number} // {hvd}.size()");
+        if few { format!("max(1, {quotient})") } else { quotient }
+    };
+    let mut edits = vec![text.replace(count.range, share(&text.as_factor(count.range)))];
     edits.extend(more);
-    edits.extend(means(job, text, count, &hvd));
+    edits.extend(means(job, text, count, share));
     Some(Step::change(
         finding(job, file, call, count),
         "divide it by the number of ranks",
@@ -73,7 +80,7 @@ fn divided(job: &Job<'_>, file: FileId, call: CallId, count: &Argument, more: Ve
 }
 
 /// The edits of means over as many steps: `total_loss / STEPS`, where the total has become that of a share.
-fn means(job: &Job<'_>, text: Text<'_>, count: &Argument, hvd: &str) -> Vec<Edit> {
+fn means(job: &Job<'_>, text: Text<'_>, count: &Argument, share: impl Fn(&str) -> String) -> Vec<Edit> {
     let module = text.module;
     let quotients: Vec<(ValueId, ValueId, TextRange)> = module
         .values
@@ -90,9 +97,7 @@ fn means(job: &Job<'_>, text: Text<'_>, count: &Argument, hvd: &str) -> Vec<Edit
     if quotients.is_empty() || !text.is_chain(count.range) {
         return Vec::new();
     }
-    let own = obstacles::own_results(job);
-    let means =
-        quotients.into_iter().filter(|&(total, ..)| obstacles::depends(job, (text.file, total), &own));
+    let means = quotients.into_iter().filter(|&(total, ..)| obstacles::depends(job, (text.file, total)));
     let divisors = means.filter_map(|(_, divisor, range)| {
         let mut uses = module.uses.iter();
         uses.find(|reading| reading.value == divisor && reading.range.end() == range.end())
@@ -100,9 +105,16 @@ fn means(job: &Job<'_>, text: Text<'_>, count: &Argument, hvd: &str) -> Vec<Edit
     divisors
         .map(|reading| {
             let name = text.slice(reading.range);
-            text.replace(reading.range, format!("({name} // {hvd}.size())"))
+            text.replace(reading.range, format!("({})", share(name)))
         })
         .collect()
+}
+
+/// Whether a number is known to be smaller than the GPUs of one machine may be many: the quotient would be 0.
+fn is_few(job: &Job<'_>, file: FileId, count: &Argument) -> bool {
+    let mut numbers = job.facts.objects(file, count.value).peekable();
+    numbers.peek().is_some()
+        && numbers.all(|(_, object)| matches!(object, Object::Literal(Literal::Int(..GPUS_OF_A_MACHINE))))
 }
 
 /// Whether a number is one that can be shared: not 1, not "all", not shared already.

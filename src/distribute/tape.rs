@@ -37,7 +37,9 @@ pub(super) fn averages(job: &Job<'_>, own: &TrainingLoop) -> bool {
     let is_distributed = own.gradients.iter().all(|&(file, call)| {
         let receiver = facts.receiver(file, facts.module(file).call(call));
         let tapes = receiver.map_or_else(Vec::new, |receiver| facts.of_kind(file, receiver, Kind::Tape));
-        if receiver.is_some_and(|receiver| forms::may_be_of_others(job, file, receiver)) {
+        if receiver.is_some_and(|receiver| forms::may_be_of_others(job, file, receiver))
+            || forms::are_chosen_by_others(job, file, call)
+        {
             return true;
         }
         !tapes.is_empty()

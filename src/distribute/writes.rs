@@ -1,8 +1,8 @@
 //! The statements of a program that write something, joined where they follow one another.
 
-use super::awaited::Meetings;
+use super::awaited::all_ranks_come;
 use super::bound::read_elsewhere;
-use super::inputs::{names_input, own_effects, paths_read, reads_what_it_writes, writes_model};
+use super::inputs::{names_input, own_effects, paths_read, reads_what_it_writes};
 use super::job::Job;
 use super::preparation::Preparations;
 use super::ranked::is_for_one_rank;
@@ -65,7 +65,6 @@ pub(super) const BY_ALL: [Effect; 9] = [
 pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
     let reads = reads_what_it_writes(job);
     let inputs = paths_read(job);
-    let meetings = Meetings::new(job);
     let preparations = Preparations::of(job);
     let mut found = Vec::new();
     for file in job.program.files() {
@@ -79,17 +78,16 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                 is_awaited: true,
             })
             .collect();
-        for index in 0..module.calls.len() {
-            let call = CallId::new(index);
+        for call in job.calls_in(file) {
             if let Some(sort) = sort(job, file, call)
-                && job.runs(file, call)
                 && runs_started(job, file, call)
                 && !is_for_one_rank(job, file, call)
                 && !preparations.contain(job, file, call)
             {
                 let is_input = sort == Sort::File && names_input(job, file, call, &inputs);
-                let is_model = reads && sort != Sort::Print && writes_model(job, file, module.call(call));
-                let is_awaited = (is_input || is_model) && meetings.all_come(file, call);
+                let is_model =
+                    reads && sort != Sort::Print && job.facts.concerns_weights(file, module.call(call));
+                let is_awaited = (is_input || is_model) && all_ranks_come(job, file, call);
                 // Where the others can't wait for it, each rank writes it.
                 if !is_input || is_awaited {
                     let statement = module.call(call).statement;
@@ -105,6 +103,9 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
 }
 
 fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
+    if writings.is_empty() {
+        return Vec::new();
+    }
     let Some(text) = job.text(file) else { return Vec::new() };
     let mut runs: Vec<Run> = Vec::new();
     for Writing { statement, calls, sort, is_awaited } in writings {
@@ -175,11 +176,8 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
 /// Whether a call writes to an open file, whose opening is what differs between ranks, or into memory.
 fn is_of_own_file(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     let facts = job.facts;
-    let memory = ["io.BytesIO", "io.StringIO"].map(|name| facts.library.lookup(name));
-    let is_in_memory = |object| facts.symbol(object).is_some_and(|symbol| memory.contains(&Some(symbol)));
     let is_file = |value| {
         facts.may_be(file, value, Kind::FileWriter)
-            || facts.objects(file, value).any(|(_, object)| is_in_memory(object))
             || facts.objects(file, value).any(|(id, _)| facts.builtin_class(id) == Some("file"))
     };
     facts.receiver(file, call).is_some_and(is_file)

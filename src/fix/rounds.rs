@@ -49,7 +49,7 @@ pub fn mend(
     mend_unless(first, wishes, least, stdin, &spared)
 }
 
-/// The files of the programs that can't be distributed and are to be, without those of programs that can.
+/// The files of the programs that are to be distributed and are not in the end, without those of programs that are.
 fn not_distributed(examined: &Examined, wishes: Wishes<'_>) -> BTreeSet<FileId> {
     let rule = &INITIALISATION.rule;
     if !wishes.selection.is_enabled(rule) {
@@ -57,9 +57,7 @@ fn not_distributed(examined: &Examined, wishes: Wishes<'_>) -> BTreeSet<FileId> 
     }
     let refused = |trainer: &&Trainer| {
         examined.standing.iter().any(|finding| {
-            finding.rule.code == rule.code
-                && finding.fix.is_none()
-                && trainer.files.contains(&finding.primary.location.file)
+            finding.rule.code == rule.code && trainer.files.contains(&finding.primary.location.file)
         })
     };
     let (refused, others): (Vec<&Trainer>, Vec<&Trainer>) = examined.trainers.iter().partition(refused);

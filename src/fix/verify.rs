@@ -2,7 +2,7 @@
 //!
 //! A finding of the changed text is an old one where it stands at the same place, moved by the edits, or else where
 //! check, file, scope and text are the same: a statement may have been moved. A fix of a restriction may show what
-//! distribution needs: that is no fault of it.
+//! distribution needs: that is no fault of it. What the model of the ranks is sure of is one whatever is fixed.
 
 use super::edits::Edits;
 use crate::checks::tool;
@@ -72,10 +72,14 @@ pub fn verdict<'f>(before: State<'f>, after: State<'f>, edits: &Edits, fixed: &[
             // What only a distributed program is asked, and nobody can answer for sure.
             None if finding.confidence == Confidence::Possible
                 && finding.rule.group == Group::Distribution => {}
+            // The model of the ranks refuses what it proves to be wrong at any stage; what it can't decide is no fault.
+            None if finding.rule.group == Group::Ranks => {
+                if finding.confidence == Confidence::Certain {
+                    return Verdict::New(finding);
+                }
+            }
             // What the next stage asks for may show only now.
             None if stage.is_some_and(|stage| finding.rule.group.stage() > stage) => {}
-            // What the model of the ranks can't decide is no fault that it proves.
-            None if finding.rule.group == Group::Ranks && finding.confidence == Confidence::Possible => {}
             None => return Verdict::New(finding),
         }
     }

@@ -253,7 +253,8 @@ fn loops(graph: &Graph<'_>, module: &Module, caller: Caller) -> Vec<Finding> {
                 continue;
             };
             let name = module.variable_name(definition.variable);
-            if !relaxed && grows(graph, caller, definition.value, &before) {
+            if !relaxed && has_fixed_shape(module, initial) && grows(graph, caller, definition.value, &before)
+            {
                 let message = format!("`{name}` has another shape behind each turn of this loop");
                 let finding = graph
                     .finding(&CHECK, caller, statement.header, message)
@@ -318,6 +319,15 @@ fn new_dtype<'a>(graph: &Graph<'a>, caller: Caller, value: ValueId, initial: Val
         }
     }
     graph.dtype(caller.file, value)
+}
+
+/// Whether the shape of what a loop begins with may be known: what a slice leaves has one that is not.
+fn has_fixed_shape(module: &Module, initial: ValueId) -> bool {
+    match &module.value(initial).value {
+        Value::Slice { bounds, .. } => bounds.is_some(),
+        Value::Phi(parts) => parts.iter().all(|&part| has_fixed_shape(module, part)),
+        _ => true,
+    }
 }
 
 /// Whether a value is the variable with something added: `tf.concat([s, x], 0)`.

@@ -3,7 +3,7 @@
 use super::{Graph, graph_check};
 use crate::finding::Finding;
 use crate::program::{Caller, Conversion, Object, Reason};
-use crate::semantic::{Function, Module, StatementKind, Suite, Value};
+use crate::semantic::{Function, Module, Value};
 use crate::syntax::TextRange;
 
 graph_check!("HVD407", "function-left-unconverted", Error, run);
@@ -32,17 +32,10 @@ fn obstacle(graph: &Graph<'_>, caller: Caller) -> Option<(TextRange, &'static st
         let at = if at.is_empty() { own.range } else { at };
         return Some((at, "a generator"));
     }
-    for statement in module.statements.iter().filter(|statement| statement.scope == caller.scope) {
-        if statement.kind == StatementKind::Match {
-            return Some((statement.header, "`match`"));
-        }
-        if statement.suite == Suite::Alternative
-            && let Some(parent) = statement.parent
-            && matches!(module.statement(parent).kind, StatementKind::For | StatementKind::While)
-            && module.statement(parent).scope == caller.scope
-        {
-            return Some((module.statement(parent).header, "a loop with `else`"));
-        }
+    if let Some(refused) = graph.refused.get(&(caller.file, own.range)) {
+        let statement = module.statements.iter().find(|statement| statement.range == refused.at);
+        let at = statement.map_or(refused.at, |statement| statement.header);
+        return Some((at, refused.reason.words()));
     }
     if own.class.is_some()
         && let Some(value) = module.values.iter().find(|value| {

@@ -11,11 +11,14 @@
 //!           and why
 //! ```
 //!
+//! [`dataflow`] is what `AutoGraph` itself knows of a function, fact for fact, as TensorFlow's own analyses say it.
+//!
 //! The behaviour is that of TensorFlow 2.15, which differs from the paper in places (seed 002, tables 4 to 6).
 
 mod arms;
 pub mod branch_leaves_name_undefined;
 pub mod branches_disagree;
+pub mod dataflow;
 mod dtype;
 pub mod eager_call_on_tensor;
 pub mod exception_not_caught;
@@ -33,7 +36,10 @@ mod staging;
 pub mod trace_time_constant;
 pub mod variable_created_in_traced_function;
 
-use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::{Finding, Location, Rule};
 use crate::program::{Caller, Conversion, Facts, Reason, Tracing};
@@ -42,6 +48,7 @@ use crate::rewrite::Texts;
 use crate::semantic::{Constant, Module, Value, ValueId};
 use crate::syntax::TextRange;
 
+use dataflow::Refused;
 use nature::{Nature, Natures};
 use staging::Staging;
 
@@ -100,6 +107,8 @@ pub struct Graph<'a> {
     natures: Natures,
     /// Which branches and loops are operations.
     staging: Staging,
+    /// What keeps `AutoGraph` from converting functions of the files with traced code, by the places of their names.
+    refused: FxHashMap<(FileId, TextRange), Refused>,
     /// Code that is traced anew at each of its calls, as far as is known: what it does, it does each time.
     retraced: FxHashSet<Caller>,
 }
@@ -123,7 +132,8 @@ impl<'a> Graph<'a> {
             (natures, staging)
         };
         let retraced = retraced_every_call::retraced(facts, tracing);
-        Some(Self { facts, texts, tracing, natures, staging, retraced })
+        let refused = refused(facts, texts, tracing);
+        Some(Self { facts, texts, tracing, natures, staging, refused, retraced })
     }
 
     fn module(&self, file: FileId) -> &'a Module {
@@ -220,6 +230,21 @@ impl<'a> Graph<'a> {
         }
         finding
     }
+}
+
+/// What keeps `AutoGraph` from converting functions of the files with traced code.
+fn refused(
+    facts: &Facts<'_>,
+    texts: &Texts<'_>,
+    tracing: &Tracing,
+) -> FxHashMap<(FileId, TextRange), Refused> {
+    let files: BTreeSet<FileId> = tracing.scopes().iter().map(|caller| caller.file).collect();
+    let in_file = |file: FileId| {
+        let text = texts.get(file, facts.module(file));
+        let refused = text.map(|text| dataflow::refused(text.text())).unwrap_or_default();
+        refused.into_iter().map(move |(name, refused)| ((file, name), refused))
+    };
+    files.into_par_iter().flat_map_iter(in_file).collect()
 }
 
 /// What the checks of traced code find.

@@ -1,9 +1,8 @@
 //! An import moves to the top of its module.
 
 use super::names::is_visible_outside;
-use super::substitute::last_of_top;
 use crate::api::{Effect, EffectSet};
-use crate::checks::Context;
+use crate::checks::{Context, Top};
 use crate::finding::{Applicability, Fix};
 use crate::program::{Facts, Object};
 use crate::project::FileId;
@@ -30,7 +29,7 @@ const HARMLESS: [Effect; 8] = [
 /// functions, and for modules of the project. `None` where the names that it binds may mean something else, or where
 /// it stands under a condition of its own.
 #[must_use]
-pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId) -> Option<Fix> {
+pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, top: &Top) -> Option<Fix> {
     let facts = context.facts;
     let module = facts.module(file);
     let text = context.texts.get(file, module)?;
@@ -40,7 +39,7 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId) -
     }
     let imports = module.imports.iter().filter(|import| import.statement == statement);
     let is_foreign = imports.clone().all(|import| facts.files_of_import(file, import).is_empty());
-    let anchor = last_of_top(facts, file);
+    let anchor = top.last(module);
     let start = anchor.map_or(TextRange::default(), |anchor| module.statement(anchor).range);
     let crossed = TextRange::new(start.end(), own.range.start().max(start.end()));
     let is_safe = own.scope == Module::TOP

@@ -84,7 +84,7 @@ pub fn import_instead(context: Context<'_>, file: FileId, place: TextRange) -> O
         && module.statement(alias.statement).parent.is_none()
         && alias.readings.iter().all(|reading| reading.start() > place.start());
     let line = import_line(facts, file, &alias).filter(|_| is_once)?;
-    let anchor = last_of_top(facts, file)?;
+    let anchor = Top::new(facts, file).last(facts.module(file))?;
     // What is imported at the top must be there then.
     let imported = module.statement(alias.first.statement?).range.start();
     let end = module.statement(anchor).range.end();
@@ -156,17 +156,6 @@ fn import_line(facts: &Facts<'_>, file: FileId, alias: &Alias<'_>) -> Option<Str
     } else {
         format!("from {from} import {member} as {name}")
     })
-}
-
-/// The last statement of the module's top.
-pub(super) fn last_of_top(facts: &Facts<'_>, file: FileId) -> Option<StatementId> {
-    let module = facts.module(file);
-    let end = Top::new(facts, file).end(module).map(|statement| statement.range.start());
-    let own = (0..module.statements.len()).map(StatementId::new).filter(|&id| {
-        let statement = module.statement(id);
-        statement.scope == Module::TOP && statement.parent.is_none()
-    });
-    own.take_while(|&id| end.is_none_or(|end| module.statement(id).range.start() < end)).last()
 }
 
 /// Whether an import statement finds a module under this name: not a class, and no other spelling such as

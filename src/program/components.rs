@@ -9,7 +9,7 @@ use std::sync::Arc;
 use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::project::{FileId, Imports, Target};
+use crate::project::{FileId, FolderId, Imports, Target};
 use crate::semantic::{Imported, Module};
 
 /// The function and the built-in that import a module by a string.
@@ -155,20 +155,33 @@ impl<'a> Linking<'a> {
         if sites.is_empty() {
             return false;
         }
-        let modules = self.modules;
         let groups = self.groups();
+        let mut texts: FxHashMap<u32, FxHashSet<&str>> = FxHashMap::default();
         let mut changed = false;
+        // Where a name leads depends on the folder alone, as far as it leads elsewhere.
+        let mut done: FxHashSet<(u32, FolderId)> = FxHashSet::default();
         for site in sites {
-            let members = groups.get(&self.union.find(site.0)).map_or(&[][..], Vec::as_slice);
-            let texts: FxHashSet<&str> =
-                members.iter().flat_map(|member| modules[member.index()].names.iter()).collect();
-            for text in texts {
+            // The groups of before: what is linked meanwhile has its turn when this is called again.
+            let group = self.union.find(site.0);
+            let Some(members) = groups.get(&group) else { continue };
+            if !done.insert((group, self.imports.folder_of(site))) {
+                continue;
+            }
+            let texts = texts.entry(group).or_insert_with(|| self.module_names(members));
+            for text in &*texts {
                 for target in self.imports.resolve_prefix(site, 0, text) {
                     changed |= self.link(site, target);
                 }
             }
         }
         changed
+    }
+
+    /// The strings in files that may be the name of a module of the project.
+    fn module_names(&self, files: &[FileId]) -> FxHashSet<&'a str> {
+        let (modules, imports) = (self.modules, self.imports);
+        let all = files.iter().flat_map(|file| modules[file.index()].names.iter());
+        all.filter(|text| imports.may_be_module(text)).collect()
     }
 
     /// The files of each component, by its representative.

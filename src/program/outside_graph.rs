@@ -2,13 +2,10 @@
 
 use super::facts::Facts;
 use super::modules::{ClassRef, FunctionRef};
-use super::object::{Literal, Object};
 use super::solver::Caller;
 use crate::api::Effect;
 use crate::project::FileId;
-use crate::semantic::{
-    BlockId, BuiltinType, CallId, Constant, Method, Operator, StatementId, Value, ValueId,
-};
+use crate::semantic::{BlockId, BuiltinType, CallId, Method, Operator, StatementId, Value, ValueId};
 
 impl Facts<'_> {
     /// Whether what a call runs is plain Python although traced code calls it: `tf.py_function(f)`, a block of
@@ -98,15 +95,7 @@ impl Facts<'_> {
             Value::Instance(BuiltinType::Bool)
             | Value::Operator { operator: Operator::Compare(Method::CONTAINS), .. } => true,
             Value::Operator { operator: Operator::Compare(_), left, right } => {
-                [*left, *right].into_iter().any(|side| {
-                    let value = &module.value(side).value;
-                    let objects = self.solution.values(file, side);
-                    matches!(value, Value::Constant(Constant::None))
-                        || !objects.is_empty()
-                            && objects
-                                .iter()
-                                .all(|&object| self.solution.object(object) == Object::Literal(Literal::None))
-                })
+                [*left, *right].into_iter().any(|side| self.is_none(file, side))
             }
             _ => false,
         }

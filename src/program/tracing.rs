@@ -75,7 +75,10 @@ impl Tracing {
                     continue;
                 }
                 let skips = [Effect::Memoizes, Effect::RunsEagerly];
-                if skips.iter().any(|&effect| facts.is_decorated(function, effect)) {
+                // Keras leaves the graph to build a layer.
+                if skips.iter().any(|&effect| facts.is_decorated(function, effect))
+                    || facts.is_built_once(function)
+                {
                     continue;
                 }
                 let conversion = if facts.is_decorated(function, Effect::KeepsPython) {
@@ -83,9 +86,7 @@ impl Tracing {
                 } else {
                     traced.conversion
                 };
-                let once = traced.once
-                    || facts.is_built_once(function)
-                    || edge.call.is_some_and(|call| facts.is_in_first_call(caller, call));
+                let once = traced.once || edge.call.is_some_and(|call| facts.is_in_first_call(caller, call));
                 let next = Traced { reason: Reason::Called(edge), once, conversion };
                 queue.push_back((facts.code_of(function), next));
             }
@@ -272,12 +273,12 @@ impl Facts<'_> {
                 if !symbols.any(|symbol| runs.iter().any(|&effect| symbol.has(effect)))
                     || !self.is_of_keras(function)
                     || self.runs_eagerly(caller.file, call)
+                    || self.is_built_once(function)
                 {
                     continue;
                 }
                 let reason = Reason::OfKeras(caller.file, call);
-                let once = self.is_built_once(function);
-                let traced = Traced { reason, conversion: Conversion::Converted, once };
+                let traced = Traced { reason, conversion: Conversion::Converted, once: false };
                 found.push((self.code_of(function), traced));
             }
         }

@@ -146,6 +146,18 @@ impl Imports {
         &self.folders[folder.0 as usize].path
     }
 
+    /// The folder that a file is in.
+    #[must_use]
+    pub fn folder_of(&self, file: FileId) -> FolderId {
+        self.files[file.index()].folder
+    }
+
+    /// Whether a dotted name begins as one of the project's modules or folders does.
+    #[must_use]
+    pub fn may_be_module(&self, dotted: &str) -> bool {
+        parts(dotted).next().is_some_and(|first| self.names.contains_key(first))
+    }
+
     /// Whether a file is a folder's `__init__`.
     #[must_use]
     pub fn is_package(&self, file: FileId) -> bool {

@@ -10,7 +10,7 @@ use crate::distribute::{Acts, Common, Handed, Job, Ranks};
 use crate::finding::{Finding, Label, Level, Rule};
 use crate::program::{Caller, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{CallId, Element, StoreKey, Value};
+use crate::semantic::{CallId, Element, Passing, StoreKey, Value};
 use crate::syntax::TextRange;
 
 /// A callback of a call of `fit`.
@@ -110,6 +110,30 @@ pub(super) fn writing(model: &Model<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// Whether some of the callbacks that a call of `fit` is given can't be followed.
+pub(super) fn are_unknown(model: &Model<'_>, own: &TrainingLoop) -> bool {
+    let facts = model.facts;
+    let file = own.caller.file;
+    let call = facts.module(file).call(own.call);
+    let mut takers =
+        facts.called_symbols(file, own.call).filter(|symbol| symbol.parameter("callbacks").is_some());
+    let Some(symbol) = takers.next() else { return false };
+    let Some(given) = facts.argument(file, call, symbol, "callbacks") else {
+        return call.arguments.iter().any(|own| matches!(own.passing, Passing::Spread | Passing::Merge));
+    };
+    facts.is_unknown(file, given.value)
+        || facts.objects(file, given.value).any(|(_, object)| {
+            let Object::Container(_, node) = object else { return false };
+            facts.solution.origin(node).is_some_and(|(file, list)| {
+                let Value::Display(_, elements) = &facts.module(file).value(list).value else { return false };
+                elements.iter().any(|element| match *element {
+                    Element::At(_, value) | Element::Any(value) => facts.is_unknown(file, value),
+                    _ => false,
+                })
+            })
+        })
 }
 
 /// Whether only some ranks have a callback.

@@ -12,7 +12,7 @@ mod walk;
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::guards::Key;
 use super::model::Model;
@@ -97,6 +97,8 @@ struct Ways {
 #[derive(Debug, Default)]
 pub struct Comms {
     nodes: Vec<Node>,
+    /// For each node whether anything is communicated.
+    talks: Vec<bool>,
     node_ids: FxHashMap<Node, NodeId>,
     events: Vec<Event>,
     event_ids: FxHashMap<Event, EventId>,
@@ -104,6 +106,8 @@ pub struct Comms {
     scopes: FxHashMap<Caller, Ways>,
     /// The scopes, those that are called before those that call them.
     pub order: Vec<Caller>,
+    /// Those that may call themselves and communicate: how often is not known.
+    recursive: FxHashSet<Caller>,
 }
 
 /// Where two ways part.
@@ -135,10 +139,17 @@ impl Comms {
             }
         }
         for component in tarjan_scc(&graph) {
-            for node in component {
+            for &node in &component {
                 let ways = Walk::new(model, &mut comms, graph[node]).ways();
                 comms.scopes.insert(graph[node], ways);
                 comms.order.push(graph[node]);
+            }
+            let mut callers = component.iter().map(|&node| graph[node]);
+            let is_cycle = component.len() > 1 || graph.contains_edge(component[0], component[0]);
+            if is_cycle
+                && callers.clone().any(|own| comms.of_scope(own).is_some_and(|own| comms.communicates(own)))
+            {
+                comms.recursive.extend(&mut callers);
             }
         }
         comms
@@ -177,11 +188,13 @@ impl Comms {
     /// Whether anything is communicated.
     #[must_use]
     pub fn communicates(&self, id: NodeId) -> bool {
-        match self.node(id) {
-            Node::End(ending) => matches!(ending, Ending::Repeats(_)),
-            Node::Then(..) => true,
-            Node::Choice(_, arms) => arms.iter().any(|&arm| self.communicates(arm)),
-        }
+        self.talks[id.0 as usize]
+    }
+
+    /// Whether a scope's code communicates and may call itself.
+    #[must_use]
+    pub fn is_recursive(&self, caller: Caller) -> bool {
+        self.recursive.contains(&caller)
     }
 
     /// The place of the first event.
@@ -193,6 +206,11 @@ impl Comms {
     fn intern(&mut self, node: Node) -> NodeId {
         let next = NodeId(u32::try_from(self.nodes.len()).expect("fewer summaries than 2^32"));
         *self.node_ids.entry(node).or_insert_with_key(|node| {
+            self.talks.push(match node {
+                Node::End(ending) => matches!(ending, Ending::Repeats(_)),
+                Node::Then(..) => true,
+                Node::Choice(_, arms) => arms.iter().any(|arm| self.talks[arm.0 as usize]),
+            });
             self.nodes.push(node.clone());
             next
         })

@@ -7,10 +7,11 @@ use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::environment;
 use super::model::Model;
 use super::values::Cause;
 use crate::api::Effect;
-use crate::program::{Caller, Facts, FunctionRef, Place};
+use crate::program::{CallEdge, Caller, Facts, FunctionRef, Place};
 use crate::project::FileId;
 use crate::semantic::{BlockId, BranchKind, Constant, Dependence, Method, Operator, Value, ValueId};
 
@@ -41,8 +42,8 @@ pub enum Key {
 pub enum Atom {
     /// Its number is this one.
     Is(Number, i64),
-    /// A value that depends on the rank's number is true.
-    True(Key),
+    /// A value that depends on the rank's number, or is another one for this reason, is true.
+    True(Key, Cause),
     /// A value that differs between ranks by their data is true: on any number of them.
     Varies(Key),
 }
@@ -111,7 +112,7 @@ impl Guard {
 #[derive(Debug, Default)]
 pub struct Known {
     blocks: RefCell<FxHashMap<(Caller, BlockId), Guard>>,
-    scopes: RefCell<FxHashMap<Caller, Guard>>,
+    scopes: FxHashMap<Caller, Guard>,
 }
 
 impl Model<'_> {
@@ -173,7 +174,7 @@ impl Model<'_> {
         let mut other = || {
             let key = self.key(place);
             let by_rank = own.cause != Cause::Data || self.is_told_rank(place);
-            let atom = if by_rank { Atom::True(key) } else { Atom::Varies(key) };
+            let atom = if by_rank { Atom::True(key, own.cause) } else { Atom::Varies(key) };
             found.push(Literal { atom, holds });
         };
         let (file, value) = place;
@@ -197,10 +198,15 @@ impl Model<'_> {
                     (junction, holds),
                     (Some(BranchKind::And), true) | (Some(BranchKind::Or), false)
                 );
+                // `hvd is None or hvd.rank() == 0`: what is the same on all ranks is the other case, without Horovod.
+                let mut differing = parts.iter().filter(|&&part| self.difference((file, part)).is_some());
+                let only = differing.next().filter(|_| junction.is_some() && differing.next().is_none());
                 if splits {
                     for &part in parts {
                         self.add_literals((file, part), holds, found, depth + 1);
                     }
+                } else if let Some(&only) = only {
+                    self.add_literals((file, only), holds, found, depth + 1);
                 } else {
                     other();
                 }
@@ -334,39 +340,71 @@ impl Model<'_> {
     /// What the calls of a scope's code say of the rank, all the way from the beginning of the program.
     #[must_use]
     pub fn scope_guard(&self, caller: Caller) -> Guard {
-        self.called_under(caller, &mut FxHashSet::default()).unwrap_or_default()
+        self.guards.scopes.get(&caller).cloned().unwrap_or_default()
     }
 
-    fn called_under(&self, caller: Caller, open: &mut FxHashSet<Caller>) -> Option<Guard> {
-        if let Some(known) = self.guards.scopes.borrow().get(&caller) {
-            return Some(known.clone());
+    /// Follows the guards from callers to those that they call. Functions that call each other are gone through until
+    /// nothing changes: what holds for all ways to a function only gets less.
+    pub(super) fn follow_calls(&mut self) {
+        loop {
+            let mut is_stable = true;
+            for index in (0..self.comms.order.len()).rev() {
+                let caller = self.comms.order[index];
+                if let Some(guard) = self.called_under(caller)
+                    && self.guards.scopes.get(&caller) != Some(&guard)
+                {
+                    is_stable = false;
+                    self.guards.scopes.insert(caller, guard);
+                }
+            }
+            if is_stable {
+                return;
+            }
         }
+    }
+
+    /// What all calls of a scope's code have in common, as far as their own scopes are known.
+    fn called_under(&self, caller: Caller) -> Option<Guard> {
         let Some(function) = self.facts.function_of(caller) else { return Some(Guard::default()) };
-        if !open.insert(caller) {
-            return None;
-        }
         let mut joined: Option<Guard> = None;
         for edge in self.facts.incoming(function) {
-            let Some(call) = edge.call else {
-                joined = Some(Guard::default());
-                continue;
-            };
-            if !self.programs.iter().any(|program| self.facts.is_run(program, edge)) || self.only_wraps(edge)
+            let Some(call) = edge.call else { return Some(Guard::default()) };
+            if joined.as_ref().is_some_and(Guard::is_all)
+                || !self.programs.iter().any(|program| self.facts.is_run(program, edge))
+                || self.only_wraps(edge)
             {
                 continue;
             }
-            let block = self.facts.module(edge.caller.file).call(call).block;
-            if let Some(around) = self.called_under(edge.caller, open) {
-                let own = self.own_guard(edge.caller, block).and(&around);
+            if self.is_guarded_by_override(edge, function) {
+                continue;
+            }
+            if let Some(around) = self.guards.scopes.get(&edge.caller) {
+                let block = self.facts.module(edge.caller.file).call(call).block;
+                let own = self.own_guard(edge.caller, block).and(around);
                 joined = Some(joined.map_or(own.clone(), |other| other.both(&own)));
             }
         }
-        open.remove(&caller);
-        let guard = joined.unwrap_or_default();
-        if open.is_empty() {
-            self.guards.scopes.borrow_mut().insert(caller, guard.clone());
-        }
-        Some(guard)
+        joined
+    }
+}
+
+impl Model<'_> {
+    /// Whether a call means a method that others take the place of, one of which calls it on some ranks only: in the
+    /// distributed form of a class `if hvd.rank() == 0: super().save()`.
+    fn is_guarded_by_override(&self, edge: &CallEdge, function: FunctionRef) -> bool {
+        let facts = self.facts;
+        let Some(call) = edge.call else { return false };
+        let mut others = facts.called_functions(edge.caller.file, call).filter(|&other| other != function);
+        others.any(|other| {
+            let of = facts.code_of(other);
+            facts.incoming(function).iter().any(|edge| {
+                edge.caller == of
+                    && edge.call.is_some_and(|call| {
+                        let block = facts.module(of.file).call(call).block;
+                        !self.own_guard(of, block).is_all()
+                    })
+            })
+        })
     }
 }
 
@@ -391,10 +429,12 @@ pub(super) fn mirrored(name: &'static str) -> &'static str {
 
 /// Which number of the rank a call returns.
 fn number(facts: &Facts<'_>, place: Place) -> Option<Number> {
-    if facts.gives(place, &[Effect::ReadsRank]) {
+    let told = environment::number(facts, place);
+    let is = |effect: Effect| facts.gives(place, &[effect]) || told.contains(effect);
+    if is(Effect::ReadsRank) {
         Some(Number::World)
     } else {
-        facts.gives(place, &[Effect::ReadsLocalRank]).then_some(Number::Host)
+        is(Effect::ReadsLocalRank).then_some(Number::Host)
     }
 }
 

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::values::{Cause, Difference, Values};
-use crate::api::{Effect, Scaling};
+use crate::api::{Effect, Returns, Scaling};
 use crate::program::{Facts, Object, Place};
 use crate::project::FileId;
 use crate::semantic::{BranchKind, CallId, Container, Element, NameId, Operator, Value, ValueId};
@@ -67,6 +67,9 @@ fn of_call(facts: &Facts<'_>, values: &Values, file: FileId, id: CallId) -> Opti
         return differing();
     }
     for symbol in facts.called_symbols(file, id) {
+        if symbol.has(Effect::Agrees) {
+            return None;
+        }
         if symbol.has(Effect::Shards) || symbol.has(Effect::ReadsFile) {
             return ranked().map(through_library);
         }
@@ -89,6 +92,14 @@ pub(super) fn is_called(facts: &Facts<'_>, file: FileId, id: CallId, name: &str)
     })
 }
 
+/// Whether a value is what `range` returns.
+pub(super) fn is_range(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
+    match facts.module(file).value(value).value {
+        Value::Call(call) => is_called(facts, file, call, "builtins.range"),
+        _ => false,
+    }
+}
+
 /// Whether an attribute tells how many elements an array has, or of what type they are.
 pub(super) fn measures(facts: &Facts<'_>, file: FileId, base: ValueId, name: NameId) -> bool {
     let name = facts.module(file).names.text(name);
@@ -102,10 +113,53 @@ pub(super) fn measures(facts: &Facts<'_>, file: FileId, base: ValueId, name: Nam
 pub(super) fn counts(facts: &Facts<'_>, file: FileId, pairs: ValueId) -> bool {
     let module = facts.module(file);
     let Value::Iteration(iterable) = module.value(pairs).value else { return false };
-    let Value::Call(call) = module.value(iterable).value else { return false };
-    let of_dataset = facts.library.lookup("tensorflow.data.Dataset.enumerate");
-    is_called(facts, file, call, "builtins.enumerate")
-        || facts.called_symbols(file, call).any(|symbol| Some(symbol) == of_dataset)
+    is_numbered(facts, (file, iterable), 6)
+}
+
+/// Whether the elements of a value are numbered, also if it was handed on: `show_progress(enumerate(dataset))`.
+fn is_numbered(facts: &Facts<'_>, place: Place, depth: u32) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    let (file, value) = place;
+    let all = |places: Vec<Place>| {
+        !places.is_empty() && places.into_iter().all(|place| is_numbered(facts, place, depth))
+    };
+    match &facts.module(file).value(value).value {
+        Value::Call(id) => {
+            let of_dataset = facts.library.lookup("tensorflow.data.Dataset.enumerate");
+            if is_called(facts, file, *id, "builtins.enumerate")
+                || facts.called_symbols(file, *id).any(|symbol| Some(symbol) == of_dataset)
+            {
+                return true;
+            }
+            let returned = facts.called_functions(file, *id).flat_map(|function| {
+                let returns = &facts.module(function.file).function(function.function).returns;
+                returns.iter().map(move |&value| (function.file, value))
+            });
+            handed_on(facts, place)
+                .map_or_else(|| all(returned.collect()), |own| is_numbered(facts, own, depth))
+        }
+        Value::Phi(parts) => all(parts.iter().map(|&part| (file, part)).collect()),
+        Value::Parameter(..) | Value::Cell(_) => all(facts.influence().operands(place).collect()),
+        _ => false,
+    }
+}
+
+/// What `enumerate` numbers the elements of.
+pub(super) fn enumerated(facts: &Facts<'_>, (file, value): Place) -> Option<Place> {
+    let Value::Call(id) = facts.module(file).value(value).value else { return None };
+    let first = facts.module(file).call(id).arguments.first()?;
+    is_called(facts, file, id, "builtins.enumerate").then_some((file, first.value))
+}
+
+/// What a library's call hands on as it is: `tqdm(batches)`.
+pub(super) fn handed_on(facts: &Facts<'_>, (file, value): Place) -> Option<Place> {
+    let Value::Call(id) = facts.module(file).value(value).value else { return None };
+    let call = facts.module(file).call(id);
+    let handed = facts.called_symbols(file, id).find_map(|symbol| match symbol.returns() {
+        Returns::Argument(name) => facts.argument(file, call, symbol, name),
+        _ => None,
+    });
+    handed.map(|own| (file, own.value))
 }
 
 enum Passing {

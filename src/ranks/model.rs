@@ -10,8 +10,9 @@ use super::replicas_diverge::reads_that_differ;
 use super::seeds::Seeds;
 use super::unreached::Unreached;
 use super::values::{Difference, Values};
+use crate::api::{Effect, Kind};
 use crate::finding::Location;
-use crate::program::{Caller, Facts, Literal, Object, Place, Program};
+use crate::program::{Caller, Facts, Literal, Object, ObjectId, Place, Program};
 use crate::project::FileId;
 use crate::rewrite::Texts;
 use crate::semantic::{CallId, Module};
@@ -35,6 +36,8 @@ pub struct Model<'c> {
     pub values: Values,
     /// Which random numbers are equal.
     pub seeds: Seeds,
+    /// Variables that collectives reduce.
+    pub(super) reduced: FxHashSet<ObjectId>,
     /// Guards that were asked for before.
     pub(super) guards: Known,
     /// Who decides what runs in code that may end the program.
@@ -60,7 +63,8 @@ impl<'c> Model<'c> {
         let blocks = Blocks::new(facts, &files);
         let (values, seeds) = Values::new(facts, &blocks, &files, &programs);
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
-        let (exits, unreached) = (Exits::new(facts, &files), Unreached::default());
+        let (reduced, exits) = (reduced(facts, &files), Exits::new(facts, &files));
+        let unreached = Unreached::default();
         let mut model = Self {
             facts,
             texts,
@@ -70,6 +74,7 @@ impl<'c> Model<'c> {
             blocks,
             values,
             seeds,
+            reduced,
             guards,
             exits,
             unreached,
@@ -77,6 +82,7 @@ impl<'c> Model<'c> {
         };
         model.unreached = Unreached::new(&model);
         model.comms = Comms::new(&model);
+        model.follow_calls();
         model.follow_variables();
         Some(model)
     }
@@ -92,6 +98,7 @@ impl<'c> Model<'c> {
             self.values.extend(self.facts, &self.blocks, &self.files, news);
             self.guards = Known::default();
             self.comms = Comms::new(self);
+            self.follow_calls();
         }
     }
 
@@ -115,6 +122,26 @@ impl<'c> Model<'c> {
         callers.sort_unstable();
         callers.dedup();
         callers
+    }
+
+    /// Whether a program comes to a collective.
+    #[must_use]
+    pub fn communicates(&self, program: &Program) -> bool {
+        program
+            .reached
+            .iter()
+            .any(|&caller| self.comms.of_scope(caller).is_some_and(|body| self.comms.communicates(body)))
+    }
+
+    /// Whether a program starts its ranks itself, `horovod.spark.run(train)`: some of its code runs before them.
+    #[must_use]
+    pub fn is_launched(&self, program: &Program) -> bool {
+        let facts = self.facts;
+        let launches = |file, call| facts.called_symbols(file, call).any(|symbol| facts.is_launcher(symbol));
+        program
+            .files()
+            .into_iter()
+            .any(|file| (0..facts.module(file).calls.len()).map(CallId::new).any(|call| launches(file, call)))
     }
 
     /// Whether a program makes a call: not under the guard of a main module that it imports.
@@ -147,4 +174,22 @@ impl<'c> Model<'c> {
     pub fn scope_of(&self, file: FileId, call: CallId) -> &'c str {
         self.facts.scope_name(Caller { file, scope: self.facts.module(file).call(call).scope })
     }
+}
+
+/// The variables that are given to collectives which don't change them: each rank gathers its own, and all of them are
+/// added up.
+fn reduced(facts: &Facts<'_>, files: &[FileId]) -> FxHashSet<ObjectId> {
+    let mut found = FxHashSet::default();
+    for &file in files {
+        let calls = &facts.module(file).calls;
+        for (id, call) in (0..).map(CallId::new).zip(calls) {
+            let reduces = facts
+                .called_symbols(file, id)
+                .any(|symbol| symbol.has(Effect::Collective) && symbol.has(Effect::Averages));
+            for argument in call.arguments.iter().filter(|_| reduces) {
+                found.extend(facts.of_kind(file, argument.value, Kind::Variable));
+            }
+        }
+    }
+    found
 }

@@ -2,9 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::guards::{Guard, Literal};
+use super::guards::{Atom, Guard, Key, Literal};
 use super::model::Model;
 use super::ranks_check;
+use super::values::Cause;
 use crate::finding::{Finding, Label, Level};
 use crate::program::Caller;
 use crate::semantic::{
@@ -61,7 +62,9 @@ fn missing(
     let mut under: Vec<(&Definition, Guard)> = Vec::new();
     for &definition in &reaching {
         let of = Caller { file: caller.file, scope: definition.scope };
-        let guard = if of == caller {
+        // Who comes to the code of a function within a function has come to the code around it.
+        let is_around = matches!(module.scope(variable.scope).kind, ScopeKind::Function(_));
+        let guard = if of == caller || is_around {
             model.own_guard(of, definition.block)
         } else {
             model.guard(of, definition.block)
@@ -79,7 +82,8 @@ fn missing(
     let missing: Vec<(&Definition, Vec<Literal>)> = under
         .into_iter()
         .map(|(definition, guard)| {
-            (definition, guard.0.into_iter().filter(|literal| !here.implies(literal)).collect())
+            let literals = guard.0.into_iter().filter(|own| is_on_rank(model, own) && !here.implies(own));
+            (definition, literals.collect())
         })
         .collect();
     let (first, _) = missing.first()?;
@@ -99,6 +103,28 @@ fn missing(
         Label { location, message: "used on all ranks".to_owned() },
     ];
     Some(finding)
+}
+
+/// Whether ranks differ in a literal for certain, and not only in what they are given to work on, and the same
+/// condition would be known again where the name is used.
+fn is_on_rank(model: &Model<'_>, literal: &Literal) -> bool {
+    match &literal.atom {
+        Atom::Is(..) => true,
+        Atom::True(key, cause) => *cause == Cause::Rank && is_whole(model, key),
+        Atom::Varies(_) => false,
+    }
+}
+
+/// Whether all is known of how a value is computed: of `jets is None` the operands are not.
+fn is_whole(model: &Model<'_>, key: &Key) -> bool {
+    match key {
+        Key::Place(file, value) => {
+            let value = &model.facts.module(*file).value(ValueId::new(*value as usize)).value;
+            !matches!(value, Value::Call(_) | Value::Instance(_))
+        }
+        Key::Number(_) | Key::Constant(_) => true,
+        Key::Of(_, operands) => operands.iter().all(|own| is_whole(model, own)),
+    }
 }
 
 /// The definitions that reach a use which nothing may reach, too; `None` if something always does.

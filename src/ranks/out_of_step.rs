@@ -3,7 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::comms::{Comms, Parting};
+use super::comms::{Comms, Parting, Way};
 use super::model::Model;
 use super::values::{Cause, Difference};
 use super::{callbacks, layer_names, ranks_check};
@@ -11,14 +11,13 @@ use crate::api::{Effect, Scaling};
 use crate::finding::{Confidence, Finding, Label, Level, Location};
 use crate::program::{Caller, Place};
 use crate::project::FileId;
-use crate::semantic::{BlockId, Branch, BranchKind, CallId, CallKind, Element, Value};
+use crate::semantic::{BlockId, Branch, BranchKind, CallId, CallKind, Element, Value, ValueId};
 
 ranks_check!("HVD301", "ranks-out-of-step", Error, check);
 
 fn check(model: &Model<'_>) -> Vec<Finding> {
-    let comms = &model.comms;
     let callers = model.callers();
-    let following = following(model, comms, &callers);
+    let behind = Behind::new(model);
     let mut found = Vec::new();
     // Several branches may part the ranks at one place.
     let mut told: FxHashSet<Location> = FxHashSet::default();
@@ -27,7 +26,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
         for (index, block) in flow.blocks.iter().enumerate() {
             let id = BlockId::new(index);
             if flow.is_reachable(id) && block.successors.len() > 1 && !model.unreached.is_block(caller, id) {
-                let finding = parting(model, caller, id, block.branch, following.contains(&caller));
+                let finding = parting(model, caller, id, block.branch, behind.follows(caller));
                 found.extend(finding.filter(|own| told.insert(own.primary.location)));
             }
         }
@@ -44,6 +43,18 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
 }
 
 /// The scopes behind whose return something is communicated.
+pub(super) struct Behind(FxHashSet<Caller>);
+
+impl Behind {
+    pub(super) fn new(model: &Model<'_>) -> Self {
+        Self(following(model, &model.comms, &model.callers()))
+    }
+
+    fn follows(&self, caller: Caller) -> bool {
+        self.0.contains(&caller)
+    }
+}
+
 fn following(model: &Model<'_>, comms: &Comms, callers: &[Caller]) -> FxHashSet<Caller> {
     let mut returns_to: FxHashMap<Caller, Vec<Caller>> = FxHashMap::default();
     let mut work = Vec::new();
@@ -99,13 +110,48 @@ fn parting(
     let own = difference(model, caller.file, &branch)?;
     let is_traced = model.traced.contains(&caller);
     let condition = (caller.file, branch.condition?);
-    let ways = model.comms.arms(caller, id).iter().copied().enumerate();
-    let mut ways = ways.filter(|&(arm, _)| !model.unreached.is_arm(caller, id, arm)).map(|(_, way)| way);
-    let keeps = |way: &crate::ranks::comms::Way| !model.comms.only_fails(*way) || model.is_on_rank(condition);
-    let mut ways = ways.by_ref().filter(keeps);
+    let keeps = |way: &Way| !model.comms.only_fails(*way) || model.is_on_rank(condition);
+    let mut ways = reached_arms(model, caller, id).filter(keeps);
     let (one, other) = (ways.next()?, ways.next()?);
     let parting = model.comms.parting(one, other, is_traced, follows)?;
     Some(finding(model, caller, &branch, own, parting))
+}
+
+/// The ways behind the arms of a branch that some of several ranks go to.
+fn reached_arms(model: &Model<'_>, caller: Caller, id: BlockId) -> impl Iterator<Item = Way> {
+    let ways = model.comms.arms(caller, id).iter().copied().enumerate();
+    ways.filter(move |&(arm, _)| !model.unreached.is_arm(caller, id, arm)).map(|(_, way)| way)
+}
+
+/// A branch where ranks would part that went different ways.
+pub(super) struct Decision {
+    pub(super) caller: Caller,
+    pub(super) branch: Branch,
+    /// Why they may, as far as is known.
+    pub(super) difference: Option<Difference>,
+    /// They would only part from ranks that fail.
+    pub(super) only_fails: bool,
+}
+
+impl Decision {
+    /// What a block decides; `None` if it does not matter which way a rank goes.
+    pub(super) fn of(model: &Model<'_>, caller: Caller, id: BlockId, behind: &Behind) -> Option<Self> {
+        let branch = model.facts.module(caller.file).scope(caller.scope).flow.blocks[id.index()].branch?;
+        if model.facts.is_main_guard(caller.file, &branch) || model.unreached.is_block(caller, id) {
+            return None;
+        }
+        let parts = |ways: &[Way]| {
+            ways.iter().skip(1).any(|&way| {
+                let is_traced = model.traced.contains(&caller);
+                model.comms.parting(ways[0], way, is_traced, behind.follows(caller)).is_some()
+            })
+        };
+        let arms: Vec<Way> = reached_arms(model, caller, id).collect();
+        let meant: Vec<Way> = arms.iter().copied().filter(|&way| !model.comms.only_fails(way)).collect();
+        let difference = difference(model, caller.file, &branch);
+        let only_fails = !parts(&meant);
+        parts(&arms).then_some(Self { caller, branch, difference, only_fails })
+    }
 }
 
 /// Whether ranks part at a branch in what they communicate: they go no further together.
@@ -120,15 +166,19 @@ fn difference(model: &Model<'_>, file: FileId, branch: &Branch) -> Option<Differ
     let condition = branch.condition?;
     match branch.kind {
         BranchKind::For => {
-            let is_display = matches!(
-                &model.facts.module(file).value(condition).value,
-                Value::Display(_, elements) if elements.iter().all(|own| matches!(own, Element::At(..)))
-            );
-            model.values.length((file, condition)).filter(|_| !is_display)
+            model.values.length((file, condition)).filter(|_| !is_written_out(model, file, condition))
         }
         BranchKind::Try | BranchKind::Assert | BranchKind::Match => None,
         _ => model.difference((file, condition)),
     }
+}
+
+/// Whether a value is a list whose elements stand in the source.
+pub(super) fn is_written_out(model: &Model<'_>, file: FileId, value: ValueId) -> bool {
+    matches!(
+        &model.facts.module(file).value(value).value,
+        Value::Display(_, elements) if elements.iter().all(|own| matches!(own, Element::At(..)))
+    )
 }
 
 fn finding(model: &Model<'_>, caller: Caller, branch: &Branch, own: Difference, parting: Parting) -> Finding {
@@ -174,9 +224,14 @@ fn finding(model: &Model<'_>, caller: Caller, branch: &Branch, own: Difference, 
         finding = finding.label(origin.location, origin.message);
     }
     finding.flow = flow;
-    if own.cause == Cause::Files {
-        finding = finding.confidence(Confidence::Possible);
-    }
+    let sureness = match branch.condition {
+        Some(condition) if branch.kind != BranchKind::For => {
+            model.sureness((caller.file, condition), own.cause)
+        }
+        _ if own.cause == Cause::Files => Confidence::Possible,
+        _ => Confidence::Certain,
+    };
+    finding = finding.confidence(sureness);
     finding.help(help(own.cause, is_loop))
 }
 
@@ -241,9 +296,8 @@ fn unequal(model: &Model<'_>, caller: Caller, id: CallId) -> Option<Finding> {
         {
             (own, name.range, "the ranks give the collective different names, and wait for each other")
         } else {
-            let gathers = facts.library.lookup("horovod.tensorflow.allgather");
             let tensor = ["tensor", "value"].into_iter().find_map(argument)?;
-            let own = model.values.length((file, tensor.value)).filter(|_| Some(symbol) != gathers)?;
+            let own = model.values.length((file, tensor.value)).filter(|_| !symbol.has(Effect::Grows))?;
             (own, tensor.range, "the ranks give the collective tensors of different shapes")
         };
         let location = model.at_call(file, id);

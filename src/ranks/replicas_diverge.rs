@@ -1,5 +1,6 @@
 //! After the broadcast all ranks hold the same model, and they keep it the same.
 
+mod behind;
 mod calls;
 mod reads;
 
@@ -12,8 +13,8 @@ use super::model::Model;
 use super::values::{Cause, Difference, Read};
 use super::{callbacks, out_of_step, ranks_check};
 use crate::api::Kind;
-use crate::finding::{Finding, Label, Level, Location};
-use crate::program::{Caller, ObjectId, Program, TrainingLoop, way};
+use crate::finding::{Confidence, Finding, Label, Level, Location};
+use crate::program::{Caller, Creation, ObjectId, Program, TrainingLoop, way};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Flow, Module, StatementId, StatementKind};
 use crate::syntax::TextSize;
@@ -75,6 +76,8 @@ struct Replicas<'m, 'c> {
     steps: FxHashMap<(FileId, CallId), Vec<usize>>,
     /// What the `train_step` of a model trains that `fit` runs.
     parts: Vec<usize>,
+    /// The scopes whose code comes to a step.
+    training: FxHashSet<Caller>,
     culprits: Vec<(Location, Manner)>,
 }
 
@@ -87,6 +90,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
             trained: FxHashSet::default(),
             steps: FxHashMap::default(),
             parts: Vec::new(),
+            training: FxHashSet::default(),
             culprits: Vec::new(),
         };
         for training in model.programs.iter().flat_map(|program| loops(program)) {
@@ -104,11 +108,35 @@ impl<'m, 'c> Replicas<'m, 'c> {
             own.parts.extend(objects.filter_map(|object| own.numbers.get(object).copied()));
         }
         for made in &model.facts.creations {
-            if made.kind == Kind::Variable && !made.derived && model.files.contains(&made.file) {
+            // What a layer or a metric makes by a method of its own is a part of it.
+            let maker = model.facts.receiver(made.file, model.facts.module(made.file).call(made.call));
+            let is_part = || {
+                let kinds = [Kind::Layer, Kind::Model, Kind::Metric];
+                maker
+                    .is_some_and(|maker| kinds.iter().any(|&kind| model.facts.may_be(made.file, maker, kind)))
+            };
+            if made.kind == Kind::Variable
+                && !made.derived
+                && model.files.contains(&made.file)
+                && !is_part()
+                && !own.is_local(made)
+            {
                 own.number(made.object);
             }
         }
+        own.training = own.scopes_that_train();
         (!own.objects.is_empty()).then_some(own)
+    }
+
+    /// Whether a variable is meant to differ: it begins with the rank's number, or is summed up over the ranks.
+    fn is_local(&self, made: &Creation) -> bool {
+        let facts = self.model.facts;
+        let call = facts.module(made.file).call(made.call);
+        let is_of_rank = call.arguments.first().is_some_and(|initial| {
+            let difference = self.model.difference((made.file, initial.value));
+            difference.is_some_and(|own| own.cause == Cause::Rank)
+        });
+        is_of_rank || self.model.reduced.contains(&made.object)
     }
 
     fn number(&mut self, object: ObjectId) -> usize {
@@ -225,7 +253,11 @@ impl<'m, 'c> Replicas<'m, 'c> {
             BranchKind::For => self.model.values.length(place),
             _ => self.model.difference(place),
         };
-        difference.is_some_and(|own| own.cause != Cause::Files) && !out_of_step::parts(self.model, caller, id)
+        let is_sure = |own: Difference| match branch.kind {
+            BranchKind::For => own.cause != Cause::Files,
+            _ => self.model.sureness(place, own.cause) == Confidence::Certain,
+        };
+        difference.is_some_and(is_sure) && !out_of_step::parts(self.model, caller, id)
     }
 
     fn of_block(&mut self, caller: Caller, block: BlockId, scopes: &FxHashMap<Caller, Changes>) -> Changes {
@@ -299,11 +331,26 @@ impl<'m, 'c> Replicas<'m, 'c> {
             }
         };
         let level = if self.trained.contains(&own) { level } else { Level::Warning };
+        // What is not trained may be meant to hold what the rank has gathered of its own data.
+        let is_own_data = match manner {
+            Manner::Begins => true,
+            Manner::Assigned(own) => own.cause != Cause::Rank,
+            Manner::Changed => false,
+        };
+        let sureness = if is_own_data && !self.trained.contains(&own) {
+            Confidence::Possible
+        } else {
+            Confidence::Certain
+        };
         let scope = scope_at(model, primary);
         let mut finding = Finding::new(&CHECK.rule, level, primary, message)
+            .confidence(sureness)
             .here("differs between ranks")
             .help(help)
             .in_scope(model.facts.scope_name(scope));
+        if matches!(manner, Manner::Begins) && self.stands_for_several(own) {
+            finding = finding.confidence(Confidence::Possible);
+        }
         let made = model.facts.made_at(own).map(|(file, call)| model.at_call(file, call));
         if let Some(made) = made {
             finding.flow.push(Label { location: made, message: "each rank makes its own".to_owned() });
@@ -320,6 +367,20 @@ impl<'m, 'c> Replicas<'m, 'c> {
         }
         finding.flow.push(Label { location: primary, message: "differs from here on".to_owned() });
         finding
+    }
+
+    /// Whether an object is made by a function that several places call: one of those that it stands for may be trained
+    /// and another only made.
+    fn stands_for_several(&self, object: ObjectId) -> bool {
+        let facts = self.model.facts;
+        let Some((file, call)) = facts.made_at(object) else { return false };
+        let function = facts.function_of(Caller { file, scope: facts.module(file).call(call).scope });
+        let edges = function.map_or(&[][..], |function| facts.incoming(function));
+        let mut places: Vec<(FileId, Option<CallId>)> =
+            edges.iter().map(|edge| (edge.caller.file, edge.call)).collect();
+        places.sort_unstable();
+        places.dedup();
+        places.len() > 1
     }
 
     /// The loop that makes the steps, as a reader sees it: the statement that repeats them.

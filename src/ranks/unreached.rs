@@ -7,7 +7,7 @@ use super::guards::{Atom, Literal, mirrored, outcome};
 use super::model::Model;
 use crate::api::Effect;
 use crate::program::{Caller, Place};
-use crate::semantic::{BlockId, BranchKind, Flow, Operator, Value};
+use crate::semantic::{BlockId, BranchKind, Element, Flow, Operator, Value};
 
 /// What none of several ranks runs.
 #[derive(Debug, Default)]
@@ -109,15 +109,40 @@ impl Model<'_> {
     }
 
     fn is_size(&self, place: Place) -> bool {
-        let mut place = Some(place);
-        for _ in 0..8 {
-            match place {
-                Some(own) if self.facts.gives(own, &[Effect::ReadsSize]) => return true,
-                Some(own) => place = self.same(own),
-                None => return false,
-            }
+        self.is_size_within(place, 8)
+    }
+
+    fn is_size_within(&self, place: Place, depth: u32) -> bool {
+        let facts = self.facts;
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        if facts.gives(place, &[Effect::ReadsSize]) {
+            return true;
         }
-        false
+        let is_size = |place: Place| self.is_size_within(place, depth);
+        match facts.module(place.0).value(place.1).value {
+            // What is handed to the function everywhere.
+            Value::Parameter(..) => {
+                let mut given = facts.influence().operands(place).peekable();
+                given.peek().is_some() && given.all(is_size)
+            }
+            // `rank, size = start()`, where `start` returns `0, 1` without Horovod.
+            Value::Unpack { base, index: Some(index), .. } => {
+                let Value::Call(call) = facts.module(place.0).value(base).value else { return false };
+                let mut elements = facts.called_functions(place.0, call).flat_map(|function| {
+                    let module = facts.module(function.file);
+                    let returns = &module.function(function.function).returns;
+                    returns.iter().filter_map(move |&value| match &module.value(value).value {
+                        Value::Display(_, elements) => elements.iter().find_map(|element| match *element {
+                            Element::At(at, value) if at == index => Some((function.file, value)),
+                            _ => None,
+                        }),
+                        _ => None,
+                    })
+                });
+                elements.any(is_size)
+            }
+            _ => self.same(place).is_some_and(is_size),
+        }
     }
 }
 

@@ -10,13 +10,17 @@
 
 mod flood;
 
+pub(super) use flood::agrees;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use flood::Flood;
 
 use super::blocks::Blocks;
+use super::environment;
+use super::file_questions;
 use super::seeds::Seeds;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, EffectSet, Kind};
 use crate::program::{Facts, ObjectId, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{BuiltinType, CallId, Operator, Value, ValueId};
@@ -93,10 +97,21 @@ impl Values {
             .map(|made| made.object)
             .collect();
         let mut flood = Flood::new(facts, blocks, Self { variables, ..Self::default() });
-        flood.run(with(&RANK), Cause::Rank);
+        let told: EffectSet = RANK.into_iter().collect();
+        let by_launcher = |&place: &Place| environment::number(facts, place).intersects(told);
+        let numbers = with(&RANK).into_iter().chain(places.iter().copied().filter(by_launcher));
+        flood.run(numbers.collect(), Cause::Rank);
         let seeds = Seeds::new(facts, &flood.values, programs);
-        let different = with(&DIFFERENT)
+        let different = with(&DIFFERENT);
+        let stable = file_questions::stable(facts, files, &different);
+        let different = different
             .into_iter()
+            .filter(|place| !stable.contains(place))
+            // What else the file system tells is weaker: most often it is the same one.
+            .filter(|&place| {
+                file_questions::is_one(facts, place)
+                    || !facts.gives(place, &[Effect::ReadsFile, Effect::ReadsEnvironment])
+            })
             .filter(|&place| !(facts.gives(place, &[Effect::DrawsRandom]) && seeds.is_equal(facts, place)));
         flood.run(different.collect(), Cause::Data);
         flood.measure(&places);
@@ -193,8 +208,18 @@ impl Values {
             }
             Value::Operator { .. } | Value::Item { .. } | Value::Unknown => false,
             Value::Instance(kind) => {
+                // All that is evaluated in an f-string; what only goes into something else there is no part of it.
+                let evaluated = operands();
+                let within = module.value(value).range;
+                let is_inner = |part: &Place| {
+                    evaluated.iter().any(|&(of, around)| {
+                        of == file
+                            && within.contains_range(module.value(around).range)
+                            && facts.influence().operands((of, around)).any(|own| own == *part)
+                    })
+                };
                 *kind == BuiltinType::Str
-                    && operands().into_iter().any(|own| self.keeps_apart(facts, own, seen))
+                    && evaluated.iter().any(|part| !is_inner(part) && self.keeps_apart(facts, *part, seen))
             }
             Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Import(_) => {
                 let operands = operands();

@@ -6,10 +6,11 @@ use super::guards::{Atom, Guard, Key, Number};
 use super::model::Model;
 use super::{callbacks, ranks_check};
 use crate::api::{Effect, EffectSet, Kind};
-use crate::finding::{Finding, Label, Level};
-use crate::program::{Caller, Literal, Object, Place};
+use crate::distribute::NOWHERE;
+use crate::finding::{Confidence, Finding, Label, Level};
+use crate::program::{Caller, Literal, Object, Pattern, Place, Program};
 use crate::project::FileId;
-use crate::semantic::{BlockId, Call, CallId, CallKind};
+use crate::semantic::{BlockId, BranchKind, Call, CallId, CallKind, Value, ValueId};
 
 ranks_check!("HVD305", "write-on-every-rank", Warning, check);
 
@@ -24,10 +25,8 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
                 continue;
             }
             for &call in &model.blocks.of(caller, block).calls {
-                if let Some(paths) = written(model, caller.file, call)
-                    && model.is_run(caller, call)
-                {
-                    found.extend(finding(model, caller, call, &paths, &inputs));
+                if let Some(fate) = fate(model, caller, call, &inputs) {
+                    found.extend(finding(model, caller, call, fate));
                 }
             }
         }
@@ -36,34 +35,134 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
     found
 }
 
-fn finding(
-    model: &Model<'_>,
-    caller: Caller,
-    id: CallId,
-    paths: &[Place],
-    inputs: &FxHashSet<Key>,
-) -> Option<Finding> {
+/// What becomes of the file that a call writes.
+pub(super) enum Fate {
+    /// One rank writes it, or each rank has its own, or it does no harm to write it twice.
+    Safe,
+    /// One rank of each host writes it.
+    OncePerHost,
+    /// Ranks write it as they find it missing.
+    IfMissing,
+    /// Every rank fetches it: what is written is what was read elsewhere.
+    Fetched,
+    /// Every rank puts something there that the program reads as its input.
+    Input,
+    /// Several ranks may come here.
+    Some,
+    /// Each rank writes to a path that differs, and two may still be equal.
+    PathsMayMeet,
+    /// These ranks write to these paths.
+    Many { paths: Vec<Place>, writers: Writers },
+}
+
+/// Which ranks write a file, where several do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writers {
+    All,
+    AllButOne,
+    /// Those whose data says so.
+    Any,
+}
+
+/// What becomes of the file that a call writes; `None` if it writes none, or the programs don't make it.
+pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &FxHashSet<Key>) -> Option<Fate> {
+    let written = written(model, caller.file, id)?;
+    if !model.is_run(caller, id) {
+        return None;
+    }
     let call = model.facts.module(caller.file).call(id);
     let mut guard = model.guard(caller, call.block);
     let all = guard.0.len();
     // What depends on data of the rank's own may be so on any of them.
     guard.0.retain(|literal| !matches!(literal.atom, Atom::Varies(_)));
     let is_any = guard.0.len() < all;
-    let others = all_but_one(&guard);
-    if !guard.is_all() && !others
-        || paths.iter().any(|&path| model.difference(path).is_some())
-        || !writes_model(model, caller.file, call)
-            && paths.iter().any(|&path| inputs.contains(&model.key(path)))
-    {
-        return None;
+    let all_but_one = all_but_one(&guard);
+    if guard.is_one() {
+        return Some(Fate::Safe);
     }
-    let location = model.at_call(caller.file, id);
-    let message = match (others, is_any) {
-        (true, _) => "every rank but one writes the same file",
-        (_, true) => "any of the ranks may write the same file, several of them at once",
-        _ => "every rank writes the same file",
+    let paths = match written {
+        Written::To(paths) => paths,
+        Written::Harmless => return Some(Fate::Safe),
+        Written::Fetched => return Some(Fate::Fetched),
+        Written::IfMissing => return Some(Fate::IfMissing),
     };
+    if paths.iter().any(|&path| model.is_injective(path)) {
+        let is_of_host = |path: &Place| {
+            let source = model.difference(*path).map(|own| own.source);
+            source.is_some_and(|source| model.facts.gives(source, &[Effect::ReadsLocalRank]))
+        };
+        return Some(if paths.iter().any(is_of_host) { Fate::OncePerHost } else { Fate::Safe });
+    }
+    if paths.iter().any(|&path| is_path_of_one(model, caller, path)) {
+        return Some(Fate::Safe);
+    }
+    Some(if guard.is_one_of_host() {
+        Fate::OncePerHost
+    } else if !guard.is_all() && !all_but_one {
+        Fate::Some
+    } else if paths.iter().any(|&path| model.difference(path).is_some()) {
+        Fate::PathsMayMeet
+    } else if !model.facts.concerns_weights(caller.file, call)
+        && paths.iter().any(|&path| inputs.contains(&model.key(path)))
+    {
+        Fate::Input
+    } else {
+        let writers = match (all_but_one, is_any) {
+            (true, _) => Writers::AllButOne,
+            (_, true) => Writers::Any,
+            _ => Writers::All,
+        };
+        Fate::Many { paths, writers }
+    })
+}
+
+/// Whether one rank writes to a path and the others nowhere: `path if hvd.rank() == 0 else '/dev/null'`.
+fn is_path_of_one(model: &Model<'_>, caller: Caller, (file, value): Place) -> bool {
+    let module = model.facts.module(file);
+    let chosen = module.value(value);
+    let Value::Phi(parts) = &chosen.value else { return false };
+    let [one, other] = parts[..] else { return false };
+    let is_nowhere = |part: ValueId| model.text((file, part)).as_deref() == Some(NOWHERE);
+    let (path, nowhere) = match (is_nowhere(one), is_nowhere(other)) {
+        (false, true) => (one, other),
+        (true, false) => (other, one),
+        _ => return false,
+    };
+    let blocks = &module.scope(caller.scope).flow.blocks;
+    let mut tests = blocks.iter().filter_map(|block| block.branch);
+    let test = tests.find(|own| own.kind == BranchKind::If && chosen.range.contains_range(own.range));
+    let Some((test, condition)) = test.and_then(|test| Some((test.range, test.condition?))) else {
+        return false;
+    };
+    // In front of the test stands what is chosen if it is true. A value that other places have, too, tells nothing.
+    let is_here = |part: ValueId| chosen.range.contains_range(module.value(part).range);
+    let is_behind = |part: ValueId| module.value(part).range.start() >= test.end();
+    let if_true = match (is_here(path), is_here(nowhere)) {
+        (true, _) => !is_behind(path),
+        (false, true) => is_behind(nowhere),
+        (false, false) => return false,
+    };
+    model.literals((file, condition), if_true).is_one()
+}
+
+fn finding(model: &Model<'_>, caller: Caller, id: CallId, fate: Fate) -> Option<Finding> {
+    let Fate::Many { paths, writers } = fate else { return None };
+    let location = model.at_call(caller.file, id);
+    let message = match writers {
+        Writers::All => "every rank writes the same file",
+        Writers::AllButOne => "every rank but one writes the same file",
+        Writers::Any => "any of the ranks may write the same file, several of them at once",
+    };
+    // What only exports or predicts with a trained model is seldom run by several ranks.
+    let is_parallel = |program: &&Program| {
+        program.reached.contains(&caller)
+            && !model.is_launched(program)
+            && (program.pattern != Pattern::None || model.communicates(program))
+    };
+    let sureness =
+        if model.programs.iter().any(is_parallel) { Confidence::Certain } else { Confidence::Possible };
     let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
+        .confidence(sureness)
         .here("each rank writes")
         .help("let rank 0 write it: `if hvd.rank() == 0:`, or put the rank into its name")
         .in_scope(model.facts.scope_name(caller));
@@ -84,8 +183,20 @@ fn all_but_one(guard: &Guard) -> bool {
         && guard.0.iter().all(|own| !own.holds && matches!(own.atom, Atom::Is(Number::World, _)))
 }
 
-/// What a call writes to, if it writes a file of its own; as far as the paths can be seen.
-fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
+/// What a call that writes files does.
+enum Written {
+    /// It writes a file of its own, to one of these paths as far as they can be seen.
+    To(Vec<Place>),
+    /// All ranks may do so, or the file is another call's.
+    Harmless,
+    /// It fetches a file.
+    Fetched,
+    /// The file system is asked before.
+    IfMissing,
+}
+
+/// What a call does that writes a file; `None` if it writes none.
+fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
     let facts = model.facts;
     let call = facts.module(file).call(id);
     if call.kind != CallKind::Expression {
@@ -93,7 +204,7 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
     }
     let first = || call.arguments.first().map(|argument| (file, argument.value));
     if facts.opens_for_writing(file, call) {
-        return Some(first().into_iter().collect());
+        return Some(Written::To(first().into_iter().collect()));
     }
     let mut effects = EffectSet::NONE;
     for edge in facts.callees(file, id) {
@@ -108,9 +219,10 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
         returned.is_some_and(|class| facts.library.kind_of_class(class) == Kind::SummaryWriter)
             && symbol.parameter(DIRECTORY).is_some()
     });
-    // A file that is read too is a download: every rank needs it.
+    if !is_writer && !effects.contains(Effect::WritesFile) {
+        return None;
+    }
     let by_all = [
-        Effect::ReadsFile,
         Effect::Idempotent,
         Effect::Trains,
         Effect::Evaluates,
@@ -119,14 +231,18 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
         Effect::Spawns,
         Effect::Exits,
     ];
-    let writes = is_writer || effects.contains(Effect::WritesFile);
-    if !writes
-        || by_all.into_iter().any(|effect| effects.contains(effect))
+    if by_all.into_iter().any(|effect| effects.contains(effect))
         || is_of_open_file(model, file, call)
         || is_told_once(model, file, id)
-        || is_checked(model, file, call)
     {
-        return None;
+        return Some(Written::Harmless);
+    }
+    // A file that is read too is a download: every rank needs it.
+    if effects.contains(Effect::ReadsFile) {
+        return Some(Written::Fetched);
+    }
+    if is_checked(model, file, call) {
+        return Some(Written::IfMissing);
     }
     let mut paths: Vec<Place> = Vec::new();
     if let Some(receiver) = facts.receiver(file, call) {
@@ -144,6 +260,11 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
             paths.push((file, receiver));
         }
     }
+    let mut symbols = facts.called_symbols(file, id);
+    match symbols.find_map(|symbol| facts.argument(file, call, symbol, DESTINATION)) {
+        Some(destination) => return Some(Written::To(vec![(file, destination.value)])),
+        None => {}
+    }
     match first() {
         Some(first) if call.arguments[0].passing == crate::semantic::Passing::Positional => {
             paths.insert(0, first);
@@ -156,8 +277,11 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
             .into_iter()
             .any(|kind| facts.may_be(file, value, kind))
     });
-    Some(paths)
+    Some(Written::To(paths))
 }
+
+/// The parameter of functions that copy.
+const DESTINATION: &str = "dst";
 
 /// The parameter of summary writers that write somewhere.
 const DIRECTORY: &str = "logdir";
@@ -196,20 +320,8 @@ fn is_checked(model: &Model<'_>, file: FileId, call: &Call) -> bool {
     })
 }
 
-/// Whether a call writes a model's weights, or a checkpoint.
-fn writes_model(model: &Model<'_>, file: FileId, call: &Call) -> bool {
-    let facts = model.facts;
-    let of_training = |value| {
-        [Kind::Model, Kind::Checkpoint, Kind::CheckpointManager, Kind::Saver]
-            .into_iter()
-            .any(|kind| facts.may_be(file, value, kind))
-    };
-    facts.receiver(file, call).is_some_and(of_training)
-        || call.arguments.iter().any(|argument| of_training(argument.value))
-}
-
 /// The paths that the programs read. What is put there is input, which every rank needs.
-fn inputs(model: &Model<'_>) -> FxHashSet<Key> {
+pub(super) fn inputs(model: &Model<'_>) -> FxHashSet<Key> {
     let facts = model.facts;
     let mut found = FxHashSet::default();
     for caller in model.callers() {

@@ -10,7 +10,7 @@ use codespan_reporting::term::{self, Config, termcolor};
 
 use super::paint::{Ink, Painted};
 use super::sanitize::{Visible, visible, visible_line};
-use super::{Options, Report, Sources, concise, patch};
+use super::{Options, Report, Sources, concise, patch, proofs};
 use crate::finding::{Confidence, Finding, Label, Level, Location};
 use crate::project::{CellNumber, FileId};
 
@@ -50,6 +50,9 @@ pub(super) fn write(
             writeln!(out, "{}", concise::suppressed(reported, reason, sources, options.color))?;
         }
         writeln!(out)?;
+    }
+    if let Some(proofs) = &report.proofs {
+        proofs::write(proofs, sources, options.color, out)?;
     }
     let ink = if report.findings.is_empty() { Ink::Added } else { Ink::Bold };
     writeln!(out, "{}", Painted { text: &summary(report), ink, color: options.color })

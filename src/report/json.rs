@@ -1,5 +1,7 @@
 //! The tool's own machine format, version 1.
 
+mod proofs;
+
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -16,6 +18,9 @@ struct Log<'a> {
     /// By path, position, code and message.
     findings: Vec<Entry<'a>>,
     summary: Summary,
+    /// What is proven of the ranks of each program that uses Horovod, where `--verbose` asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proofs: Option<Vec<proofs::Program<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -115,6 +120,7 @@ pub(super) fn write(report: &Report, sources: &Sources<'_>, out: &mut dyn Write)
             known: report.known.len(),
             fixed: report.fixed.map(|fixed| fixed.findings),
         },
+        proofs: report.proofs.as_ref().map(|proofs| proofs::programs(proofs, sources)),
     };
     serde_json::to_writer_pretty(&mut *out, &log)?;
     writeln!(out)

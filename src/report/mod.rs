@@ -20,6 +20,7 @@ mod patch;
 mod platform;
 pub mod programs;
 pub mod programs_picture;
+pub mod proofs;
 mod rdjson;
 mod sanitize;
 mod sarif;
@@ -33,6 +34,7 @@ use std::io::{self, Write};
 
 use crate::finding::{Applicability, Finding, Level};
 use crate::project::Documents;
+use crate::ranks::Proof;
 
 pub use crate::project::SourceControl;
 pub use fingerprint::fingerprints;
@@ -66,6 +68,8 @@ pub struct Report {
     pub hidden: Vec<Reported>,
     /// What was fixed, where fixing was asked for.
     pub fixed: Option<Fixed>,
+    /// What is proven of the ranks of the programs that use Horovod, where that was asked for.
+    pub proofs: Option<Vec<Proof>>,
 }
 
 /// What becomes of a finding.

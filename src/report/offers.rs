@@ -31,9 +31,7 @@ impl Offers {
     pub fn at(&self, finding: &Finding) -> Option<&Offer> {
         self.0.get(&key(finding))
     }
-}
 
-impl Offers {
     /// The same offers with other places and edits. Those that lose an edit, or whose edits then contradict each
     /// other, are gone.
     #[must_use]

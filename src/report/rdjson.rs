@@ -43,7 +43,7 @@ struct Code {
 #[derive(Serialize)]
 struct Suggestion<'a> {
     range: Span,
-    text: std::borrow::Cow<'a, str>,
+    text: &'a str,
 }
 
 /// Writes one object and a line feed.
@@ -88,7 +88,7 @@ fn suggestion<'a>(finding: &Finding, offers: &'a Offers, sources: &Sources<'_>) 
     let is_whole = edits.files().count() == 1;
     is_whole.then(|| Suggestion {
         range: range(Location { file, range: edit.range }, sources),
-        text: sources.physical_content(file, &edit.content),
+        text: &edit.content,
     })
 }
 

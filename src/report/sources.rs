@@ -1,6 +1,5 @@
 //! People's positions: from bytes of a document to lines and columns.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -210,26 +209,6 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The text that lines and columns of machines' formats are counted in: that of the file as it is on the disk,
-    /// without its byte order mark. [`Self::physical`], [`Self::physical_bytes`] and [`Self::physical_content`] are
-    /// all that these formats know of where a place really is.
-    #[must_use]
-    pub fn physical(&self, file: FileId) -> &'a str {
-        self.text(file)
-    }
-
-    /// Where a location is in [`Self::physical`].
-    #[must_use]
-    pub fn physical_bytes(&self, location: Location) -> Range<usize> {
-        self.bytes(location)
-    }
-
-    /// What has to be written into [`Self::physical`] so that the file then has `content` there.
-    #[must_use]
-    pub fn physical_content<'c>(&self, _file: FileId, content: &'c str) -> Cow<'c, str> {
-        Cow::Borrowed(content)
-    }
-
     /// What a reader that takes every file for UTF-8 reads, with the byte order mark.
     #[must_use]
     pub fn as_utf8(&self, file: FileId) -> &'a str {
@@ -237,10 +216,10 @@ impl<'a> Sources<'a> {
         document.as_utf8.as_deref().unwrap_or(&document.text)
     }
 
-    /// The lines and columns of bytes of [`Self::physical`].
+    /// The lines and columns of bytes of [`Self::text`].
     #[must_use]
-    pub fn physical_span(&self, file: FileId, bytes: Range<usize>, columns: Columns) -> Span {
-        let text = self.physical(file);
+    pub fn span_of_bytes(&self, file: FileId, bytes: Range<usize>, columns: Columns) -> Span {
+        let text = self.text(file);
         let starts = self.lines(file).line_starts();
         let position = |byte: usize| {
             let line = starts.partition_point(|start| start.to_usize() <= byte);
@@ -253,13 +232,7 @@ impl<'a> Sources<'a> {
     /// The lines and columns of a location as machines are told them.
     #[must_use]
     pub fn machine_span(&self, location: Location, columns: Columns) -> Span {
-        self.physical_span(location.file, self.physical_bytes(location), columns)
-    }
-
-    /// The bytes of a line (1-based) of [`Self::physical`] without its end; `None` behind the last line.
-    #[must_use]
-    pub fn physical_line(&self, file: FileId, line: usize) -> Option<Range<usize>> {
-        self.line(file, line)
+        self.span_of_bytes(location.file, self.bytes(location), columns)
     }
 
     /// The bytes of a line (1-based) without its end; `None` behind the last line.

@@ -135,6 +135,47 @@ fn a_line_comes_behind_the_docstring() {
 }
 
 #[test]
+fn lines_above_a_statement_leave_it_its_comments() {
+    let above =
+        |text: &str| rewritten(text, |source| source.above(statement(&source, "for"), &["flag = False"]));
+    assert_eq!(
+        above("a\n# one\n# two\nfor b in c:\n    d\n"),
+        "a\nflag = False\n# one\n# two\nfor b in c:\n    d\n"
+    );
+    assert_eq!(
+        above("if a:\r\n  # one\r\n  for b in c: d\r\n"),
+        "if a:\r\n  flag = False\r\n  # one\r\n  for b in c: d\r\n"
+    );
+    // Of what came before, or no comments.
+    assert_eq!(above("# one\n\nfor b in c: d\n"), "# one\n\nflag = False\nfor b in c: d\n");
+    assert_eq!(
+        above("a = '''\n# one'''\nfor b in c: d\n"),
+        "a = '''\n# one'''\nflag = False\nfor b in c: d\n"
+    );
+    assert_eq!(
+        above("if a:\n    a\n    # one\nfor b in c: d\n"),
+        "if a:\n    a\n    # one\nflag = False\nfor b in c: d\n"
+    );
+}
+
+#[test]
+fn the_step_of_indentation_is_that_of_the_place() {
+    assert_eq!(
+        guarded("def f():\n  return 1\n\ndef g():\n    print(a)\n", "print"),
+        "def f():\n  return 1\n\ndef g():\n    if hvd.rank() == 0:\n        print(a)\n"
+    );
+}
+
+#[test]
+fn what_leaves_a_block_takes_its_comments_along() {
+    let dedented = rewritten("with a:\n    b\n    # why\n    c\n", |source| {
+        let (block, moved) = (statement(&source, "with"), statement(&source, "c"));
+        source.dedent(block, &[moved], "d").expect("it stands on a line of its own")
+    });
+    assert_eq!(dedented, "with a:\n    b\nd\n# why\nc\n");
+}
+
+#[test]
 fn expressions_are_scaled() {
     let scaled = |text: &str| {
         rewritten(text, |source| source.multiply(source.module.statements[0].range, "hvd.size()"))

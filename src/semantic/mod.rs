@@ -6,27 +6,35 @@
 //! per scope (`flow`). What control and names do is answered here; what a value *is* needs the other modules
 //! and is answered by `program`.
 
+mod binding;
+mod call;
 mod flow;
+mod function;
 mod id;
+mod import;
 mod lower;
 mod module;
 mod names;
 mod reaching;
+mod scope;
 mod ssa;
+mod statement;
 mod symbols;
 #[cfg(test)]
 mod tests;
 mod value;
 
+pub use binding::{Definition, DefinitionKind, Store, StoreKey, Use};
+pub use call::{Argument, Call, CallKind, Passing};
 pub use flow::{Block, Branch, BranchKind, ControlDependence, Dependence, Detour, Flow, Stretch};
+pub use function::{Class, Function, Parameter, ParameterKind};
 pub use id::{BlockId, CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, StatementId, ValueId};
-pub use module::{
-    Argument, Call, CallKind, Class, Clause, Definition, DefinitionKind, Function, Import, Imported, Module,
-    Parameter, ParameterKind, Passing, Scope, ScopeKind, SideEffect, Statement, StatementKind, Store,
-    StoreKey, Suite, Symbol, SyntaxError, Use,
-};
+pub use import::{Import, Imported};
+pub use module::{Module, SideEffect, SyntaxError};
 pub use names::Names;
 pub use reaching::Reaching;
+pub use scope::{Scope, ScopeKind, Symbol};
+pub use statement::{Clause, Statement, StatementKind, Suite};
 pub use value::{
     Bounds, BuiltinType, Constant, Container, Element, Evaluation, Method, Operator, Role, Value, Variable,
 };

@@ -5,8 +5,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::flow::Detour;
 use super::id::{BlockId, ScopeId};
-use super::module::{Definition, Module};
 use super::value::Variable;
+use super::{Definition, Module};
 
 /// The uses and definitions of one scope's own variables.
 #[derive(Debug)]

@@ -66,6 +66,9 @@ enum Arrival {
 
 const OPEN: u32 = u32::MAX;
 
+/// So many blocks are a long way.
+const LONG: usize = 16;
+
 /// Definitions with their times.
 type Log = SmallVec<[(u32, Content); 2]>;
 
@@ -238,10 +241,19 @@ impl Ssa {
         &log[start..end]
     }
 
-    pub fn lookup(&self, mut block: BlockId, place: Place) -> Found {
-        loop {
+    /// What `place` holds at the end of what has been read of `block`. Of variables that is noted on long ways, so that
+    /// those who come after don't go them again.
+    pub fn lookup(&mut self, mut block: BlockId, place: Place) -> Found {
+        let mut passed: SmallVec<[BlockId; 4]> = SmallVec::new();
+        for step in 1_usize.. {
             if let Some(content) = self.content(block, place) {
+                for block in passed {
+                    self.set(block, place, content);
+                }
                 return Found::Content(content);
+            }
+            if step.is_multiple_of(LONG) && matches!(place, Place::Name(_)) {
+                passed.push(block);
             }
             block = match &self.arrivals[block.index()] {
                 Arrival::Entry => return Found::AtEntry,
@@ -265,6 +277,7 @@ impl Ssa {
                 }
             };
         }
+        unreachable!("every way leads to the entry")
     }
 
     /// Makes `phi` the value of `place` at the beginning of `block`; its operands are asked for at the end.

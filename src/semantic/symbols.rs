@@ -5,8 +5,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Symbol;
 use super::id::{NameId, ScopeId};
-use super::module::Symbol;
 use super::names::Names;
 use super::value::Variable;
 use crate::syntax::ast::visitor::{self, Visitor};

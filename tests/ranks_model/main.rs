@@ -71,7 +71,9 @@ fn compare(broadcasts: Broadcasts, is_right: impl Fn(&BTreeSet<Fault>, &BTreeSet
         let examined: Vec<&Program> = judged.iter().map(|(program, _)| *program).collect();
         for ((program, wrong), found) in judged.iter().zip(found(&examined)) {
             let mut seen = seen.borrow_mut();
-            wrong.iter().for_each(|&fault| *seen.entry(Some(fault)).or_default() += 1);
+            for &fault in wrong {
+                *seen.entry(Some(fault)).or_default() += 1;
+            }
             *seen.entry(None).or_default() += usize::from(wrong.is_empty());
             prop_assert!(is_right(wrong, &found), "goes wrong: {wrong:?}, found: {found:?} in {program:?}");
         }

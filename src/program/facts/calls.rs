@@ -5,7 +5,7 @@ use super::super::numbering::{Lists, Numbering};
 use super::super::object::{Literal, Object};
 use super::super::solver::{CallEdge, Caller, Solution, Via};
 use super::Facts;
-use crate::api::{Effect, EffectSet, Symbol};
+use crate::api::{Effect, EffectSet, Kind, Symbol};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, ScopeKind, Value, ValueId};
 
@@ -152,8 +152,10 @@ impl<'a> Facts<'a> {
     /// Whether a call is `open`.
     #[must_use]
     pub fn opens(&self, file: FileId, call: &Call) -> bool {
-        let open = self.library.lookup("builtins.open");
-        self.objects(file, call.callee).any(|(_, object)| open.is_some() && self.symbol(object) == open)
+        self.objects(file, call.callee).any(|(_, object)| {
+            let symbol = self.symbol(object).filter(|symbol| symbol.has(Effect::ReadsFile));
+            symbol.is_some() && symbol == self.library.lookup("builtins.open")
+        })
     }
 
     /// Whether a call is `open` with a mode that writes.
@@ -172,6 +174,18 @@ impl<'a> Facts<'a> {
                 _ => false,
             })
         })
+    }
+
+    /// Whether a call is one of, or is given, a model or what keeps its weights in files.
+    #[must_use]
+    pub fn concerns_weights(&self, file: FileId, call: &Call) -> bool {
+        let keeps_weights = |value| {
+            [Kind::Model, Kind::Checkpoint, Kind::CheckpointManager, Kind::Saver]
+                .into_iter()
+                .any(|kind| self.may_be(file, value, kind))
+        };
+        self.receiver(file, call).is_some_and(keeps_weights)
+            || call.arguments.iter().any(|argument| keeps_weights(argument.value))
     }
 
     /// The function or lambda whose code a scope is.

@@ -5,12 +5,12 @@ use rustc_hash::FxHashMap;
 use super::super::hierarchy::{Ancestor, Hierarchy};
 use super::super::modules::{ClassRef, Modules};
 use super::super::numbering::{Lists, Numbering};
-use super::super::object::{ExternalId, Name, NodeId, Object, ObjectId};
+use super::super::object::{ExternalId, Literal, Name, NodeId, Object, ObjectId};
 use super::super::solver::Solution;
 use super::Facts;
 use crate::api::{Kind, Library, Role, Symbol};
 use crate::project::FileId;
-use crate::semantic::{CallId, Value, ValueId};
+use crate::semantic::{CallId, Constant, Value, ValueId};
 
 /// A place where the program makes an object of a kind that rules act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +118,15 @@ impl<'a> Facts<'a> {
     pub fn is_unknown(&self, file: FileId, value: ValueId) -> bool {
         let objects = self.solution.values(file, value);
         objects.is_empty() || objects.contains(&ObjectId::UNKNOWN)
+    }
+
+    /// Whether a value is always `None`.
+    #[must_use]
+    pub fn is_none(&self, file: FileId, value: ValueId) -> bool {
+        matches!(self.module(file).value(value).value, Value::Constant(Constant::None)) || {
+            let mut objects = self.objects(file, value).peekable();
+            objects.peek().is_some() && objects.all(|(_, object)| object == Object::Literal(Literal::None))
+        }
     }
 
     /// What the library knows of the thing that an object is or is an instance of.

@@ -1,24 +1,35 @@
 //! What the model asks of single calls and conditions to tell whether they communicate.
 
+use rustc_hash::FxHashSet;
+
 use super::super::guards::{Atom, Key, Literal};
 use super::super::model::Model;
-use super::super::values::is_distributed_object;
+use super::super::values::{Cause, is_distributed_object};
 use crate::api::{Effect, Kind, Symbol};
-use crate::program::{CallEdge, LoopKind, Object, ObjectId, Place, Via};
+use crate::finding::Confidence;
+use crate::program::{CallEdge, Caller, LoopKind, Object, ObjectId, Place, Via};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, CallKind, Role, ValueId};
+use crate::semantic::{Call, CallId, CallKind, Operator, Role, Value, ValueId};
 
 impl Model<'_> {
+    /// Whether a scope's code communicates.
+    #[must_use]
+    pub fn code_communicates(&self, caller: Caller) -> bool {
+        self.comms.of_scope(caller).is_some_and(|body| self.comms.communicates(body))
+    }
+
     /// Whether a call only hands a function on to be called later: a decorator, `tf.function(step)`.
     #[must_use]
     pub fn only_wraps(&self, edge: &CallEdge) -> bool {
         let (file, Some(call)) = (edge.caller.file, edge.call) else { return false };
         edge.via == Via::Library
             && (self.facts.module(file).call(call).kind == CallKind::Decorator
-                || self
-                    .facts
-                    .called_symbols(file, call)
-                    .any(|symbol| symbol.has(Effect::Traces) || symbol.has(Effect::KeepsLength)))
+                || self.facts.called_symbols(file, call).any(|symbol| {
+                    let class = self.facts.library.returned_class(symbol).unwrap_or(symbol);
+                    symbol.has(Effect::Traces)
+                        || symbol.has(Effect::KeepsLength)
+                        || self.facts.library.kind_of_class(class) == Kind::Estimator
+                }))
     }
 
     /// Whether a condition says something of the rank's number alone.
@@ -29,6 +40,68 @@ impl Model<'_> {
         !yes.is_all() && yes.0.iter().all(is_number) && {
             let no = self.literals(condition, false);
             !no.is_all() && no.0.iter().all(is_number)
+        }
+    }
+
+    /// How sure it is that a condition that differs decides otherwise on another rank: data of the rank's own decide
+    /// where a comparison or a function asks for them, not where something that came by them is asked whether it is
+    /// there at all.
+    #[must_use]
+    pub fn sureness(&self, condition: Place, cause: Cause) -> Confidence {
+        match cause {
+            Cause::Rank => Confidence::Certain,
+            Cause::Data if self.is_computed(condition, &mut FxHashSet::default()) => Confidence::Certain,
+            _ => Confidence::Possible,
+        }
+    }
+
+    fn is_computed(&self, place: Place, seen: &mut FxHashSet<Place>) -> bool {
+        let facts = self.facts;
+        let (file, value) = place;
+        if self.difference(place).is_none() || !seen.insert(place) {
+            return false;
+        }
+        match facts.module(file).value(value).value {
+            Value::Operator { operator: Operator::Not, left, .. } => self.is_computed((file, left), seen),
+            Value::Operator { .. } => self.is_local(place, &mut FxHashSet::default()),
+            Value::Call(call)
+                if facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Trains)) =>
+            {
+                false
+            }
+            Value::Call(call) if facts.called_functions(file, call).next().is_none() => {
+                self.is_local(place, &mut FxHashSet::default())
+            }
+            Value::Attribute { base, narrowed, .. } => {
+                let mut stored = facts.influence().operands(place);
+                stored
+                    .any(|from| (narrowed.is_some() || from != (file, base)) && self.is_computed(from, seen))
+            }
+            Value::Item { .. } | Value::Unpack { .. } | Value::Iteration(_) => false,
+            _ => facts.influence().operands(place).any(|from| self.is_computed(from, seen)),
+        }
+    }
+
+    /// Whether something that is each rank's own goes into a value, and not what ranks agree on where there are several
+    /// of them: `hvd.allreduce(loss) if hvd.size() > 1 else loss`.
+    fn is_local(&self, place: Place, seen: &mut FxHashSet<Place>) -> bool {
+        let facts = self.facts;
+        let (file, value) = place;
+        if self.difference(place).is_none() || !seen.insert(place) {
+            return false;
+        }
+        let is_agreed = |&part: &ValueId| facts.gives((file, part), &[Effect::Agrees]);
+        let mut parts = facts.influence().operands(place).filter(|&from| self.difference(from).is_some());
+        match &facts.module(file).value(value).value {
+            Value::Phi(alternatives) if alternatives.iter().any(is_agreed) => false,
+            Value::Operator { .. } | Value::Phi(_) | Value::Call(_) => {
+                let mut parts = parts.peekable();
+                parts.peek().is_none() || parts.any(|part| self.is_local(part, seen))
+            }
+            Value::Cell(_) | Value::Parameter(..) | Value::Import(_) => {
+                parts.any(|part| self.is_local(part, seen))
+            }
+            _ => true,
         }
     }
 

@@ -176,6 +176,10 @@ impl<'w, 'c> Walk<'w, 'c> {
         }
         bodies.sort_unstable();
         bodies.dedup();
+        // Which of several functions is meant can't be seen: that it is one that communicates is a guess.
+        if bodies.len() > 1 && bodies.iter().any(|&body| !self.comms.communicates(body)) {
+            bodies.clear();
+        }
         bodies.retain(|&body| *self.comms.node(body) != Node::End(Ending::Returns));
         for event in own.into_iter().take(1) {
             let event = self.comms.event(event);

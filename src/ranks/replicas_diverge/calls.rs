@@ -7,7 +7,7 @@ use super::super::values::{Cause, Difference};
 use super::{Manner, Replicas};
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Location;
-use crate::program::{Caller, ObjectId, Place};
+use crate::program::{Caller, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, CallKind, Passing, Store, StoreKey, Value, ValueId};
 
@@ -36,6 +36,7 @@ impl Replicas<'_, '_> {
         }
         if symbols.is_empty() {
             found.extend(self.of_unknown(file, id));
+            found.extend(self.handed_away(file, id));
         }
         if let Some(steps) = self.steps.get(&(file, id)).cloned() {
             let broadcasts = self.is_broadcast_by_callback(file, id);
@@ -139,6 +140,15 @@ impl Replicas<'_, '_> {
                 // `checkpoint.restore(path)`
                 changed = self.behind(&[(file, receiver)]);
             }
+            // Which file it is may be put together of anything; that it is another one is known of the rank's number.
+            let worst = worst.filter(|own| own.cause == Cause::Rank || !symbol.has(Effect::LoadsWeights));
+            if symbol.has(Effect::LoadsWeights) {
+                // Counters beside a model are loaded for the loop, which the model of the ranks asks for itself.
+                changed.retain(|&own| facts.kind(self.objects[own]) != Some(Kind::Variable));
+                if !self.trains_behind(file, id) {
+                    return Some(all_equal(changed));
+                }
+            }
             return Some(self.assigned(&changed, worst, at, true));
         }
         if !symbol.has(Effect::UpdatesState)
@@ -153,6 +163,28 @@ impl Replicas<'_, '_> {
             return Some(self.assigned(&changed, worst, at, replaces));
         }
         None
+    }
+
+    /// `other_library.broadcast_variables(model.variables)`: what a library that nobody knows does to the variables that
+    /// it is handed may be a broadcast.
+    fn handed_away(&self, file: FileId, id: CallId) -> Option<Changes> {
+        let facts = self.model.facts;
+        let module = facts.module(file);
+        let is_library = facts
+            .callees(file, id)
+            .iter()
+            .any(|edge| matches!(facts.solution.object(edge.callee), Object::External(_)));
+        let variables = module.call(id).arguments.iter().filter_map(|argument| {
+            match module.value(argument.value).value {
+                Value::Attribute { base, .. } => Some((file, base)),
+                _ => None,
+            }
+        });
+        let variables: Vec<Place> = variables.filter(|_| is_library).collect();
+        let owners = variables.into_iter().flat_map(|(file, base)| facts.solution.values(file, base));
+        let changes: Changes =
+            owners.filter_map(|own| Some((*self.numbers.get(own)?, Change::EQUAL))).collect();
+        (!changes.is_empty()).then_some(changes)
     }
 
     /// `optimizer.learning_rate.assign(rate)`, `for weight in model.weights: weight.assign(value)`: a method of

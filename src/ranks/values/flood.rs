@@ -8,7 +8,10 @@ use super::{Cause, Difference, Values, is_distributed};
 use crate::api::{Effect, Kind};
 use crate::program::{Caller, Facts, Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, CallId, Element, StatementKind, StoreKey, Value, ValueId};
+use crate::semantic::{
+    BlockId, BranchKind, BuiltinType, CallId, Element, Method, Operator, StatementKind, StoreKey, Value,
+    ValueId,
+};
 
 /// Follows differences from one value to the next.
 pub(super) struct Flood<'f, 'a> {
@@ -95,6 +98,19 @@ impl<'f, 'a> Flood<'f, 'a> {
         }
     }
 
+    /// Whether values are one and the same, but for what only shows or hands it on: `tqdm(batches)` and `batches`.
+    fn are_one(&self, file: FileId, values: &[ValueId]) -> bool {
+        let bare = |value: ValueId| {
+            let next = |&place: &Place| {
+                lengths::handed_on(self.facts, place).or_else(|| lengths::enumerated(self.facts, place))
+            };
+            std::iter::successors(Some((file, value)), next).take(8).last()
+        };
+        values
+            .split_first()
+            .is_some_and(|(&first, others)| others.iter().all(|&own| bare(own) == bare(first)))
+    }
+
     /// An element of what a function returns that turned out to differ itself.
     fn next_unpacked(&mut self) -> Option<Place> {
         let index = self.unpacked.iter().position(|&(place, _)| self.unpacks_differing(place))?;
@@ -104,7 +120,10 @@ impl<'f, 'a> Flood<'f, 'a> {
     }
 
     fn insert(&mut self, place: Place, own: Difference, queue: &mut VecDeque<Place>) {
-        if self.values.differing.contains_key(&place) || agrees(self.facts, place) {
+        if self.values.differing.contains_key(&place)
+            || agrees(self.facts, place)
+            || own.cause == Cause::Data && asks_for_form(self.facts, place)
+        {
             return;
         }
         self.values.differing.insert(place, own);
@@ -210,9 +229,16 @@ impl<'f, 'a> Flood<'f, 'a> {
         if let Some(own) = own.filter(|own| own.kind == BranchKind::If) {
             found.extend(self.blocks.choice_around(file, own.range).map(|value| (file, value)));
         }
+        // `batches = tqdm(batches)`
+        found.retain(|&(file, value)| match &facts.module(file).value(value).value {
+            Value::Phi(parts) => !self.are_one(file, parts),
+            _ => true,
+        });
         if returns
             && let Some(function) = facts.function_of(caller)
-            && module.function(function.function).returns.len() > 1
+            && let own = &module.function(function.function).returns
+            && own.len() > 1
+            && !self.are_one(file, own)
         {
             let calls =
                 facts.incoming(function).iter().filter_map(|edge| Some((edge.caller.file, edge.call?)));
@@ -223,7 +249,7 @@ impl<'f, 'a> Flood<'f, 'a> {
 }
 
 /// Whether a value is the same on all ranks whatever it is computed from.
-fn agrees(facts: &Facts<'_>, place: Place) -> bool {
+pub(in crate::ranks) fn agrees(facts: &Facts<'_>, place: Place) -> bool {
     let (file, value) = place;
     match facts.module(file).value(value).value {
         Value::Call(call) => {
@@ -234,6 +260,22 @@ fn agrees(facts: &Facts<'_>, place: Place) -> bool {
         Value::Constant(_) => true,
         Value::Attribute { base, name, .. } => lengths::measures(facts, file, base, name),
         Value::Unpack { base, index: Some(0), .. } => lengths::counts(facts, file, base),
+        _ => false,
+    }
+}
+
+/// Whether a value tells of what form another is, which data of the rank's own don't change: `gradient is None`,
+/// `'accuracy' in history`, `isinstance(batch, dict)`.
+fn asks_for_form(facts: &Facts<'_>, (file, value): Place) -> bool {
+    let module = facts.module(file);
+    match module.value(value).value {
+        Value::Instance(BuiltinType::Bool) => true,
+        Value::Operator { operator: Operator::Compare(method), right, .. } => {
+            method == Method::CONTAINS && matches!(module.value(right).value, Value::Constant(_))
+        }
+        Value::Call(call) => ["builtins.isinstance", "builtins.hasattr", "builtins.callable"]
+            .into_iter()
+            .any(|name| lengths::is_called(facts, file, call, name)),
         _ => false,
     }
 }

@@ -23,9 +23,8 @@ pub(super) fn fix(message: &str, edits: &Edits, places: Places<'_>) -> Fix {
 fn replacement(edit: &Edit, places: Places<'_>) -> SarifReplacement {
     let sources = places.sources;
     let (place, content) = clear_of_indentation(edit, sources.text(edit.location.file));
-    let content = sources.physical_content(place.file, &content).into_owned();
     SarifReplacement::builder()
-        .deleted_region(places.region(place.file, sources.physical_bytes(place)))
+        .deleted_region(places.region(place.file, sources.bytes(place)))
         .inserted_content(ArtifactContent { text: Some(content), ..ArtifactContent::default() })
         .build()
 }

@@ -52,7 +52,7 @@ impl Places<'_> {
     /// Lines and columns; 64 bits hold any of them.
     pub(super) fn region(self, file: FileId, bytes: Range<usize>) -> Region {
         let number = |number: usize| i64::try_from(number).ok();
-        let span = self.sources.physical_span(file, bytes, Columns::Utf16);
+        let span = self.sources.span_of_bytes(file, bytes, Columns::Utf16);
         Region {
             start_line: number(span.start.line),
             start_column: number(span.start.column),
@@ -63,7 +63,7 @@ impl Places<'_> {
     }
 
     fn region_with_text(self, file: FileId, bytes: Range<usize>) -> Region {
-        let text = &self.sources.physical(file)[bytes.clone()];
+        let text = &self.sources.text(file)[bytes.clone()];
         let snippet = ArtifactContent { text: Some(text.to_owned()), ..ArtifactContent::default() };
         Region { snippet: (!text.is_empty()).then_some(snippet), ..self.region(file, bytes) }
     }
@@ -71,17 +71,17 @@ impl Places<'_> {
     /// One more line on either side; `None` where the region is the whole file, as it has to be a proper superset.
     fn context(self, file: FileId, bytes: &Range<usize>) -> Option<Region> {
         let Self { sources, .. } = self;
-        let span = sources.physical_span(file, bytes.clone(), Columns::Bytes);
-        let first = sources.physical_line(file, span.start.line.saturating_sub(1).max(1))?;
-        let below = sources.physical_line(file, span.end.line + 1);
-        let last = below.or_else(|| sources.physical_line(file, span.end.line))?;
+        let span = sources.span_of_bytes(file, bytes.clone(), Columns::Bytes);
+        let first = sources.line(file, span.start.line.saturating_sub(1).max(1))?;
+        let below = sources.line(file, span.end.line + 1);
+        let last = below.or_else(|| sources.line(file, span.end.line))?;
         let around = first.start.min(bytes.start)..last.end.max(bytes.end);
         (around != *bytes).then(|| self.region_with_text(file, around))
     }
 
     /// A location with all that a reader shows of it.
     pub(super) fn location(self, location: Location, message: Option<String>) -> SarifLocation {
-        let bytes = self.sources.physical_bytes(location);
+        let bytes = self.sources.bytes(location);
         let physical = PhysicalLocation {
             artifact_location: Some(self.artifact(location.file)),
             context_region: self.context(location.file, &bytes),

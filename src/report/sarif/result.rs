@@ -92,7 +92,7 @@ impl<'a> Results<'a> {
 
     fn fingerprints(&mut self, reported: &Reported) -> BTreeMap<String, String> {
         let location = reported.finding.primary.location;
-        let region = self.places.region(location.file, self.places.sources.physical_bytes(location));
+        let region = self.places.region(location.file, self.places.sources.bytes(location));
         let hashes = self
             .hashes
             .entry(location.file)

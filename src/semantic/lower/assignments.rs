@@ -1,9 +1,9 @@
 //! Assignments and deletions: statements, and the targets of everything that binds.
 
 use super::super::id::ValueId;
-use super::super::module::{DefinitionKind, Module, StatementKind, StoreKey};
 use super::super::ssa::Key;
 use super::super::value::{Constant, Element, Method, Operator, Role, Value};
+use super::super::{DefinitionKind, Module, StatementKind, StoreKey};
 use super::Lowering;
 use crate::syntax::ast::{self, Expr, Stmt};
 use crate::syntax::{Ranged, TextRange};
@@ -169,6 +169,6 @@ impl Lowering<'_> {
         };
         self.store_part(base, part, value);
         let (statement, scope) = (self.current().statement, self.current().scope);
-        self.module.stores.push(super::super::module::Store { base, key, value, range, statement, scope });
+        self.module.stores.push(super::super::Store { base, key, value, range, statement, scope });
     }
 }

@@ -2,8 +2,8 @@
 
 use super::super::flow::{BranchKind, Stretch};
 use super::super::id::{BlockId, StatementId};
-use super::super::module::{Clause, DefinitionKind, StatementKind, Suite};
 use super::super::value::{BuiltinType, Constant, Role, Value};
+use super::super::{Clause, DefinitionKind, StatementKind, Suite};
 use super::{Loop, Lowering};
 use crate::syntax::ast::{self, Stmt};
 use crate::syntax::{Ranged, TextRange};

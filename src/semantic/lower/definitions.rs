@@ -1,11 +1,9 @@
 //! Definitions of functions and classes, and imports.
 
 use super::super::id::{ClassId, FunctionId, ImportId, StatementId, ValueId};
-use super::super::module::{
-    Class, DefinitionKind, Function, Import, Imported, ScopeKind, StatementKind, Suite,
-};
 use super::super::symbols::Opener;
 use super::super::value::{Constant, Role, Value};
+use super::super::{Class, DefinitionKind, Function, Import, Imported, ScopeKind, StatementKind, Suite};
 use super::Lowering;
 use crate::syntax::ast::{self, Expr, Stmt};
 use crate::syntax::{Ranged, TextRange};

@@ -1,8 +1,8 @@
 //! Container displays and comprehensions.
 
+use super::super::DefinitionKind;
 use super::super::flow::BranchKind;
 use super::super::id::ValueId;
-use super::super::module::DefinitionKind;
 use super::super::ssa::Key;
 use super::super::symbols::Opener;
 use super::super::value::{Constant, Container, Element, Role, Value};

@@ -2,12 +2,10 @@
 
 use super::super::flow::BranchKind;
 use super::super::id::{FunctionId, ValueId};
-use super::super::module::{
-    Argument, CallKind, DefinitionKind, Function, Passing, ScopeKind, SideEffect, StoreKey,
-};
 use super::super::ssa::Key;
 use super::super::symbols::Opener;
 use super::super::value::{Bounds, BuiltinType, Constant, Container, Method, Operator, Role, Value};
+use super::super::{Argument, CallKind, DefinitionKind, Function, Passing, ScopeKind, SideEffect, StoreKey};
 use super::Lowering;
 use crate::syntax::ast::{self, Expr, Number};
 use crate::syntax::{Ranged, TextRange, TextSize, with_stack};

@@ -2,8 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::super::Module;
 use super::super::id::ValueId;
-use super::super::module::Module;
 use super::super::value::{Element, Value};
 use super::Lowering;
 
@@ -32,7 +32,7 @@ impl Lowering<'_> {
         for store in &mut module.stores {
             store.base = resolve(store.base);
             store.value = resolve(store.value);
-            if let super::super::module::StoreKey::Item(key) = &mut store.key {
+            if let super::super::StoreKey::Item(key) = &mut store.key {
                 *key = resolve(*key);
             }
         }

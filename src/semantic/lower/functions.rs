@@ -1,10 +1,10 @@
 //! Calls, decorators and parameters.
 
 use super::super::id::{CallId, FunctionId, ValueId};
-use super::super::module::{Argument, Call, CallKind, DefinitionKind, Parameter, ParameterKind, Passing};
 use super::super::ssa::Place;
 use super::super::symbols::{LexicalId, Opener};
 use super::super::value::{Role, Value};
+use super::super::{Argument, Call, CallKind, DefinitionKind, Parameter, ParameterKind, Passing};
 use super::Lowering;
 use crate::syntax::{TextRange, ast};
 

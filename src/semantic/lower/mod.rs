@@ -16,11 +16,11 @@ use rustc_hash::FxHashMap;
 
 use super::flow::{Branch, BranchKind, Flow};
 use super::id::{BlockId, ClassId, FunctionId, NameId, ScopeId, StatementId, ValueId};
-use super::module::{Module, Scope, ScopeKind, Suite, SyntaxError};
 use super::names::Names;
 use super::ssa::{Content, Key, Place, Ssa};
 use super::symbols::{LexicalId, Symbols};
 use super::value::{Constant, Evaluation, Value, Variable};
+use super::{Module, Scope, ScopeKind, Suite, SyntaxError};
 use crate::syntax::{self, TextRange};
 
 /// The compact form of a module.

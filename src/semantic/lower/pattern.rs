@@ -1,7 +1,7 @@
 //! The patterns of `match`.
 
+use super::super::DefinitionKind;
 use super::super::id::ValueId;
-use super::super::module::DefinitionKind;
 use super::super::value::{Role, Value};
 use super::Lowering;
 use crate::syntax::ast::{self, Pattern};

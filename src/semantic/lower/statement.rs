@@ -1,8 +1,8 @@
 //! Statements.
 
 use super::super::id::StatementId;
-use super::super::module::{CallKind, DefinitionKind, Statement, StatementKind, Suite};
 use super::super::value::{BuiltinType, Constant, Role, Value};
+use super::super::{CallKind, DefinitionKind, Statement, StatementKind, Suite};
 use super::Lowering;
 use super::expression::header_range;
 use crate::syntax::ast::{Expr, Stmt};

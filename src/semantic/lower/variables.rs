@@ -1,10 +1,10 @@
 //! Variables: what a name is where it is read, and what binding it does.
 
 use super::super::id::{BlockId, NameId, ValueId};
-use super::super::module::{Definition, DefinitionKind, Module, ScopeKind, Use};
 use super::super::ssa::{Content, Found, Place};
 use super::super::symbols::{Resolution, Symbols};
 use super::super::value::{Value, Variable};
+use super::super::{Definition, DefinitionKind, Module, ScopeKind, Use};
 use super::Lowering;
 use crate::syntax::TextRange;
 
@@ -40,7 +40,7 @@ impl Lowering<'_> {
 
     /// What `place` holds at the end of what has been read of `block`; `None` if that is not known.
     pub(super) fn content_at(&mut self, block: BlockId, place: Place) -> Option<ValueId> {
-        match self.current().ssa.lookup(block, place) {
+        match self.frame().ssa.lookup(block, place) {
             Found::Content(Content::Value(value)) => Some(value),
             Found::Content(_) => None,
             Found::AtEntry => match place {
