@@ -261,6 +261,10 @@ pub enum DebugCommand {
 
 /// `hvdlint debug dataflow`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hvdlint debug dataflow train.py
+  hvdlint debug dataflow src/*.py > dataflow.jsonl")]
 pub struct DataflowArgs {
     /// Python files
     #[arg(value_name = "FILES", required = true)]

@@ -32,7 +32,11 @@ check!(UNIT, "HVD013", "unit-name", unit);
 check!(LATE, "HVD014", "late-name", late);
 check!(IMPORT, "HVD015", "import-name", import);
 check!(STATEMENT, "HVD016", "statement-name", statement);
-check!(GUARDED, "HVD017", "guarded-name", guarded);
+/// Of a group that is sure of its findings in distributed programs, too.
+static GUARDED: Check = Check {
+    rule: Rule { code: "HVD017", name: "guarded-name", group: Group::Graph, level: Level::Error, page: "" },
+    run: guarded,
+};
 
 static CHECKS: &[&Check] = &[&BAD, &WRONG, &UNIT, &LATE, &IMPORT, &STATEMENT, &GUARDED];
 static RULES: &[&Rule] =

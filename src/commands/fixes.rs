@@ -61,7 +61,7 @@ pub(super) fn show(job: Job<'_>, examined: &Examined) -> anyhow::Result<u8> {
     if global.verbose > 0 {
         let proven = mended.examined.clone().with_proofs(job.wishes);
         let proofs = proven.report.proofs.as_deref().unwrap_or_default();
-        proofs::write(proofs, &Sources::new(&proven.documents), color, &mut io::stderr().lock())?;
+        proofs::show(proofs, &Sources::new(&proven.documents), color, &mut io::stderr().lock())?;
     }
     if !global.quiet {
         let rest = mended.examined.report.findings.len();

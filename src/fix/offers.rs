@@ -1,22 +1,19 @@
 //! What reports may offer: the changes that a first round of fixes makes.
 
-use std::collections::BTreeSet;
-
 use super::original::Originals;
 use super::parcel::Parcel;
-use super::rounds::{PROOFS, round};
+use super::rounds::{PROOFS, round, spared};
 use crate::examine::{Examined, Wishes};
 use crate::finding::{Applicability, Finding};
 use crate::project::FileId;
 use crate::report::{Offer, Offers};
 
 /// The safe changes that are proved for what is reported in `examined`. Others may follow when these are made, as
-/// with `--fix`; changes of a program that can't be distributed are offered too, for whoever looks at each of them.
-/// `stdin` are the bytes of the file that standard input stands for.
+/// with `--fix`. `stdin` are the bytes of the file that standard input stands for.
 #[must_use]
 pub fn offers(examined: &Examined, wishes: Wishes<'_>, stdin: Option<(FileId, Vec<u8>)>) -> Offers {
+    let spared = spared(examined, wishes, Applicability::Safe, stdin.clone());
     let mut originals = Originals::new(&examined.project, &examined.modules, stdin);
-    let spared = BTreeSet::new();
     let round = round(examined, wishes, Applicability::Safe, &spared, &mut originals, &mut PROOFS.clone());
     Offers::new(round.admitted.iter().filter_map(offer))
 }

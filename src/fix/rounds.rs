@@ -49,6 +49,23 @@ pub fn mend(
     mend_unless(first, wishes, least, stdin, &spared)
 }
 
+/// The files that stay as they are because fixes don't lead to the distribution of their programs.
+pub(super) fn spared(
+    examined: &Examined,
+    wishes: Wishes<'_>,
+    least: Applicability,
+    stdin: Option<(FileId, Vec<u8>)>,
+) -> BTreeSet<FileId> {
+    let rule = INITIALISATION.rule.code;
+    let mut refused =
+        examined.standing.iter().filter(|finding| finding.rule.code == rule && finding.fix.is_none());
+    if refused.next().is_none() {
+        return BTreeSet::new();
+    }
+    let mended = mend_unless(examined.clone(), wishes, least, stdin, &BTreeSet::new());
+    not_distributed(&mended.examined, wishes)
+}
+
 /// The files of the programs that are to be distributed and are not in the end, without those of programs that are.
 fn not_distributed(examined: &Examined, wishes: Wishes<'_>) -> BTreeSet<FileId> {
     let rule = &INITIALISATION.rule;

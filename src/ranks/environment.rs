@@ -1,6 +1,6 @@
 //! What the environment tells a process: the same on all ranks, but for the numbers that the launcher gives each.
 
-use crate::api::{Effect, EffectSet};
+use crate::api::{Effect, EffectSet, Symbol};
 use crate::program::{Facts, Place};
 use crate::project::FileId;
 use crate::semantic::{Constant, Value, ValueId};
@@ -23,7 +23,7 @@ pub(super) fn number(facts: &Facts<'_>, (file, value): Place) -> EffectSet {
         _ => None,
     });
     let symbol = name.and_then(|name| facts.library.lookup(&format!("environment.{name}")));
-    symbol.map_or(EffectSet::NONE, |symbol| symbol.effects())
+    symbol.map_or(EffectSet::NONE, Symbol::effects)
 }
 
 fn is_environment(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {

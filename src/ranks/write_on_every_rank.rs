@@ -261,9 +261,8 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
         }
     }
     let mut symbols = facts.called_symbols(file, id);
-    match symbols.find_map(|symbol| facts.argument(file, call, symbol, DESTINATION)) {
-        Some(destination) => return Some(Written::To(vec![(file, destination.value)])),
-        None => {}
+    if let Some(destination) = symbols.find_map(|symbol| facts.argument(file, call, symbol, DESTINATION)) {
+        return Some(Written::To(vec![(file, destination.value)]));
     }
     match first() {
         Some(first) if call.arguments[0].passing == crate::semantic::Passing::Positional => {

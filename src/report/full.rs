@@ -52,7 +52,7 @@ pub(super) fn write(
         writeln!(out)?;
     }
     if let Some(proofs) = &report.proofs {
-        proofs::write(proofs, sources, options.color, out)?;
+        proofs::show(proofs, sources, options.color, out)?;
     }
     let ink = if report.findings.is_empty() { Ink::Added } else { Ink::Bold };
     writeln!(out, "{}", Painted { text: &summary(report), ink, color: options.color })

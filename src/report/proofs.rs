@@ -18,7 +18,7 @@ const PLACES: usize = 3;
 /// # Errors
 ///
 /// `out` can't be written to.
-pub fn write(proofs: &[Proof], sources: &Sources<'_>, color: bool, out: &mut dyn Write) -> io::Result<()> {
+pub fn show(proofs: &[Proof], sources: &Sources<'_>, color: bool, out: &mut dyn Write) -> io::Result<()> {
     for proof in proofs {
         let entry = visible_line(sources.path(proof.entry));
         let title = format!("{entry} on ranks with the same source, libraries, arguments and environment:");
