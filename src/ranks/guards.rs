@@ -136,7 +136,7 @@ impl Model<'_> {
         open.insert(block);
         let mut joined: Option<Guard> = None;
         let mut is_whole = true;
-        for &Dependence { branch, arm } in self.facts.control(caller).direct(block) {
+        for &Dependence { branch, arm } in self.control(caller).direct(block) {
             if open.contains(&branch) {
                 is_whole = branch == block;
                 continue;
@@ -172,10 +172,9 @@ impl Model<'_> {
         let Some(own) = self.difference(place).filter(|_| depth <= 16) else { return };
         let facts = self.facts;
         let mut other = || {
-            let of_rank = facts.gives(own.source, &[Effect::ReadsRank, Effect::ReadsLocalRank]);
             let key = self.key(place);
-            let is_told = of_rank || own.cause != Cause::Data;
-            let atom = if is_told { Atom::True(key, own.cause) } else { Atom::Varies(key) };
+            let by_rank = own.cause != Cause::Data || self.is_told_rank(place);
+            let atom = if by_rank { Atom::True(key, own.cause) } else { Atom::Varies(key) };
             found.push(Literal { atom, holds });
         };
         let (file, value) = place;
@@ -217,6 +216,13 @@ impl Model<'_> {
                 None => other(),
             },
         }
+    }
+
+    /// Whether what decides is computed from the rank's number, if only by a library: `is_chief(hvd.rank())`.
+    fn is_told_rank(&self, place: Place) -> bool {
+        let influence = self.facts.influence();
+        let is_of_rank = |own: Place| self.difference(own).is_some_and(|own| own.cause == Cause::Rank);
+        influence.operands(place).any(|own| is_of_rank(own) || influence.operands(own).any(is_of_rank))
     }
 
     /// What a comparison with the rank's number says, and whether it says so when it holds.

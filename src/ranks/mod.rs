@@ -19,6 +19,7 @@ mod callbacks;
 mod change;
 mod comms;
 mod environment;
+mod exits;
 mod file_questions;
 pub mod gradients_not_averaged;
 mod guards;

@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::blocks::Blocks;
 use super::comms::Comms;
+use super::exits::Exits;
 use super::guards::Known;
 use super::replicas_diverge::reads_that_differ;
 use super::seeds::Seeds;
@@ -39,6 +40,8 @@ pub struct Model<'c> {
     pub(super) reduced: FxHashSet<ObjectId>,
     /// Guards that were asked for before.
     pub(super) guards: Known,
+    /// Who decides what runs in code that may end the program.
+    pub(super) exits: Exits,
     /// What none of several ranks runs.
     pub unreached: Unreached,
     /// What each function communicates.
@@ -60,7 +63,8 @@ impl<'c> Model<'c> {
         let blocks = Blocks::new(facts, &files);
         let (values, seeds) = Values::new(facts, &blocks, &files, &programs);
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
-        let (reduced, unreached) = (reduced(facts, &files), Unreached::default());
+        let (reduced, exits) = (reduced(facts, &files), Exits::new(facts, &files));
+        let unreached = Unreached::default();
         let mut model = Self {
             facts,
             texts,
@@ -72,6 +76,7 @@ impl<'c> Model<'c> {
             seeds,
             reduced,
             guards,
+            exits,
             unreached,
             comms,
         };

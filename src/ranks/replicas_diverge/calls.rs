@@ -9,7 +9,7 @@ use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Location;
 use crate::program::{Caller, Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, CallKind, Passing, Store, StoreKey, Value};
+use crate::semantic::{CallId, CallKind, Passing, Store, StoreKey, Value, ValueId};
 
 impl Replicas<'_, '_> {
     pub(super) fn of_call(
@@ -187,7 +187,8 @@ impl Replicas<'_, '_> {
         (!changes.is_empty()).then_some(changes)
     }
 
-    /// `optimizer.learning_rate.assign(rate)`: a method of variables, of something that an optimizer has.
+    /// `optimizer.learning_rate.assign(rate)`, `for weight in model.weights: weight.assign(value)`: a method of
+    /// variables, of something that an optimizer or a model has.
     fn of_unknown(&mut self, file: FileId, id: CallId) -> Option<Changes> {
         let facts = self.model.facts;
         let module = facts.module(file);
@@ -195,15 +196,32 @@ impl Replicas<'_, '_> {
         let Value::Attribute { base: receiver, name, .. } = module.value(call.callee).value else {
             return None;
         };
-        let Value::Attribute { base, .. } = module.value(receiver).value else { return None };
         let method = facts.library.lookup(&format!("tensorflow.Variable.{}", module.names.text(name)))?;
+        if !method.has(Effect::UpdatesState) || !facts.is_unknown(file, receiver) {
+            return None;
+        }
+        let owners = match module.value(receiver).value {
+            Value::Attribute { base, .. } => facts.of_kind(file, base, Kind::Optimizer),
+            Value::Iteration(of) | Value::Unpack { base: of, .. } | Value::Item { base: of, .. } => {
+                return self.of_part(file, id, of);
+            }
+            _ => return None,
+        };
         let given = call.arguments.iter().filter_map(|own| self.model.difference((file, own.value)));
-        let worst = given.max_by_key(|own| own.cause).filter(|own| own.cause != Cause::Files)?;
-        let owners = facts.of_kind(file, base, Kind::Optimizer);
+        let worst = given.max_by_key(|own| own.cause).filter(|own| own.cause != Cause::Files);
         let owners: Vec<usize> = owners.iter().filter_map(|own| self.numbers.get(own).copied()).collect();
         let at = self.model.at_call(file, id);
-        (method.has(Effect::UpdatesState) && !owners.is_empty())
-            .then(|| self.assigned(&owners, Some(worst), at, false))
+        (!owners.is_empty()).then(|| self.assigned(&owners, worst, at, false))
+    }
+
+    /// A method of one of several variables.
+    fn of_part(&mut self, file: FileId, id: CallId, of: ValueId) -> Option<Changes> {
+        let call = self.model.facts.module(file).call(id);
+        let owners = self.behind(&[(file, of)]);
+        let given = call.arguments.iter().filter_map(|own| self.model.difference((file, own.value)));
+        let worst = given.max_by_key(|own| own.cause).filter(|own| own.cause != Cause::Files);
+        let at = self.model.at_call(file, id);
+        (owners.len() == 1).then(|| self.assigned(&owners, worst, at, false))
     }
 
     /// `optimizer.learning_rate = rate`

@@ -59,8 +59,12 @@ impl Replicas<'_, '_> {
             };
             for reading in readings.remove(&caller).unwrap_or_default() {
                 let changes = at(reading.block, &|end| end <= reading.end);
-                let culprit = reading.objects.iter().find_map(|&object| differs(&changes, &entry, object));
-                found.extend(culprit.map(|culprit| (reading.target, self.difference(culprit, &reading))));
+                let mut states = reading.objects.iter().map(|&object| state(&changes, &entry, object));
+                let difference = states.find_map(|state| match state {
+                    State::Differs(culprit) => Some(self.difference(culprit, &reading)),
+                    State::Equal => None,
+                });
+                found.extend(difference.map(|own| (reading.target, own)));
             }
             for block in blocks {
                 for &call in &model.blocks.of(caller, block).calls {
@@ -73,7 +77,7 @@ impl Replicas<'_, '_> {
                     for code in called {
                         let known = entries.entry(code).or_default();
                         for object in 0..self.objects.len() {
-                            if let Some(culprit) = differs(&changes, &entry, object) {
+                            if let State::Differs(culprit) = state(&changes, &entry, object) {
                                 known.entry(object).or_insert(culprit);
                             }
                         }
@@ -249,13 +253,10 @@ impl PartingBranch {
     }
 }
 
-/// What made a variable differ, if it does.
-fn differs(changes: &Changes, entry: &Differing, object: usize) -> Option<Option<Culprit>> {
+/// What a variable is like behind some changes.
+fn state(changes: &Changes, entry: &Differing, object: usize) -> State {
     let begins = entry.get(&object).map_or(State::Equal, |&culprit| State::Differs(culprit));
-    match changes.get(&object).copied().unwrap_or(Change::NONE).apply(begins) {
-        State::Equal => None,
-        State::Differs(culprit) => Some(culprit),
-    }
+    changes.get(&object).copied().unwrap_or(Change::NONE).apply(begins)
 }
 
 /// The first name that is read within a range; `uses` are sorted by where they begin.
