@@ -10,9 +10,8 @@ use super::replicas_diverge::reads_that_differ;
 use super::seeds::Seeds;
 use super::unreached::Unreached;
 use super::values::{Difference, Values};
-use crate::api::{Effect, Kind};
 use crate::finding::Location;
-use crate::program::{Caller, Facts, Literal, Object, ObjectId, Place, Program};
+use crate::program::{Caller, Facts, Literal, Object, Place, Program};
 use crate::project::FileId;
 use crate::rewrite::Texts;
 use crate::semantic::{CallId, Module};
@@ -36,8 +35,6 @@ pub struct Model<'c> {
     pub values: Values,
     /// Which random numbers are equal.
     pub seeds: Seeds,
-    /// Variables that collectives reduce.
-    pub(super) reduced: FxHashSet<ObjectId>,
     /// Guards that were asked for before.
     pub(super) guards: Known,
     /// Who decides what runs in code that may end the program.
@@ -63,7 +60,7 @@ impl<'c> Model<'c> {
         let blocks = Blocks::new(facts, &files);
         let (values, seeds) = Values::new(facts, &blocks, &files, &programs);
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
-        let (reduced, exits) = (reduced(facts, &files), Exits::new(facts, &files));
+        let exits = Exits::new(facts, &files);
         let unreached = Unreached::default();
         let mut model = Self {
             facts,
@@ -74,7 +71,6 @@ impl<'c> Model<'c> {
             blocks,
             values,
             seeds,
-            reduced,
             guards,
             exits,
             unreached,
@@ -174,22 +170,4 @@ impl<'c> Model<'c> {
     pub fn scope_of(&self, file: FileId, call: CallId) -> &'c str {
         self.facts.scope_name(Caller { file, scope: self.facts.module(file).call(call).scope })
     }
-}
-
-/// The variables that are given to collectives which don't change them: each rank gathers its own, and all of them are
-/// added up.
-fn reduced(facts: &Facts<'_>, files: &[FileId]) -> FxHashSet<ObjectId> {
-    let mut found = FxHashSet::default();
-    for &file in files {
-        let calls = &facts.module(file).calls;
-        for (id, call) in (0..).map(CallId::new).zip(calls) {
-            let reduces = facts
-                .called_symbols(file, id)
-                .any(|symbol| symbol.has(Effect::Collective) && symbol.has(Effect::Averages));
-            for argument in call.arguments.iter().filter(|_| reduces) {
-                found.extend(facts.of_kind(file, argument.value, Kind::Variable));
-            }
-        }
-    }
-    found
 }

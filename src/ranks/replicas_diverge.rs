@@ -14,7 +14,7 @@ use super::values::{Cause, Difference, Read};
 use super::{callbacks, out_of_step, ranks_check};
 use crate::api::Kind;
 use crate::finding::{Confidence, Finding, Label, Level, Location};
-use crate::program::{Caller, Creation, ObjectId, Program, TrainingLoop, way};
+use crate::program::{Caller, ObjectId, Program, TrainingLoop, way};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Flow, Module, StatementId, StatementKind};
 use crate::syntax::TextSize;
@@ -58,8 +58,8 @@ const TURNS: usize = 6;
 /// How a variable comes to differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
-    /// It is made with random numbers of each rank's own.
-    Begins,
+    /// It is made of what differs: random weights are each rank's own.
+    Begins(Cause),
     /// It is assigned a value that differs.
     Assigned(Difference),
     /// It is changed by some ranks only.
@@ -115,28 +115,13 @@ impl<'m, 'c> Replicas<'m, 'c> {
                 maker
                     .is_some_and(|maker| kinds.iter().any(|&kind| model.facts.may_be(made.file, maker, kind)))
             };
-            if made.kind == Kind::Variable
-                && !made.derived
-                && model.files.contains(&made.file)
-                && !is_part()
-                && !own.is_local(made)
+            if made.kind == Kind::Variable && !made.derived && model.files.contains(&made.file) && !is_part()
             {
                 own.number(made.object);
             }
         }
         own.training = own.scopes_that_train();
         (!own.objects.is_empty()).then_some(own)
-    }
-
-    /// Whether a variable is meant to differ: it begins with the rank's number, or is summed up over the ranks.
-    fn is_local(&self, made: &Creation) -> bool {
-        let facts = self.model.facts;
-        let call = facts.module(made.file).call(made.call);
-        let is_of_rank = call.arguments.first().is_some_and(|initial| {
-            let difference = self.model.difference((made.file, initial.value));
-            difference.is_some_and(|own| own.cause == Cause::Rank)
-        });
-        is_of_rank || self.model.reduced.contains(&made.object)
     }
 
     fn number(&mut self, object: ObjectId) -> usize {
@@ -306,7 +291,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
             _ => "the variable",
         };
         let (primary, message, level, help) = match manner {
-            Manner::Begins => {
+            Manner::Begins(_) => {
                 let training = loops(program).find(|training| training.models.contains(&own));
                 let primary = training.map_or(at, |training| self.place_of_training(program, training));
                 let message = format!(
@@ -333,8 +318,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
         let level = if self.trained.contains(&own) { level } else { Level::Warning };
         // What is not trained may be meant to hold what the rank has gathered of its own data.
         let is_own_data = match manner {
-            Manner::Begins => true,
-            Manner::Assigned(own) => own.cause != Cause::Rank,
+            Manner::Begins(cause) | Manner::Assigned(Difference { cause, .. }) => cause != Cause::Rank,
             Manner::Changed => false,
         };
         let sureness = if is_own_data && !self.trained.contains(&own) {
@@ -348,7 +332,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
             .here("differs between ranks")
             .help(help)
             .in_scope(model.facts.scope_name(scope));
-        if matches!(manner, Manner::Begins) && self.stands_for_several(own) {
+        if matches!(manner, Manner::Begins(_)) && self.stands_for_several(own) {
             finding = finding.confidence(Confidence::Possible);
         }
         let made = model.facts.made_at(own).map(|(file, call)| model.at_call(file, call));

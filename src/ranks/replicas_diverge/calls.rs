@@ -81,15 +81,19 @@ impl Replicas<'_, '_> {
                 if is_loaded || self.model.seeds.cover_weights(facts, file) {
                     Change::EQUAL
                 } else {
-                    Change::differing(self.culprit(at, Manner::Begins))
+                    Change::differing(self.culprit(at, Manner::Begins(Cause::Data)))
                 }
             }
             Some(Kind::Variable) => {
-                let initial =
-                    call.arguments.first().and_then(|first| self.model.difference((file, first.value)));
-                match initial.filter(|own| own.cause != Cause::Files) {
-                    Some(_) => Change::differing(self.culprit(at, Manner::Begins)),
-                    None => Change::EQUAL,
+                let Some(first) = call.arguments.first() else { return Change::EQUAL };
+                let initial = (file, first.value);
+                match self.model.difference(initial) {
+                    None | Some(Difference { cause: Cause::Files, .. }) => Change::EQUAL,
+                    // A variable that holds the rank's number, and nothing made of it, is meant to be the rank's own.
+                    Some(own) if own.source == initial => {
+                        Change::differing(self.culprit(at, Manner::Begins(Cause::Data)))
+                    }
+                    Some(own) => Change::differing(self.culprit(at, Manner::Begins(own.cause))),
                 }
             }
             _ => match by_rank {
