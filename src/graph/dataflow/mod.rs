@@ -7,13 +7,13 @@
 //!
 //! | file | is TensorFlow's (`tensorflow.python.autograph.pyct`) |
 //! |---|---|
-//! | [`node`] | `gast`: the tree, in the order of its fields |
-//! | [`name`] | `qual_names` |
-//! | [`activity`], [`scope`] | `static_analysis.activity` |
-//! | [`control`], [`draw`] | `cfg` |
-//! | [`solve`] | `static_analysis.reaching_definitions`, `reaching_fndefs`, `liveness` |
-//! | [`refusal`] | where those raise, and `unsupported_features_checker`: such a function is left unconverted |
-//! | [`dump`] | what `hvdlint debug dataflow` prints |
+//! | `node` | `gast`: the tree, in the order of its fields |
+//! | `name` | `qual_names` |
+//! | `activity`, `scope` | `static_analysis.activity` |
+//! | `control`, `draw` | `cfg` |
+//! | `solve` | `static_analysis.reaching_definitions`, `reaching_fndefs`, `liveness` |
+//! | `refusal` | where those raise, and `unsupported_features_checker`: such a function is left unconverted |
+//! | `dump` | what `hvdlint debug dataflow` prints |
 //!
 //! `tests/dataflow.rs` compares the two. All that is known to differ:
 //!
