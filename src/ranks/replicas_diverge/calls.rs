@@ -11,6 +11,9 @@ use crate::program::{Caller, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, CallKind, Passing, Store, StoreKey, Value, ValueId};
 
+/// How many functions and joins a rank's number is followed back through.
+const DEPTH: usize = 4;
+
 impl Replicas<'_, '_> {
     pub(super) fn of_call(
         &mut self,
@@ -90,7 +93,7 @@ impl Replicas<'_, '_> {
                 match self.model.difference(initial) {
                     None | Some(Difference { cause: Cause::Files, .. }) => Change::EQUAL,
                     // A variable that holds the rank's number, and nothing made of it, is meant to be the rank's own.
-                    Some(own) if own.source == initial => {
+                    Some(_) if self.is_rank_itself(initial, DEPTH) => {
                         Change::differing(self.culprit(at, Manner::Begins(Cause::Data)))
                     }
                     Some(own) => Change::differing(self.culprit(at, Manner::Begins(own.cause))),
@@ -100,6 +103,31 @@ impl Replicas<'_, '_> {
                 Some(own) => Change::differing(self.culprit(at, Manner::Assigned(own))),
                 None => Change::EQUAL,
             },
+        }
+    }
+
+    /// Whether a value is the number of the rank, perhaps given back by functions of the project, and nothing that is
+    /// computed from it.
+    fn is_rank_itself(&self, (file, value): Place, depth: usize) -> bool {
+        let facts = self.model.facts;
+        let module = facts.module(file);
+        let all_are = |file, values: &[ValueId]| {
+            let is_constant = |value| matches!(facts.module(file).value(value).value, Value::Constant(_));
+            let mut others = values.iter().filter(|&&value| !is_constant(value)).peekable();
+            others.peek().is_some() && others.all(|&value| self.is_rank_itself((file, value), depth - 1))
+        };
+        match &module.value(value).value {
+            _ if depth == 0 => false,
+            Value::Phi(operands) => all_are(file, operands),
+            &Value::Call(call) => {
+                facts
+                    .called_symbols(file, call)
+                    .any(|symbol| symbol.has(Effect::ReadsRank) || symbol.has(Effect::ReadsLocalRank))
+                    || facts.called_functions(file, call).any(|called| {
+                        all_are(called.file, &facts.module(called.file).function(called.function).returns)
+                    })
+            }
+            _ => false,
         }
     }
 
