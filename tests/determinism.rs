@@ -20,7 +20,7 @@ const QUESTIONS: [&[&str]; 9] = [
 /// Asks about some of the fixtures together; `.ci/run` asks about all of them.
 fn ask(question: &[&str], threads: &str) -> Run {
     let folders: Vec<String> =
-        fixtures().into_iter().step_by(6).map(|(name, _)| format!("fixtures/{name}")).collect();
+        fixtures().into_iter().step_by(14).map(|(name, _)| format!("fixtures/{name}")).collect();
     let mut arguments = [question, &["--threads", threads]].concat();
     arguments.extend(folders.iter().map(String::as_str));
     let answer = run(root(), &arguments);
@@ -41,7 +41,7 @@ fn neither_the_number_of_threads_nor_the_run_shows() {
 fn the_current_folder_does_not_show() {
     let elsewhere = tempfile::tempdir().unwrap();
     // Each question is about the whole repository, whatever the folder.
-    for (name, folder) in fixtures().into_iter().step_by(20) {
+    for (name, folder) in fixtures().into_iter().step_by(30) {
         for question in [QUESTIONS[2], QUESTIONS[4], QUESTIONS[6]] {
             let path = folder.to_str().unwrap();
             let here = run(&folder, &[question, &["."]].concat());
