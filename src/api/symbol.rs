@@ -215,6 +215,12 @@ impl Symbol {
         &self.name
     }
 
+    /// The package that it is of: its name's first part.
+    #[must_use]
+    pub fn package(&self) -> &str {
+        self.name.split('.').next().unwrap_or_default()
+    }
+
     /// Its name's last part.
     #[must_use]
     pub fn last_name(&self) -> &str {

@@ -51,6 +51,7 @@ fn all_execute(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
     }
     true
 }
+
 /// Whether a condition around a block rests on the file system or the like: while one rank writes, another may
 /// get another answer.
 fn asks_the_world(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {

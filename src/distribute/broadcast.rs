@@ -59,8 +59,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
 fn begins_equal(job: &Job<'_>) -> bool {
     let facts = job.facts;
     let seeds = |symbol: &Symbol| {
-        let package = symbol.name().split('.').next().unwrap_or_default();
-        symbol.has(Effect::SeedsRandom) && facts.library.is_training_library(package)
+        symbol.has(Effect::SeedsRandom) && facts.library.is_training_library(symbol.package())
     };
     let of_rank = |place: Place| facts.gives(place, &[Effect::ReadsRank, Effect::ReadsLocalRank]);
     job.calls().any(|(file, call)| {

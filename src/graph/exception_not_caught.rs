@@ -49,10 +49,9 @@ fn attempt(graph: &Graph<'_>, caller: Caller, id: StatementId) -> Option<Finding
     });
     let fails = |index: usize| {
         graph.facts.called_symbols(file, CallId::new(index)).any(|symbol| {
-            let package = symbol.name().split('.').next().unwrap_or_default();
             symbol.has(Effect::FailsLate)
                 || catches_operations
-                    && graph.facts.library.is_training_library(package)
+                    && graph.facts.library.is_training_library(symbol.package())
                     && !symbol.is_class()
         })
     };

@@ -9,8 +9,7 @@ impl Facts<'_> {
     /// Whether a symbol is of a library whose functions compute with values, as `NumPy` does.
     #[must_use]
     pub fn is_of_numbers(&self, symbol: &Symbol) -> bool {
-        let package = symbol.name().split('.').next().unwrap_or_default();
-        self.library.lookup(package).is_some_and(|module| module.has(Effect::ReadsValue))
+        self.library.lookup(symbol.package()).is_some_and(|module| module.has(Effect::ReadsValue))
     }
 
     /// Python's own functions that a call may call.

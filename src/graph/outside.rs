@@ -273,8 +273,7 @@ impl Graph<'_> {
             let own = match self.facts.solution.object(edge.callee) {
                 object @ Object::External(_) => match self.facts.symbol(object) {
                     Some(symbol) => {
-                        let package = symbol.name().split('.').next().unwrap_or_default();
-                        if self.facts.library.is_training_library(package) {
+                        if self.facts.library.is_training_library(symbol.package()) {
                             continue;
                         }
                         symbol.effects()

@@ -386,9 +386,7 @@ impl Model<'_> {
         }
         joined
     }
-}
 
-impl Model<'_> {
     /// Whether a call means a method that others take the place of, one of which calls it on some ranks only: in the
     /// distributed form of a class `if hvd.rank() == 0: super().save()`.
     fn is_guarded_by_override(&self, edge: &CallEdge, function: FunctionRef) -> bool {

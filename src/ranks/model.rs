@@ -123,10 +123,7 @@ impl<'c> Model<'c> {
     /// Whether a program comes to a collective.
     #[must_use]
     pub fn communicates(&self, program: &Program) -> bool {
-        program
-            .reached
-            .iter()
-            .any(|&caller| self.comms.of_scope(caller).is_some_and(|body| self.comms.communicates(body)))
+        program.reached.iter().any(|&caller| self.code_communicates(caller))
     }
 
     /// Whether a program starts its ranks itself, `horovod.spark.run(train)`: some of its code runs before them.

@@ -321,20 +321,15 @@ impl<'m, 'c> Replicas<'m, 'c> {
             Manner::Begins(cause) | Manner::Assigned(Difference { cause, .. }) => cause != Cause::Rank,
             Manner::Changed => false,
         };
-        let sureness = if is_own_data && !self.trained.contains(&own) {
-            Confidence::Possible
-        } else {
-            Confidence::Certain
-        };
+        let begins = matches!(manner, Manner::Begins(_));
+        let is_unsure = is_own_data && !self.trained.contains(&own) || begins && self.stands_for_several(own);
+        let sureness = if is_unsure { Confidence::Possible } else { Confidence::Certain };
         let scope = scope_at(model, primary);
         let mut finding = Finding::new(&CHECK.rule, level, primary, message)
             .confidence(sureness)
             .here("differs between ranks")
             .help(help)
             .in_scope(model.facts.scope_name(scope));
-        if matches!(manner, Manner::Begins(_)) && self.stands_for_several(own) {
-            finding = finding.confidence(Confidence::Possible);
-        }
         let made = model.facts.made_at(own).map(|(file, call)| model.at_call(file, call));
         if let Some(made) = made {
             finding.flow.push(Label { location: made, message: "each rank makes its own".to_owned() });

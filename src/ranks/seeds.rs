@@ -41,7 +41,7 @@ impl Seeds {
             for program in seeds.programs.iter_mut().filter(|program| program.files.contains(&file)) {
                 for symbol in facts.called_symbols(file, id) {
                     program.all |= symbol.has(Effect::SeedsAll);
-                    program.packages.insert(package(symbol).to_owned());
+                    program.packages.insert(symbol.package().to_owned());
                 }
             }
         }
@@ -52,7 +52,7 @@ impl Seeds {
     #[must_use]
     pub fn cover(&self, file: FileId, symbol: &Symbol) -> bool {
         let mut programs = self.programs.iter().filter(|program| program.files.contains(&file));
-        programs.all(|program| program.all || program.packages.contains(package(symbol)))
+        programs.all(|program| program.all || program.packages.contains(symbol.package()))
     }
 
     /// Whether initial weights of models that a file makes are the same on all ranks.
@@ -71,11 +71,6 @@ impl Seeds {
                 && symbols.peek().is_some()
                 && symbols.all(|symbol| self.cover(file, symbol))
     }
-}
-
-/// The package that a symbol is of.
-fn package(symbol: &Symbol) -> &str {
-    symbol.name().split('.').next().unwrap_or_default()
 }
 
 fn is_seed(facts: &Facts<'_>, (file, value): Place) -> bool {

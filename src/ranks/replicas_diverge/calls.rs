@@ -109,15 +109,16 @@ impl Replicas<'_, '_> {
     /// Whether a value is the number of the rank, perhaps given back by functions of the project, and nothing that is
     /// computed from it.
     fn is_rank_itself(&self, (file, value): Place, depth: usize) -> bool {
+        if depth == 0 {
+            return false;
+        }
         let facts = self.model.facts;
-        let module = facts.module(file);
         let all_are = |file, values: &[ValueId]| {
             let is_constant = |value| matches!(facts.module(file).value(value).value, Value::Constant(_));
             let mut others = values.iter().filter(|&&value| !is_constant(value)).peekable();
             others.peek().is_some() && others.all(|&value| self.is_rank_itself((file, value), depth - 1))
         };
-        match &module.value(value).value {
-            _ if depth == 0 => false,
+        match &facts.module(file).value(value).value {
             Value::Phi(operands) => all_are(file, operands),
             &Value::Call(call) => {
                 facts
