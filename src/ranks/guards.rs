@@ -375,7 +375,9 @@ impl Model<'_> {
             {
                 continue;
             }
-            if self.is_guarded_by_override(edge, function) {
+            if self.overrides.is_replaced(edge.caller.file, call, function)
+                || self.is_guarded_by_override(edge, function)
+            {
                 continue;
             }
             if let Some(around) = self.guards.scopes.get(&edge.caller) {
