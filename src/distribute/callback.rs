@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::job::Job;
 use super::keras::{Given, given};
+use super::ranked::is_for_one_rank;
 use crate::api::{Calls, Effect, EffectSet, Kind, Symbol};
 use crate::program::{Ancestor, Caller, ClassRef, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
@@ -19,7 +20,7 @@ pub(crate) struct Acts {
     pub(crate) effects: EffectSet,
     /// Its own ones change the training, or may.
     changes: bool,
-    /// Its own ones write files.
+    /// Its own ones write files, on all ranks that run it.
     writes: bool,
     /// Its own ones read the metrics that they are given.
     reads: bool,
@@ -121,7 +122,8 @@ impl Acts {
                 continue;
             }
             let summary = facts.effects().of_edge(facts, edge);
-            self.writes |= has_any(summary.effects, &WRITES);
+            let is_apart = || edge.call.is_some_and(|call| is_for_one_rank(job, caller.file, call));
+            self.writes |= has_any(summary.effects, &WRITES) && !is_apart();
             self.changes |= has_any(summary.effects, &CHANGES);
             let receiver = edge.call.and_then(|call| {
                 facts
@@ -132,7 +134,7 @@ impl Acts {
                 Some((call, receiver)) if summary.unknown => {
                     match method_of_model(job, caller.file, call, receiver, given) {
                         Some(method) => {
-                            self.writes |= has_any(method.effects(), &WRITES);
+                            self.writes |= has_any(method.effects(), &WRITES) && !is_apart();
                             self.changes |=
                                 has_any(method.effects(), &CHANGES) || method.has(Effect::UpdatesState);
                         }

@@ -1,5 +1,7 @@
 //! A name that is bound under a condition on the rank is used under that condition: on the other ranks it is unbound.
 
+mod attributes;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::guards::{Atom, Guard, Key, Literal};
@@ -37,6 +39,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
             }
         }
     }
+    found.extend(attributes::check(model));
     found
 }
 
@@ -176,8 +179,8 @@ fn comes_after(flow: &Flow, reading: &Use, definition: &Definition) -> bool {
     true
 }
 
-/// Whether two definitions are under opposite conditions, so that one of them is always made.
-fn are_complementary(missing: &[(&Definition, Vec<Literal>)]) -> bool {
+/// Whether two of several places are under opposite conditions, so that one of them is always made.
+fn are_complementary<T>(missing: &[(T, Vec<Literal>)]) -> bool {
     let single: Vec<&Literal> = missing
         .iter()
         .filter_map(|(_, literals)| match &literals[..] {
