@@ -9,7 +9,7 @@ use super::job::Job;
 use super::keras::{Given, given};
 use super::ranked::is_for_one_rank;
 use crate::api::{Calls, Effect, EffectSet, Kind, Symbol};
-use crate::program::{Ancestor, Caller, ClassRef, Object, ObjectId, Place, TrainingLoop};
+use crate::program::{Ancestor, Caller, ClassRef, Facts, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, FunctionId, StoreKey, Value, ValueId};
 
@@ -20,6 +20,8 @@ pub(crate) struct Acts {
     pub(crate) effects: EffectSet,
     /// Its own ones change the training, or may.
     changes: bool,
+    /// Its own ones communicate.
+    shares: bool,
     /// Its own ones write files, on all ranks that run it.
     writes: bool,
     /// Its own ones read the metrics that they are given.
@@ -38,11 +40,9 @@ pub(crate) enum Ranks {
 }
 
 const WRITES: [Effect; 2] = [Effect::WritesFile, Effect::WritesSummary];
-const CHANGES: [Effect; 9] = [
+const SHARES: [Effect; 3] = [Effect::Collective, Effect::Broadcasts, Effect::Averages];
+const CHANGES: [Effect; 6] = [
     Effect::SteersTraining,
-    Effect::Collective,
-    Effect::Broadcasts,
-    Effect::Averages,
     Effect::Trains,
     Effect::Minimizes,
     Effect::AppliesGradients,
@@ -66,7 +66,7 @@ impl Acts {
         }
         match object {
             Object::Instance(class, _) => {
-                for (file, function) in hooks(job, class) {
+                for (file, function) in hooks(facts, class) {
                     acts.add_hook(job, file, function);
                 }
             }
@@ -83,7 +83,7 @@ impl Acts {
     pub(crate) fn ranks(self) -> Ranks {
         let writes = self.writes || has_any(self.effects, &WRITES);
         let steers = self.effects.contains(Effect::SteersTraining);
-        let shares = has_any(self.effects, &[Effect::Collective, Effect::Broadcasts, Effect::Averages]);
+        let shares = self.shares || has_any(self.effects, &SHARES);
         match (writes, self.changes || steers || shares) {
             (true, false) => Ranks::First,
             (true, true) if steers && has_any(self.effects, &WRITES) && !self.changes => Ranks::AllApart,
@@ -124,6 +124,7 @@ impl Acts {
             let summary = facts.effects().of_edge(facts, edge);
             let is_apart = || edge.call.is_some_and(|call| is_for_one_rank(job, caller.file, call));
             self.writes |= has_any(summary.effects, &WRITES) && !is_apart();
+            self.shares |= has_any(summary.effects, &SHARES);
             self.changes |= has_any(summary.effects, &CHANGES);
             let receiver = edge.call.and_then(|call| {
                 facts
@@ -221,8 +222,7 @@ fn is_hook(name: &str) -> bool {
 }
 
 /// The hooks that a class of the project defines or inherits from others of it.
-fn hooks(job: &Job<'_>, class: ClassRef) -> Vec<(FileId, FunctionId)> {
-    let facts = job.facts;
+pub(crate) fn hooks(facts: &Facts<'_>, class: ClassRef) -> Vec<(FileId, FunctionId)> {
     let mut found = Vec::new();
     for ancestor in facts.hierarchy.order(class) {
         let Ancestor::Project(own) = ancestor else { continue };

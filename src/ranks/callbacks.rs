@@ -1,25 +1,28 @@
 //! The callbacks that `fit` is given: which ranks run them, and what they do to the others.
 
+mod own;
+
 use rustc_hash::FxHashSet;
 
 use super::guards::{Atom, Guard};
 use super::model::Model;
 use super::{out_of_step, replicas_diverge, write_on_every_rank};
-use crate::api::{Effect, EffectSet, Symbol};
+use crate::api::{Effect, EffectSet};
 use crate::distribute::{Acts, Common, Handed, Job, Ranks};
 use crate::finding::{Finding, Label, Level, Rule};
 use crate::program::{Caller, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{CallId, Element, Passing, StoreKey, Value};
+use crate::semantic::{CallId, Element, Passing, Value};
 use crate::syntax::TextRange;
+use own::Own;
 
 /// A callback of a call of `fit`.
 struct Given {
     /// What its hooks do.
     effects: EffectSet,
     ranks: Ranks,
-    /// The project's own code in it ends training.
-    stops: bool,
+    /// What the project's own code in it does.
+    own: Own,
     /// Its call, and where it is put among the callbacks under a condition.
     at: (FileId, CallId),
     guard: Guard,
@@ -31,8 +34,8 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
     for (own, callbacks) in fits(model) {
         let communicates = model.fit_communicates(own.caller.file, own.call);
         for callback in &callbacks {
-            let stops = callback.effects.contains(Effect::StopsTraining) || callback.stops;
-            let shares = callback.effects.contains(Effect::Collective);
+            let stops = callback.effects.contains(Effect::StopsTraining) || callback.own.stops;
+            let shares = callback.effects.contains(Effect::Collective) || callback.own.shares;
             if differs(callback) && shares {
                 let message = "not all ranks have this callback, which communicates with all of them";
                 let help = "give it to all ranks";
@@ -141,10 +144,22 @@ fn differs(callback: &Given) -> bool {
     !callback.guard.is_all()
 }
 
-/// Whether a callback of the library decides by metrics that are not averaged: there is no average, or it comes later.
+/// Whether a callback decides by metrics that are not averaged: there is no average, or it comes later.
 fn decides_alone(model: &Model<'_>, callback: &Given, all: &[Given]) -> bool {
+    if !callback.guard.is_all() || !(callback.own.stops_by_metrics || monitors(model, callback)) {
+        return false;
+    }
+    let mut averages = all.iter().filter(|other| other.effects.contains(Effect::Averages));
+    match averages.next() {
+        None => true,
+        Some(average) => comes_later(model, average.at, callback.at),
+    }
+}
+
+/// Whether a callback of the library watches a metric of each rank's own.
+fn monitors(model: &Model<'_>, callback: &Given) -> bool {
     let (file, call) = callback.at;
-    if !callback.effects.contains(Effect::ReadsMetrics) || !callback.guard.is_all() {
+    if !callback.effects.contains(Effect::ReadsMetrics) {
         return false;
     }
     let data = model.facts.module(file).call(call);
@@ -153,15 +168,12 @@ fn decides_alone(model: &Model<'_>, callback: &Given, all: &[Given]) -> bool {
         Some(argument) => model.text((file, argument.value)),
         None => symbol.parameter(MONITOR)?.default().map(str::to_owned),
     });
-    // Data to validate with may well be the same on all ranks.
-    if monitors.next().is_none_or(|monitor| monitor.trim_matches(['\'', '"']).starts_with(OF_VALIDATION)) {
-        return false;
-    }
-    let mut averages = all.iter().filter(|other| other.effects.contains(Effect::Averages));
-    match averages.next() {
-        None => true,
-        Some(average) => comes_later(model, average.at, callback.at),
-    }
+    monitors.next().is_some_and(|monitor| !is_of_validation(monitor.trim_matches(['\'', '"'])))
+}
+
+/// Data to validate with may well be the same on all ranks.
+fn is_of_validation(metric: &str) -> bool {
+    metric.starts_with(OF_VALIDATION)
 }
 
 /// The parameter that names the metric which a callback decides by.
@@ -259,8 +271,8 @@ fn given(
     let at = model.facts.made_at(object)?;
     let acts = Acts::of(job, object);
     let guard = entry_guard(model, own, handed, object, at);
-    let stops = stops(model, own, object);
-    Some(Given { effects: acts.effects, ranks: acts.ranks(), stops, at, guard })
+    let own = Own::of(model, object);
+    Some(Given { effects: acts.effects, ranks: acts.ranks(), own, at, guard })
 }
 
 /// Which ranks put a callback among those of `fit`, as compared with those that train.
@@ -324,36 +336,4 @@ fn guard_at(
     let uses = module.uses.iter().filter(|own| range.contains_range(own.range) && own.scope == scope);
     let block = calls.map(|call| call.block).chain(uses.map(|own| own.block)).next()?;
     Some(model.guard(Caller { file, scope }, block))
-}
-
-/// Whether a callback of the project's own ends training.
-fn stops(model: &Model<'_>, own: &TrainingLoop, object: ObjectId) -> bool {
-    let facts = model.facts;
-    let Object::Instance(class, _) = facts.solution.object(object) else { return false };
-    let attribute = facts.library.lookup("tensorflow.keras.Model.stop_training");
-    let Some(attribute) = attribute.filter(|own| own.has(Effect::StopsTraining)).map(Symbol::last_name)
-    else {
-        return false;
-    };
-    let hooks = facts.called_functions(own.caller.file, own.call);
-    let mut work: Vec<Caller> = hooks
-        .filter(|hook| {
-            facts.module(hook.file).function(hook.function).class == Some(class.class)
-                && hook.file == class.file
-        })
-        .map(|hook| facts.code_of(hook))
-        .collect();
-    let mut seen = FxHashSet::default();
-    while let Some(caller) = work.pop() {
-        if seen.insert(caller) {
-            work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
-        }
-    }
-    seen.into_iter().any(|caller| {
-        let module = facts.module(caller.file);
-        module.stores.iter().any(|store| {
-            store.scope == caller.scope
-                && matches!(store.key, StoreKey::Attribute(name) if module.names.text(name) == attribute)
-        })
-    })
 }
