@@ -6,11 +6,12 @@ use rustc_hash::FxHashSet;
 
 use super::guards::{Atom, Guard};
 use super::model::Model;
+use super::values::Cause;
 use super::{out_of_step, replicas_diverge, write_on_every_rank};
 use crate::api::{Effect, EffectSet};
 use crate::distribute::{Acts, Common, Handed, Job, Ranks};
 use crate::finding::{Finding, Label, Level, Rule};
-use crate::program::{Caller, LoopKind, Object, ObjectId, TrainingLoop};
+use crate::program::{Caller, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{CallId, Element, Passing, Value};
 use crate::syntax::TextRange;
@@ -33,6 +34,10 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (own, callbacks) in fits(model) {
         let communicates = model.fit_communicates(own.caller.file, own.call);
+        let averages = |callback: &Given| callback.effects.contains(Effect::Averages);
+        if let Some(average) = callbacks.iter().find(|callback| averages(callback)) {
+            found.extend(validates_on_some(model, own, average));
+        }
         for callback in &callbacks {
             let stops = callback.effects.contains(Effect::StopsTraining) || callback.own.stops;
             let shares = callback.effects.contains(Effect::Collective) || callback.own.shares;
@@ -57,6 +62,38 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// A call of `fit` that averages the metrics of all ranks, of which some have none of data to validate with.
+fn validates_on_some(model: &Model<'_>, own: &TrainingLoop, average: &Given) -> Option<Finding> {
+    let facts = model.facts;
+    let file = own.caller.file;
+    let call = facts.module(file).call(own.call);
+    let mut takers = facts.called_symbols(file, own.call);
+    let given = takers.find_map(|symbol| facts.argument(file, call, symbol, "validation_data"))?;
+    let origin = |&place: &Place| model.same(place);
+    let place = std::iter::successors(Some((file, given.value)), origin).take(8).last()?;
+    let difference = model.difference(place).filter(|own| own.cause == Cause::Rank)?;
+    let Value::Phi(parts) = &facts.module(place.0).value(place.1).value else { return None };
+    let without = parts.iter().filter(|&&part| facts.is_none(place.0, part)).count();
+    if without == 0 || without == parts.len() {
+        return None;
+    }
+    let location = facts.location(file, given.range);
+    let averaged = model.at_call(average.at.0, average.at.1);
+    let origin = out_of_step::source(model, difference);
+    let message = "not all ranks have these metrics, and all of them average what they have";
+    let mut finding = Finding::new(&out_of_step::CHECK.rule, Level::Error, location, message)
+        .here("only some ranks validate")
+        .label(averaged, "averages each metric")
+        .help("validate on all ranks")
+        .in_scope(facts.scope_name(own.caller));
+    finding.flow = vec![
+        origin,
+        Label { location, message: "only some ranks validate".to_owned() },
+        Label { location: averaged, message: "averages each metric".to_owned() },
+    ];
+    Some(finding)
 }
 
 /// The callbacks that change the training of some ranks only.

@@ -2,6 +2,7 @@
 //! get the numbers of another question.
 
 mod called;
+mod turns;
 mod unequal;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -30,6 +31,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
             let id = BlockId::new(index);
             if flow.is_reachable(id) && block.successors.len() > 1 && !model.unreached.is_block(caller, id) {
                 let finding = parting(model, caller, id, block.branch, behind.follows(caller));
+                let finding = finding.or_else(|| turns::disordered(model, caller, id, block.branch));
                 found.extend(finding.filter(|own| told.insert(own.primary.location)));
             }
         }
@@ -37,11 +39,9 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
         for block in blocks.filter(|&block| !model.unreached.is_block(caller, block)) {
             for &call in &model.blocks.of(caller, block).calls {
                 found.extend(unequal::finding(model, caller, call));
-                let follows = behind.follows(caller);
-                found.extend(
-                    called::finding(model, caller, call, follows)
-                        .filter(|own| told.insert(own.primary.location)),
-                );
+                let parting = called::finding(model, caller, call, behind.follows(caller))
+                    .or_else(|| turns::exhausted(model, caller, call));
+                found.extend(parting.filter(|own| told.insert(own.primary.location)));
             }
         }
     }
