@@ -211,9 +211,34 @@ impl Replicas<'_, '_> {
         let is_variable = |own: &ObjectId| facts.kind(*own) == Some(Kind::Variable);
         if facts.solution.values(file, receiver).iter().any(is_variable) && !changed.is_empty() {
             let replaces = symbol.parameter("value").is_some() && changed.len() == 1;
+            if replaces
+                && call.arguments.first().is_some_and(|own| self.is_value_of((file, own.value), receiver))
+            {
+                return None;
+            }
             return Some(self.assigned(&changed, worst, at, replaces));
         }
         None
+    }
+
+    /// Whether a value is what a variable holds, as it is: `v.assign(float(v.numpy()))` changes nothing.
+    fn is_value_of(&self, (file, value): Place, variable: ValueId) -> bool {
+        let facts = self.model.facts;
+        let Value::Call(id) = facts.module(file).value(value).value else { return false };
+        let call = facts.module(file).call(id);
+        match facts.receiver(file, call) {
+            Some(receiver) => {
+                let holds = |own: ValueId| facts.solution.values(file, own);
+                let reads = |symbol: &Symbol| !symbol.has(Effect::UpdatesState);
+                call.arguments.is_empty()
+                    && holds(receiver) == holds(variable)
+                    && facts.called_symbols(file, id).all(reads)
+            }
+            None => self
+                .model
+                .same((file, value))
+                .is_some_and(|same| same.0 == file && self.is_value_of(same, variable)),
+        }
     }
 
     /// `other_library.broadcast_variables(model.variables)`: what a library that nobody knows does to the variables that
