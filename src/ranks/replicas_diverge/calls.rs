@@ -1,6 +1,6 @@
 //! What single calls and stores do to the variables that should be equal on all ranks.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::callbacks;
 use super::super::change::{Change, Changes, join};
@@ -165,6 +165,16 @@ impl Replicas<'_, '_> {
             return Some(all_equal(self.behind(&given())));
         }
         let receiver = facts.receiver(file, call)?;
+        // `callback.on_train_begin()`: a hook that is called by hand.
+        let broadcasts = |(object, own): (ObjectId, Object)| {
+            facts.kind(object) == Some(Kind::Callback)
+                && facts
+                    .symbol(own)
+                    .is_some_and(|class| facts.library.hook_effects(class).contains(Effect::Broadcasts))
+        };
+        if facts.objects(file, receiver).any(broadcasts) {
+            return Some(all_equal((0..self.objects.len()).collect()));
+        }
         let changed = facts
             .solution
             .values(file, receiver)
@@ -341,6 +351,26 @@ impl Replicas<'_, '_> {
         found
     }
 
+    /// What is put into these lists at other places: `self.callbacks.append(...)`.
+    fn kept_in(&self, lists: &[Place]) -> Vec<Place> {
+        let facts = self.model.facts;
+        let containers_of = |(file, value): Place| {
+            let objects = facts.objects(file, value);
+            objects.filter(|(_, object)| matches!(object, Object::Container(..))).map(|(id, _)| id)
+        };
+        let containers: FxHashSet<ObjectId> = lists.iter().copied().flat_map(containers_of).collect();
+        let mut found = Vec::new();
+        for &file in self.model.files.iter().filter(|_| !containers.is_empty()) {
+            for call in &facts.module(file).calls {
+                let Some(receiver) = facts.receiver(file, call) else { continue };
+                if containers_of((file, receiver)).any(|own| containers.contains(&own)) {
+                    found.extend(call.arguments.iter().map(|argument| (file, argument.value)));
+                }
+            }
+        }
+        found
+    }
+
     fn is_broadcast_by_callback(&self, file: FileId, id: CallId) -> bool {
         let facts = self.model.facts;
         let call = facts.module(file).call(id);
@@ -358,7 +388,9 @@ impl Replicas<'_, '_> {
         {
             return true;
         }
-        let behind = facts.influence().backwards(&given, |_| false);
+        let kept = self.kept_in(&given);
+        let from: Vec<Place> = given.iter().chain(&kept).copied().collect();
+        let behind = facts.influence().backwards(&from, |_| false);
         behind.into_iter().any(|(file, value)| {
             facts.is_unknown(file, value) && given.contains(&(file, value))
                 || facts.objects(file, value).any(|(object, own)| {
