@@ -322,7 +322,9 @@ impl<'m, 'c> Replicas<'m, 'c> {
         let level = if self.trained.contains(&own) { level } else { Level::Warning };
         // What is not trained may be meant to hold what the rank has gathered of its own data.
         let is_own_data = match manner {
-            Manner::Begins(cause) | Manner::Assigned(Difference { cause, .. }) => cause != Cause::Rank,
+            Manner::Begins(cause) | Manner::Assigned(Difference { cause, .. }) => {
+                matches!(cause, Cause::Files | Cause::Data)
+            }
             Manner::Changed => false,
         };
         let begins = matches!(manner, Manner::Begins(_));

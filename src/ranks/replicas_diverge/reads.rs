@@ -236,10 +236,10 @@ impl Replicas<'_, '_> {
             Some(Manner::Assigned(own)) => (own.cause, own.source),
             Some(Manner::Begins(cause)) => (cause, itself),
             // Some ranks change it and others don't: the program's text tells them apart.
-            Some(Manner::Changed) => (Cause::Rank, itself),
+            Some(Manner::Changed) => (Cause::Held, itself),
             None => (Cause::Data, itself),
         };
-        Difference { cause, source }
+        Difference { cause: cause.min(Cause::Held), source }
     }
 }
 
