@@ -11,6 +11,7 @@ use super::step::Step;
 use super::verbose;
 use super::writes::{self, Run, Sort};
 use crate::finding::{Confidence, Finding};
+use crate::program::Caller;
 
 distribution_rule!("HVD208", "output-on-every-rank", steps, Warning);
 
@@ -39,7 +40,14 @@ fn finding(job: &Job<'_>, run: &Run) -> Finding {
 pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step> {
     let text = job.text(run.file)?;
     let (hvd, import) = job.horovod(run.file);
-    let header = format!("if {hvd}.rank() == 0:");
+    // Lines alone are no reason to leave a program as it is because another one prints them too.
+    let scope = text.module.code_scope(text.module.statement(run.first).scope);
+    let code = Caller { file: run.file, scope };
+    let is_run_unstarted = run.sort == Sort::Print && !run.is_awaited && job.is_run_unstarted(code);
+    let header = match is_run_unstarted {
+        true => format!("if not {hvd}.is_initialized() or {hvd}.rank() == 0:"),
+        false => format!("if {hvd}.rank() == 0:"),
+    };
     let mut finding = finding;
     for &call in &run.calls[1..] {
         finding = finding.label(job.at_call(run.file, call), "and here");
@@ -54,5 +62,7 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
     if run.is_awaited {
         edits.extend(text.after(run.last, &[&wait(job, run.file)]));
     }
-    Some(Step::change(finding, "let rank 0 do it", edits, vec![import]))
+    let everywhere = if is_run_unstarted { vec![run.file] } else { Vec::new() };
+    let step = Step::change(finding, "let rank 0 do it", edits, vec![import]);
+    Some(step.right_everywhere_in(everywhere))
 }
