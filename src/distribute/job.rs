@@ -7,12 +7,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::names::{Api, Import, Names};
 use super::obstacles::own_results;
 use super::session::is_session;
-use super::unstarted::Unstarted;
+use super::unstarted::{Code, Runs, Unstarted};
 use crate::finding::{Confidence, Location};
 use crate::program::{Caller, Facts, LoopKind, Place, Program, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::{Moved, Text, Texts};
-use crate::semantic::{CallId, StatementId};
+use crate::semantic::{CallId, ScopeId, StatementId};
 use crate::syntax::TextSize;
 
 /// A program under distribution.
@@ -138,9 +138,13 @@ impl<'c> Job<'c> {
         file != self.owner && self.common.owners.contains_key(&file)
     }
 
-    /// Whether code runs also where Horovod is not started.
-    pub(super) fn is_run_unstarted(&self, code: Caller) -> bool {
-        code.file != self.program.entry && self.common.unstarted(self.facts).runner(code).is_some()
+    /// The code of a scope, where it is to ask for the rank.
+    pub(super) fn code(&self, file: FileId, scope: ScopeId) -> Code {
+        let code = Caller { file, scope: self.facts.module(file).code_scope(scope) };
+        let is_unstarted =
+            file != self.program.entry && self.common.unstarted(self.facts).runner(code).is_some();
+        let (horovod, import) = self.horovod(file);
+        Code { horovod, import, runs: if is_unstarted { Runs::Anywhere } else { Runs::Started } }
     }
 
     /// The names that new code in a file uses.

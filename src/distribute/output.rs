@@ -3,7 +3,6 @@
 //! The seed's rules for `print`, `.write`, `.summary` and `.save_weights` (section 2.3). What a call writes is asked
 //! of its callee, so that a `TensorArray.write` is none; statements that follow one another share a guard.
 
-use super::awaited::wait;
 use super::distribution_rule;
 use super::job::Job;
 use super::open_files;
@@ -11,7 +10,6 @@ use super::step::Step;
 use super::verbose;
 use super::writes::{self, Run, Sort};
 use crate::finding::{Confidence, Finding};
-use crate::program::Caller;
 
 distribution_rule!("HVD208", "output-on-every-rank", steps, Warning);
 
@@ -39,15 +37,8 @@ fn finding(job: &Job<'_>, run: &Run) -> Finding {
 /// The step that puts a run of statements under a guard.
 pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step> {
     let text = job.text(run.file)?;
-    let (hvd, import) = job.horovod(run.file);
-    // Lines alone are no reason to leave a program as it is because another one prints them too.
-    let scope = text.module.code_scope(text.module.statement(run.first).scope);
-    let code = Caller { file: run.file, scope };
-    let is_run_unstarted = run.sort == Sort::Print && !run.is_awaited && job.is_run_unstarted(code);
-    let header = match is_run_unstarted {
-        true => format!("if not {hvd}.is_initialized() or {hvd}.rank() == 0:"),
-        false => format!("if {hvd}.rank() == 0:"),
-    };
+    let code = job.code(run.file, text.module.statement(run.first).scope);
+    let header = format!("if {}:", code.is_first());
     let mut finding = finding;
     for &call in &run.calls[1..] {
         finding = finding.label(job.at_call(run.file, call), "and here");
@@ -60,9 +51,8 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
         None => text.guard(run.first, run.last, &header),
     };
     if run.is_awaited {
-        edits.extend(text.after(run.last, &[&wait(job, run.file)]));
+        let wait = code.wait(text.unit());
+        edits.extend(text.after(run.last, &wait.iter().map(String::as_str).collect::<Vec<_>>()));
     }
-    let everywhere = if is_run_unstarted { vec![run.file] } else { Vec::new() };
-    let step = Step::change(finding, "let rank 0 do it", edits, vec![import]);
-    Some(step.right_everywhere_in(everywhere))
+    Some(code.step(Step::change(finding, "let rank 0 do it", edits, vec![code.import])))
 }

@@ -1,10 +1,12 @@
 //! Which code runs also where Horovod is not started: in programs that don't train, and in modules that are run by
 //! themselves.
 //!
-//! `hvd.rank()` and `hvd.size()` fail there.
+//! `hvd.rank()` and `hvd.size()` fail there, so that new code asks first whether Horovod is started.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::names::Import;
+use super::step::Step;
 use crate::finding::Location;
 use crate::program::{Caller, Facts, Pattern};
 use crate::project::FileId;
@@ -26,6 +28,59 @@ pub(super) enum Runner {
     Program(FileId),
     /// A module under `if __name__ == "__main__":`.
     Alone,
+}
+
+/// Code that asks for the rank.
+#[derive(Clone, Debug)]
+pub(super) struct Code {
+    /// Horovod's name there.
+    pub(super) horovod: String,
+    /// What binds it.
+    pub(super) import: (FileId, Import),
+    /// Where it runs.
+    pub(super) runs: Runs,
+}
+
+/// Where code runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// Only where Horovod is started.
+    Started,
+    /// Also where it is not.
+    Anywhere,
+}
+
+impl Code {
+    /// A condition that is true on rank 0, and for who is alone.
+    pub(super) fn is_first(&self) -> String {
+        let hvd = &self.horovod;
+        match self.runs {
+            Runs::Started => format!("{hvd}.rank() == 0"),
+            Runs::Anywhere => format!("not {hvd}.is_initialized() or {hvd}.rank() == 0"),
+        }
+    }
+
+    /// The lines at which the ranks wait for each other; `unit` is a step of indentation.
+    pub(super) fn wait(&self, unit: &str) -> Vec<String> {
+        let hvd = &self.horovod;
+        let wait = match self.import.1 {
+            Import::HorovodKeras => format!("{hvd}.broadcast(0, 0, name='written')"),
+            _ => format!("{hvd}.broadcast_object(0, name='written')"),
+        };
+        match self.runs {
+            Runs::Started => vec![wait],
+            Runs::Anywhere => vec![format!("if {hvd}.is_initialized():"), format!("{unit}{wait}")],
+        }
+    }
+
+    /// A step whose edits are of this code.
+    pub(super) fn step(&self, step: Step) -> Step {
+        let everywhere = match self.runs {
+            Runs::Started => Vec::new(),
+            Runs::Anywhere => vec![self.import.0],
+        };
+        Step { everywhere, ..step }
+    }
 }
 
 impl Unstarted {
