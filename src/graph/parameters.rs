@@ -1,8 +1,8 @@
 //! What the parameters of traced functions are: what calls pass, and what TensorFlow and Keras pass.
 
 use super::nature::{Nature, Reader};
-use crate::api::{Effect, Kind, Returns};
-use crate::program::{CallEdge, Caller, Facts, FunctionRef, Object, Reason};
+use crate::api::{Effect, Kind, Returns, Symbol};
+use crate::program::{CallEdge, Caller, Facts, FunctionRef, Object, Reason, code};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, ParameterKind, Passing, Value};
 
@@ -84,6 +84,9 @@ impl Reader<'_, '_> {
         let Some(id) = edge.call else { return Nature::UNKNOWN };
         let module = self.facts.module(file);
         let call = module.call(id);
+        if let Some(partial) = self.partial(file, call, function) {
+            return self.passed_by_partial(partial, (file, id), function, index);
+        }
         if Facts::is_call_back(edge) {
             let symbols = || self.facts.called_symbols(file, id);
             if self.facts.is_decorator(file, id)
@@ -107,6 +110,46 @@ impl Reader<'_, '_> {
             self.argument(file, function, call, index, u32::from(self.binds_self(file, call, function)));
         let is_outside = self.tracing.get(Caller { file, scope: call.scope }).is_none();
         if is_tracer && is_outside && nature == Nature::ARRAY { Nature::TENSOR } else { nature }
+    }
+
+    /// The call that bound some of a function's arguments which another calls, or hands to the library:
+    /// `dataset.map(functools.partial(parse, size=224))`.
+    fn partial(&self, file: FileId, call: &Call, function: FunctionRef) -> Option<(FileId, CallId)> {
+        let facts = self.facts;
+        let given = call.arguments.iter().map(|argument| argument.value).chain([call.callee]);
+        given.flat_map(|value| facts.objects(file, value)).find_map(|(_, object)| {
+            let Object::Partial(site) = object else { return None };
+            let binds = |inner| code(facts.solution.object(inner)) == Some(function);
+            facts.solution.partial(site).any(binds).then(|| facts.call_at(site)).flatten()
+        })
+    }
+
+    /// What a parameter gets where a partial application is called: what it bound, or what its caller gives.
+    fn passed_by_partial(
+        &self,
+        (file, partial): (FileId, CallId),
+        (from, id): (FileId, CallId),
+        function: FunctionRef,
+        index: u32,
+    ) -> Nature {
+        let target = self.facts.module(function.file);
+        let own = target.function(function.function);
+        let name = target.names.text(own.parameters[index as usize].name);
+        let module = self.facts.module(file);
+        // The function itself is the first argument; a method's receiver is bound with it.
+        let mut positions = (if own.class.is_some() && own.statement.is_some() { 0 } else { -1 })..;
+        for argument in &module.call(partial).arguments {
+            let is_here = match argument.passing {
+                Passing::Positional => positions.next() == Some(i64::from(index)),
+                Passing::Keyword(own) => module.names.text(own) == name,
+                Passing::Spread | Passing::Merge => return Nature::UNKNOWN,
+            };
+            if is_here {
+                return self.of(file, argument.value);
+            }
+        }
+        let traces = |symbol: &Symbol| symbol.has(Effect::Traces);
+        if self.facts.called_symbols(from, id).any(traces) { Nature::NEST } else { Nature::UNKNOWN }
     }
 
     /// Whether a call passes the receiver on its own.

@@ -72,6 +72,16 @@ impl Change {
         Self { differs: State::Equal, ..Self::touching(culprit) }
     }
 
+    /// Whether all that is to blame for what it does is of this kind.
+    pub(super) fn is_only_by(self, is_one: impl Fn(Culprit) -> bool) -> bool {
+        let of = |state| match state {
+            State::Differs(culprit) => culprit,
+            State::Equal => None,
+        };
+        let mut culprits = [self.touched, of(self.equal), of(self.differs)].into_iter().flatten().peekable();
+        culprits.peek().is_some() && culprits.all(is_one)
+    }
+
     /// The state behind it.
     pub(super) fn apply(self, state: State) -> State {
         match (state, self.differs) {

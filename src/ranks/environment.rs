@@ -1,7 +1,9 @@
 //! What the environment tells a process: the same on all ranks, but for the numbers that the launcher gives each.
 
+use rustc_hash::FxHashSet;
+
 use crate::api::{Effect, EffectSet, Symbol};
-use crate::program::{Facts, Place};
+use crate::program::{Facts, Object, Place};
 use crate::project::FileId;
 use crate::semantic::{Constant, Value, ValueId};
 
@@ -24,6 +26,20 @@ pub(super) fn number(facts: &Facts<'_>, (file, value): Place) -> EffectSet {
     });
     let symbol = name.and_then(|name| facts.library.lookup(&format!("environment.{name}")));
     symbol.map_or(EffectSet::NONE, Symbol::effects)
+}
+
+/// The packages that start Horovod among some of the processes: `hvd.init(comm)`. Who takes part is then decided by a
+/// number that is not Horovod's.
+pub(super) fn started_among_some<'c>(facts: &Facts<'c>) -> FxHashSet<&'c str> {
+    let starts = facts.calls_with(Effect::Initializes).filter(|&(file, call)| {
+        facts.module(file).call(call).arguments.iter().any(|own| {
+            let is_none = facts.module(file).value(own.value).value == Value::Constant(Constant::None);
+            // A library's own constant is the world of all.
+            let mut objects = facts.objects(file, own.value);
+            !is_none && !objects.any(|(_, object)| matches!(object, Object::External(_)))
+        })
+    });
+    starts.flat_map(|(file, call)| facts.called_symbols(file, call)).map(Symbol::package).collect()
 }
 
 fn is_environment(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {

@@ -8,9 +8,13 @@ use crate::program::{Caller, Facts};
 use crate::project::FileId;
 use crate::semantic::{BlockId, ControlDependence, Flow};
 
-/// The control dependence of the scopes that may end the program.
+/// The scopes that may end the program.
 #[derive(Debug, Default)]
-pub(super) struct Exits(FxHashMap<Caller, ControlDependence>);
+pub(super) struct Exits {
+    /// The blocks that do.
+    blocks: FxHashMap<Caller, FxHashSet<BlockId>>,
+    control: FxHashMap<Caller, ControlDependence>,
+}
 
 impl Exits {
     /// Of the scopes of some files.
@@ -24,7 +28,7 @@ impl Exits {
                 blocks.entry(Caller { file, scope: call.scope }).or_default().insert(call.block);
             }
         }
-        let control = blocks.into_iter().map(|(caller, ends)| {
+        let control = blocks.iter().map(|(&caller, ends)| {
             let mut flow = facts.module(caller.file).scope(caller.scope).flow.blocks.clone();
             for (index, block) in flow.iter_mut().enumerate() {
                 if ends.contains(&BlockId::new(index)) {
@@ -34,13 +38,19 @@ impl Exits {
             }
             (caller, Flow::new(flow).control_dependence())
         });
-        Self(control.collect())
+        let control = control.collect();
+        Self { blocks, control }
+    }
+
+    /// Whether a block ends the program.
+    pub(super) fn ends(&self, caller: Caller, block: BlockId) -> bool {
+        self.blocks.get(&caller).is_some_and(|ends| ends.contains(&block))
     }
 }
 
 impl Model<'_> {
     /// Who decides whether the blocks of a scope run.
     pub(super) fn control(&self, caller: Caller) -> &ControlDependence {
-        self.exits.0.get(&caller).unwrap_or_else(|| self.facts.control(caller))
+        self.exits.control.get(&caller).unwrap_or_else(|| self.facts.control(caller))
     }
 }

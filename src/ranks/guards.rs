@@ -333,8 +333,26 @@ impl Model<'_> {
                 });
                 of("[]", &at.collect::<Vec<_>>())
             }
+            Value::Phi(_) | Value::Parameter(..) => {
+                self.number_of_several(place, depth).map_or_else(itself, Key::Number)
+            }
             _ => self.same(place).map_or_else(itself, |same| self.key_within(same, depth + 1)),
         }
+    }
+
+    /// Which number of a rank a value is where there are several ranks, and a constant where there is one:
+    /// `rank = hvd.rank() if distributed else 0`.
+    fn number_of_several(&self, place: Place, depth: u32) -> Option<Number> {
+        let facts = self.facts;
+        let is_constant =
+            |&(file, value): &Place| matches!(facts.module(file).value(value).value, Value::Constant(_));
+        let mut parts = facts.influence().operands(place).filter(|part| !is_constant(part));
+        let number = |part: Place| match self.difference(part).map(|_| self.key_within(part, depth + 1)) {
+            Some(Key::Number(number)) => Some(number),
+            _ => None,
+        };
+        let first = number(parts.next()?)?;
+        parts.all(|part| number(part) == Some(first)).then_some(first)
     }
 
     /// What the calls of a scope's code say of the rank, all the way from the beginning of the program.
@@ -375,7 +393,9 @@ impl Model<'_> {
             {
                 continue;
             }
-            if self.is_guarded_by_override(edge, function) {
+            if self.overrides.is_replaced(edge.caller.file, call, function)
+                || self.is_guarded_by_override(edge, function)
+            {
                 continue;
             }
             if let Some(around) = self.guards.scopes.get(&edge.caller) {

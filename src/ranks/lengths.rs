@@ -136,6 +136,7 @@ fn is_numbered(facts: &Facts<'_>, place: Place, depth: u32) -> bool {
                 returns.iter().map(move |&value| (function.file, value))
             });
             handed_on(facts, place)
+                .or_else(|| handed_through(facts, file, *id))
                 .map_or_else(|| all(returned.collect()), |own| is_numbered(facts, own, depth))
         }
         Value::Phi(parts) => all(parts.iter().map(|&part| (file, part)).collect()),
@@ -160,6 +161,23 @@ pub(super) fn handed_on(facts: &Facts<'_>, (file, value): Place) -> Option<Place
         _ => None,
     });
     handed.map(|own| (file, own.value))
+}
+
+/// What a function of the project hands on as it is: in `def show(batches): return tqdm(batches)` the argument of this
+/// call, whatever others give it.
+fn handed_through(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Place> {
+    let mut functions = facts.called_functions(file, id);
+    let function = functions.next().filter(|_| functions.next().is_none())?;
+    let bare = |value| {
+        let next = |&place: &Place| handed_on(facts, place);
+        std::iter::successors(Some((function.file, value)), next).take(8).last()
+    };
+    let mut returned = facts.module(function.file).function(function.function).returns.iter();
+    let first = bare(*returned.next()?)?;
+    let Value::Parameter(of, position) = facts.module(first.0).value(first.1).value else { return None };
+    (of == function.function && returned.all(|&value| bare(value) == Some(first)))
+        .then(|| facts.passed_for(file, id, function, position))
+        .flatten()
 }
 
 enum Passing {

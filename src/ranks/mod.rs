@@ -13,6 +13,7 @@
 //!
 //! A project in which no program uses Horovod has no model: nothing of this room costs it anything.
 
+mod alongside;
 mod blocks;
 pub mod broadcast_without_effect;
 mod callbacks;
@@ -30,6 +31,7 @@ mod model;
 pub mod name_missing;
 pub mod order_differs_between_ranks;
 pub mod out_of_step;
+mod overrides;
 pub mod proof;
 pub mod rank_not_called;
 pub mod replicas_diverge;
@@ -43,6 +45,7 @@ pub use blocks::{Blocks, Contents};
 pub use comms::Comms;
 pub use guards::{Atom, Guard, Key, Literal, Number};
 pub use model::Model;
+pub use overrides::Overrides;
 pub use proof::{Proof, proofs};
 pub use unreached::Unreached;
 pub use values::{Cause, Difference, Values};

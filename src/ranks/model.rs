@@ -4,17 +4,20 @@ use rustc_hash::FxHashSet;
 
 use super::blocks::Blocks;
 use super::comms::Comms;
+use super::environment;
 use super::exits::Exits;
 use super::guards::Known;
+use super::overrides::Overrides;
 use super::replicas_diverge::reads_that_differ;
 use super::seeds::Seeds;
 use super::unreached::Unreached;
 use super::values::{Difference, Values};
+use crate::api::Effect;
 use crate::finding::Location;
 use crate::program::{Caller, Facts, Literal, Object, Place, Program};
 use crate::project::FileId;
 use crate::rewrite::Texts;
-use crate::semantic::{CallId, Module};
+use crate::semantic::{CallId, Module, Value};
 
 /// What is known of the ranks of the programs that use Horovod.
 #[derive(Debug)]
@@ -41,6 +44,10 @@ pub struct Model<'c> {
     pub(super) exits: Exits,
     /// What none of several ranks runs.
     pub unreached: Unreached,
+    /// The packages that start Horovod among some processes only.
+    started_among_some: FxHashSet<&'c str>,
+    /// Which methods those of classes for Horovod take the place of.
+    pub overrides: Overrides,
     /// What each function communicates.
     pub comms: Comms,
 }
@@ -62,6 +69,7 @@ impl<'c> Model<'c> {
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
         let exits = Exits::new(facts, &files);
         let unreached = Unreached::default();
+        let overrides = Overrides::new(facts, &files, &programs);
         let mut model = Self {
             facts,
             texts,
@@ -74,6 +82,8 @@ impl<'c> Model<'c> {
             guards,
             exits,
             unreached,
+            started_among_some: environment::started_among_some(facts),
+            overrides,
             comms,
         };
         model.unreached = Unreached::new(&model);
@@ -104,19 +114,33 @@ impl<'c> Model<'c> {
         self.values.difference(place)
     }
 
+    /// Why ranks may decide differently at a condition that differs: not by the number of another library where Horovod
+    /// is started among some processes, as that says who is a rank at all.
+    #[must_use]
+    pub fn among_ranks(&self, own: Difference) -> bool {
+        let facts = self.facts;
+        let (file, value) = own.source;
+        let Value::Call(call) = facts.module(file).value(value).value else { return true };
+        self.started_among_some.is_empty()
+            || facts.called_symbols(file, call).all(|symbol| {
+                !symbol.has(Effect::ReadsRank) || self.started_among_some.contains(symbol.package())
+            })
+    }
+
     /// Whether no two ranks have the same value: the rank's number, a path that contains it.
     #[must_use]
     pub fn is_injective(&self, place: Place) -> bool {
         self.values.is_injective(self.facts, place)
     }
 
-    /// The scopes whose code the programs run.
+    /// The scopes whose code the programs run on several ranks.
     #[must_use]
     pub fn callers(&self) -> Vec<Caller> {
         let mut callers: Vec<Caller> =
             self.programs.iter().flat_map(|program| program.reached.iter().copied()).collect();
         callers.sort_unstable();
         callers.dedup();
+        callers.retain(|&caller| !self.overrides.is_unused(caller));
         callers
     }
 

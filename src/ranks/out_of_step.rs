@@ -164,13 +164,14 @@ pub(super) fn parts(model: &Model<'_>, caller: Caller, id: BlockId) -> bool {
 /// Why a branch may go another way on another rank.
 fn difference(model: &Model<'_>, file: FileId, branch: &Branch) -> Option<Difference> {
     let condition = branch.condition?;
-    match branch.kind {
+    let own = match branch.kind {
         BranchKind::For => {
             model.values.length((file, condition)).filter(|_| !is_written_out(model, file, condition))
         }
         BranchKind::Try | BranchKind::Assert | BranchKind::Match => None,
         _ => model.difference((file, condition)),
-    }
+    };
+    own.filter(|&own| model.among_ranks(own))
 }
 
 /// Whether a value is a list whose elements stand in the source.

@@ -79,6 +79,8 @@ struct Replicas<'m, 'c> {
     /// The scopes whose code comes to a step.
     training: FxHashSet<Caller>,
     culprits: Vec<(Location, Manner)>,
+    /// Those that load weights from files.
+    loads: FxHashSet<Culprit>,
 }
 
 impl<'m, 'c> Replicas<'m, 'c> {
@@ -92,6 +94,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
             parts: Vec::new(),
             training: FxHashSet::default(),
             culprits: Vec::new(),
+            loads: FxHashSet::default(),
         };
         for training in model.programs.iter().flat_map(|program| loops(program)) {
             let objects: Vec<ObjectId> =
@@ -242,7 +245,8 @@ impl<'m, 'c> Replicas<'m, 'c> {
             BranchKind::For => own.cause != Cause::Files,
             _ => self.model.sureness(place, own.cause) == Confidence::Certain,
         };
-        difference.is_some_and(is_sure) && !out_of_step::parts(self.model, caller, id)
+        difference.is_some_and(|own| is_sure(own) && self.model.among_ranks(own))
+            && !out_of_step::parts(self.model, caller, id)
     }
 
     fn of_block(&mut self, caller: Caller, block: BlockId, scopes: &FxHashMap<Caller, Changes>) -> Changes {

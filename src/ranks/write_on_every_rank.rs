@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::alongside::Alongside;
 use super::guards::{Atom, Guard, Key, Number};
 use super::model::Model;
 use super::{callbacks, ranks_check};
@@ -16,6 +17,7 @@ ranks_check!("HVD305", "write-on-every-rank", Warning, check);
 
 fn check(model: &Model<'_>) -> Vec<Finding> {
     let inputs = inputs(model);
+    let alongside = Alongside::new(model);
     let mut found = Vec::new();
     for caller in model.callers() {
         let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
@@ -26,7 +28,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
             }
             for &call in &model.blocks.of(caller, block).calls {
                 if let Some(fate) = fate(model, caller, call, &inputs) {
-                    found.extend(finding(model, caller, call, fate));
+                    found.extend(finding(model, &alongside, caller, call, fate));
                 }
             }
         }
@@ -145,7 +147,13 @@ fn is_path_of_one(model: &Model<'_>, caller: Caller, (file, value): Place) -> bo
     model.literals((file, condition), if_true).is_one()
 }
 
-fn finding(model: &Model<'_>, caller: Caller, id: CallId, fate: Fate) -> Option<Finding> {
+fn finding(
+    model: &Model<'_>,
+    alongside: &Alongside<'_, '_>,
+    caller: Caller,
+    id: CallId,
+    fate: Fate,
+) -> Option<Finding> {
     let Fate::Many { paths, writers } = fate else { return None };
     let location = model.at_call(caller.file, id);
     let message = match writers {
@@ -158,6 +166,7 @@ fn finding(model: &Model<'_>, caller: Caller, id: CallId, fate: Fate) -> Option<
         program.reached.contains(&caller)
             && !model.is_launched(program)
             && (program.pattern != Pattern::None || model.communicates(program))
+            && alongside.is_in_training(program, caller, id)
     };
     let sureness =
         if model.programs.iter().any(is_parallel) { Confidence::Certain } else { Confidence::Possible };

@@ -2,7 +2,7 @@
 
 use super::super::modules::{FunctionRef, Modules};
 use super::super::numbering::{Lists, Numbering};
-use super::super::object::{Literal, Object};
+use super::super::object::{Literal, Object, ObjectId};
 use super::super::solver::{CallEdge, Caller, Solution, Via};
 use super::Facts;
 use crate::api::{Effect, EffectSet, Kind, Symbol};
@@ -147,6 +147,38 @@ impl<'a> Facts<'a> {
                 call.arguments.iter().take_while(|argument| argument.passing == Passing::Positional);
             positional.clone().nth(position)
         })
+    }
+
+    /// The argument of a call for a parameter of a plain function of the project, as far as it is written out.
+    #[must_use]
+    pub fn passed_for(
+        &self,
+        file: FileId,
+        call: CallId,
+        function: FunctionRef,
+        position: u32,
+    ) -> Option<(FileId, ValueId)> {
+        use crate::semantic::Passing;
+        let call = self.module(file).call(call);
+        let is_plain =
+            |(_, callee): (ObjectId, Object)| matches!(callee, Object::Function(own) if own == function);
+        let is_open =
+            |own: &crate::semantic::Argument| matches!(own.passing, Passing::Spread | Passing::Merge);
+        if !self.objects(file, call.callee).all(is_plain) {
+            return None;
+        }
+        let target = self.module(function.file);
+        let parameter = target.function(function.function).parameters.get(position as usize)?;
+        let (name, names) = (target.names.text(parameter.name), &self.module(file).names);
+        let mut arguments = call.arguments.iter();
+        let named = arguments.clone().find(
+            |argument| matches!(argument.passing, Passing::Keyword(keyword) if names.text(keyword) == name),
+        );
+        let mut positional = arguments.by_ref().take_while(|own| own.passing == Passing::Positional);
+        let given = named.or_else(|| positional.nth(position as usize));
+        let own = given.map(|argument| (file, argument.value));
+        let default = || parameter.default.map(|default| (function.file, default));
+        own.or_else(|| default().filter(|_| !call.arguments.iter().any(is_open)))
     }
 
     /// Whether a call is `open`.

@@ -156,7 +156,7 @@ impl<'w, 'c> Walk<'w, 'c> {
         let mut own: Vec<Event> = Vec::new();
         for edge in self.model.facts.callees(file, id) {
             match self.model.facts.solution.object(edge.callee) {
-                Object::Function(function) => {
+                Object::Function(function) if !self.model.overrides.is_replaced(file, id, function) => {
                     let code = self.model.facts.code_of(function);
                     let body = self.comms.of_scope(code);
                     if let Some(body) = body.filter(|_| !self.model.only_wraps(edge)) {

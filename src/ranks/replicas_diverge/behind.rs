@@ -70,7 +70,8 @@ impl Replicas<'_, '_> {
         here.chain(later).any(|&other| self.trains(caller.file, other))
     }
 
-    fn trains(&self, file: FileId, call: CallId) -> bool {
+    /// Whether a call makes a step of training, or comes to one.
+    pub(super) fn trains(&self, file: FileId, call: CallId) -> bool {
         let facts = self.model.facts;
         self.steps.contains_key(&(file, call))
             || facts

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::super::callbacks;
 use super::super::change::{Change, Changes, join};
 use super::super::values::{Cause, Difference};
 use super::{Manner, Replicas};
@@ -29,9 +30,11 @@ impl Replicas<'_, '_> {
         let mut found = Vec::new();
         let bodies = facts.callees(file, id).iter().filter(|edge| !self.model.only_wraps(edge));
         let bodies = bodies.filter_map(|edge| crate::program::code(facts.solution.object(edge.callee)));
+        let bodies = bodies.filter(|&own| !self.model.overrides.is_replaced(file, id, own));
         let mut bodies = bodies.filter_map(|function| scopes.get(&facts.code_of(function)));
         if let Some(first) = bodies.next() {
-            found.push(bodies.fold(first.clone(), |joined, body| join(&joined, body)));
+            let body = bodies.fold(first.clone(), |joined, body| join(&joined, body));
+            found.push(self.relied_on(file, id, body));
         }
         let symbols: Vec<&Symbol> = facts.called_symbols(file, id).collect();
         for symbol in &symbols {
@@ -64,6 +67,16 @@ impl Replicas<'_, '_> {
             found.push(std::iter::once((object, change)).collect());
         }
         found
+    }
+
+    /// What a function does, without the weights that it loads if nothing is trained from this call of it on.
+    fn relied_on(&self, file: FileId, id: CallId, mut body: Changes) -> Changes {
+        let is_load = |culprit| self.loads.contains(&culprit);
+        let loads = |change: &Change| !self.loads.is_empty() && change.is_only_by(is_load);
+        if body.values().any(loads) && !self.trains(file, id) && !self.trains_behind(file, id) {
+            body.values_mut().filter(|change| loads(change)).for_each(|change| *change = Change::EQUAL);
+        }
+        body
     }
 
     /// How an object begins.
@@ -182,7 +195,12 @@ impl Replicas<'_, '_> {
                     return Some(all_equal(changed));
                 }
             }
-            return Some(self.assigned(&changed, worst, at, true));
+            let first = self.culprits.len();
+            let loaded = self.assigned(&changed, worst, at, true);
+            if symbol.has(Effect::LoadsWeights) {
+                self.loads.extend((first..self.culprits.len()).filter_map(|own| u32::try_from(own).ok()));
+            }
+            return Some(loaded);
         }
         if !symbol.has(Effect::UpdatesState)
             || symbol.has(Effect::Trains)
@@ -307,6 +325,14 @@ impl Replicas<'_, '_> {
             call.arguments.iter().filter(|own| matches!(own.passing, Passing::Spread | Passing::Merge));
         let given: Vec<Place> =
             given.into_iter().chain(spread).map(|argument| (file, argument.value)).collect();
+        // One of them that can't be followed may broadcast.
+        let of_fit = self.model.programs.iter().flat_map(|program| &program.loops);
+        if of_fit
+            .filter(|own| (own.caller.file, own.call) == (file, id))
+            .any(|own| callbacks::are_unknown(self.model, own))
+        {
+            return true;
+        }
         let behind = facts.influence().backwards(&given, |_| false);
         behind.into_iter().any(|(file, value)| {
             facts.is_unknown(file, value) && given.contains(&(file, value))

@@ -100,6 +100,7 @@ impl Replicas<'_, '_> {
         }
         let edges = facts.callees(file, id).iter().filter(|edge| !self.model.only_wraps(edge));
         let functions = edges.filter_map(|edge| crate::program::code(facts.solution.object(edge.callee)));
+        let functions = functions.filter(|&own| !self.model.overrides.is_replaced(file, id, own));
         functions.map(|function| facts.code_of(function)).collect()
     }
 

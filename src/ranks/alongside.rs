@@ -1,0 +1,114 @@
+//! Whether a run of the program that comes to a place trains or communicates too: what is exported or predicted in a
+//! run of its own, `if mode == 'export': export(); return`, is seldom run by several ranks.
+
+use std::cell::RefCell;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::model::Model;
+use crate::api::{Effect, Symbol};
+use crate::program::{Caller, Program};
+use crate::project::FileId;
+use crate::semantic::{BlockId, CallId, Module};
+
+/// The code of some programs that trains or communicates, and what runs together with it.
+pub(super) struct Alongside<'m, 'c> {
+    model: &'m Model<'c>,
+    steps: FxHashSet<(FileId, CallId)>,
+    /// The scopes whose code comes to a step or a collective, by itself or in what it calls.
+    busy: FxHashSet<Caller>,
+    /// For the entry of a program and a scope whether one of its calls is made in a run that trains.
+    scopes: RefCell<FxHashMap<(FileId, Caller), bool>>,
+}
+
+impl<'m, 'c> Alongside<'m, 'c> {
+    pub(super) fn new(model: &'m Model<'c>) -> Self {
+        let mut steps = FxHashSet::default();
+        for own in model.programs.iter().flat_map(|program| program.loops.iter().chain(&program.steps_of_fit))
+        {
+            steps.extend(own.steps.iter().chain(&own.by_hand).copied());
+            steps.insert((own.caller.file, own.call));
+        }
+        let of = |&(file, call): &(FileId, CallId)| Caller {
+            file,
+            scope: model.facts.module(file).call(call).scope,
+        };
+        let mut work: Vec<Caller> = steps.iter().map(of).collect();
+        work.extend(model.callers().into_iter().filter(|&caller| model.code_communicates(caller)));
+        let mut busy = FxHashSet::default();
+        while let Some(caller) = work.pop() {
+            if busy.insert(caller) {
+                let function = model.facts.function_of(caller);
+                let incoming = function.map_or(&[][..], |function| model.facts.incoming(function));
+                work.extend(incoming.iter().map(|edge| edge.caller));
+            }
+        }
+        Self { model, steps, busy, scopes: RefCell::default() }
+    }
+
+    /// Whether a run that comes to a call may also come to a step of training or a collective, before or after it.
+    pub(super) fn is_in_training(&self, program: &Program, caller: Caller, call: CallId) -> bool {
+        self.in_scope(caller, call) || self.in_callers(program, caller)
+    }
+
+    /// Whether that is so of the places that a scope's code is called at.
+    fn in_callers(&self, program: &Program, caller: Caller) -> bool {
+        let facts = self.model.facts;
+        let Some(function) = facts.function_of(caller) else {
+            // What the import of a module does is done in every run.
+            return caller != Caller { file: program.entry, scope: Module::TOP };
+        };
+        let key = (program.entry, caller);
+        if let Some(&known) = self.scopes.borrow().get(&key) {
+            return known;
+        }
+        // Functions that call each other are run in training if one of the others is.
+        self.scopes.borrow_mut().insert(key, false);
+        let incoming = facts.incoming(function);
+        let found = incoming.is_empty()
+            || incoming
+                .iter()
+                .filter(|edge| facts.is_run(program, edge))
+                .any(|edge| edge.call.is_none_or(|call| self.is_in_training(program, edge.caller, call)));
+        self.scopes.borrow_mut().insert(key, found);
+        found
+    }
+
+    fn in_scope(&self, caller: Caller, call: CallId) -> bool {
+        let block = self.model.facts.module(caller.file).call(call).block;
+        let blocks = &self.model.facts.module(caller.file).scope(caller.scope).flow.blocks;
+        let next = |from: BlockId| {
+            let ends = self.model.exits.ends(caller, from);
+            blocks[from.index()].successors.iter().filter(move |_| !ends).copied()
+        };
+        let busy = (0..blocks.len()).map(BlockId::new).filter(|&own| self.is_busy(caller, own, call));
+        let busy: FxHashSet<BlockId> = busy.collect();
+        let reach = |from: Vec<BlockId>| {
+            let mut seen: FxHashSet<BlockId> = FxHashSet::default();
+            let mut work = from;
+            while let Some(at) = work.pop() {
+                if seen.insert(at) {
+                    work.extend(next(at));
+                }
+            }
+            seen
+        };
+        !busy.is_empty()
+            && (!reach(vec![block]).is_disjoint(&busy) || reach(busy.into_iter().collect()).contains(&block))
+    }
+
+    /// Whether another call of a block trains or communicates.
+    fn is_busy(&self, caller: Caller, block: BlockId, except: CallId) -> bool {
+        let facts = self.model.facts;
+        let communicates =
+            |symbol: &Symbol| symbol.has(Effect::Collective) && !symbol.has(Effect::Initializes);
+        let calls = self.model.blocks.of(caller, block).calls.iter();
+        calls.filter(|&&call| call != except).any(|&call| {
+            self.steps.contains(&(caller.file, call))
+                || facts.called_symbols(caller.file, call).any(communicates)
+                || facts
+                    .called_functions(caller.file, call)
+                    .any(|own| self.busy.contains(&facts.code_of(own)))
+        })
+    }
+}
