@@ -213,6 +213,25 @@ impl EffectSet {
         self.0 & other.0 != 0
     }
 
+    /// What each rank has to do itself: what trains, or has to agree, needs all of them; progress bars have switches of
+    /// their own.
+    #[must_use]
+    pub fn of_every_rank() -> Self {
+        [
+            Effect::Trains,
+            Effect::Evaluates,
+            Effect::Predicts,
+            Effect::Collective,
+            Effect::ReadsInput,
+            Effect::Minimizes,
+            Effect::AppliesGradients,
+            Effect::Spawns,
+            Effect::Exits,
+        ]
+        .into_iter()
+        .collect()
+    }
+
     /// The effects that change something or ask the world: without what only says what a result is like, and how a
     /// symbol is traced.
     #[must_use]

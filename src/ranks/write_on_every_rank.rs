@@ -251,16 +251,7 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
     if !is_writer && !effects.contains(Effect::WritesFile) {
         return None;
     }
-    let by_all = [
-        Effect::Idempotent,
-        Effect::Trains,
-        Effect::Evaluates,
-        Effect::Predicts,
-        Effect::Collective,
-        Effect::Spawns,
-        Effect::Exits,
-    ];
-    if by_all.into_iter().any(|effect| effects.contains(effect))
+    if effects.intersects(EffectSet::of_every_rank().with(Effect::Idempotent))
         || is_of_open_file(model, file, call)
         || is_told_once(model, file, id)
     {
