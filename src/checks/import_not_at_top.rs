@@ -1,7 +1,7 @@
 //! Imports in functions, classes, loops and conditions, and behind other statements.
 
 use super::top_of_module::{Top, reached};
-use super::{Context, check};
+use super::{Context, Importers, check, is_loaded_before};
 use crate::finding::{Finding, Level, Location};
 use crate::normalise;
 use crate::program::{Caller, Facts, Meaning};
@@ -90,6 +90,11 @@ fn finding(
     };
     // A module of the project that is imported below still comes behind the start of Horovod.
     let is_only_late = matches!(why, Misplaced::Behind(_)) && matches!(need, None | Some(Need::Project(_)));
+    // So does one in a function, where the library is loaded already.
+    let is_loaded = || is_loaded_before(facts, file, import, Importers::OfTraining);
+    let trains =
+        || facts.programs.iter().any(|program| program.loops.iter().any(|own| own.caller.file == file));
+    let is_only_late = is_only_late || statement.scope != Module::TOP && !trains() && is_loaded();
     let level = if need.is_some() && !is_only_late { Level::Error } else { context.warning() };
     let location = Location::new(file, statement.range);
     let mut finding = Finding::new(&CHECK.rule, level, location, format!("`{name}` is imported {place}"))

@@ -312,6 +312,9 @@ fn top_level(module: &Module, statement: StatementId) -> StatementId {
 /// Whether the program broadcasts what a loop trains already: there is a broadcast, and each model is among what is
 /// broadcast, as far as that is known.
 pub(super) fn is_broadcast(job: &Job<'_>, own: &TrainingLoop) -> bool {
+    if !job.program.already_distributed {
+        return false;
+    }
     let facts = job.facts;
     // A callback sends the variables of the model that it is given to train with.
     let is_of_another_fit = |symbol: &Symbol| {
