@@ -47,6 +47,8 @@ pub enum Effect {
     WritesFile,
     /// Leaves the same behind when it is done twice, at whatever time.
     Idempotent,
+    /// Fails when it is done twice: the directory exists already, the file is gone.
+    FailsTwice,
     /// Reads a file or asks the file system.
     ReadsFile,
     /// Writes to the standard streams or to a log.
@@ -115,7 +117,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 53] = [
+    pub const ALL: [(Self, &'static str); 54] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -137,6 +139,7 @@ impl Effect {
         (Self::Varies, "varies"),
         (Self::WritesFile, "writes-file"),
         (Self::Idempotent, "idempotent"),
+        (Self::FailsTwice, "fails-twice"),
         (Self::ReadsFile, "reads-file"),
         (Self::Prints, "prints"),
         (Self::ReadsInput, "reads-input"),
