@@ -7,6 +7,7 @@ use crate::analysis;
 use crate::api::Library;
 use crate::baseline::{self, Baseline};
 use crate::checks::{Check, Context, RULES, tool};
+use crate::distribute::INITIALISATION;
 use crate::finding::{Confidence, Finding, Rule};
 use crate::fix;
 use crate::program::{Facts, Modules, Pattern};
@@ -62,6 +63,36 @@ pub struct Trainer {
     pub entry: FileId,
     /// The files that own code which it may run.
     pub files: Vec<FileId>,
+    /// How far it is from training with Horovod.
+    pub distribution: Distribution,
+}
+
+/// How far a program is from training with Horovod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distribution {
+    /// It does, or nobody asks for it.
+    Settled,
+    /// A fix starts Horovod.
+    Offered,
+    /// It is to be distributed, and no fix does it.
+    Refused,
+}
+
+impl Distribution {
+    /// That of the program of these files, by what stands of its findings.
+    fn of(files: &[FileId], standing: &[Finding], selection: &Selection) -> Self {
+        let rule = &INITIALISATION.rule;
+        let mut missing = standing.iter().filter(|finding| {
+            finding.rule.code == rule.code && files.contains(&finding.primary.location.file)
+        });
+        match missing.next() {
+            Some(first) if selection.is_enabled(rule) => {
+                let is_refused = first.fix.is_none() || missing.any(|finding| finding.fix.is_none());
+                if is_refused { Self::Refused } else { Self::Offered }
+            }
+            _ => Self::Settled,
+        }
+    }
 }
 
 /// A project with all that is found in it.
@@ -111,14 +142,14 @@ impl Examined {
         wishes: Wishes<'_>,
         is_stopped: &dyn Fn() -> bool,
     ) -> Option<Self> {
-        let (found, mut documents, suppressions, trainers) =
+        let (found, mut documents, suppressions, training) =
             analysis::with_modules(&modules, &project, wishes.library, |facts| {
                 let (checks, strict) = (wishes.checks, wishes.strict);
                 let mut found = analysis::findings_unless(checks, &project, facts, strict, is_stopped)?;
                 let documents = documents(&project, facts, &found);
                 fix::settle(&mut found, &documents);
                 let suppressions = suppressions(facts, &documents);
-                Some((found, documents, suppressions, trainers(facts)))
+                Some((found, documents, suppressions, training(facts)))
             })?;
         let everything = Checks { known: RULES, ran: &|_| true };
         let standing = match wishes.ignores {
@@ -128,6 +159,11 @@ impl Examined {
             }
             Ignores::Disregarded => found.clone(),
         };
+        let trainer = |(entry, files): (FileId, Vec<FileId>)| {
+            let distribution = Distribution::of(&files, &standing, wishes.selection);
+            Trainer { entry, files, distribution }
+        };
+        let trainers = training.into_iter().map(trainer).collect();
         let outcome = Outcome { project: &project, wishes, documents: &documents };
         let mut report = outcome.report(found, &suppressions);
         if let Some(baseline) = wishes.baseline {
@@ -205,9 +241,10 @@ fn next_file(project: &Project) -> FileId {
     FileId(u32::try_from(project.files().len()).expect("fewer files than 2^32"))
 }
 
-fn trainers(facts: &Facts<'_>) -> Vec<Trainer> {
+/// The programs that train: the module that is run, and all files.
+fn training(facts: &Facts<'_>) -> Vec<(FileId, Vec<FileId>)> {
     let trains = facts.programs.iter().filter(|program| program.pattern != Pattern::None);
-    trains.map(|program| Trainer { entry: program.entry, files: program.files() }).collect()
+    trains.map(|program| (program.entry, program.files())).collect()
 }
 
 /// The texts that findings, fixes and suppressions point into.

@@ -47,6 +47,8 @@ pub enum Effect {
     WritesFile,
     /// Leaves the same behind when it is done twice, at whatever time.
     Idempotent,
+    /// Fails when it is done twice: the directory exists already, the file is gone.
+    FailsTwice,
     /// Reads a file or asks the file system.
     ReadsFile,
     /// Writes to the standard streams or to a log.
@@ -115,7 +117,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 53] = [
+    pub const ALL: [(Self, &'static str); 54] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -137,6 +139,7 @@ impl Effect {
         (Self::Varies, "varies"),
         (Self::WritesFile, "writes-file"),
         (Self::Idempotent, "idempotent"),
+        (Self::FailsTwice, "fails-twice"),
         (Self::ReadsFile, "reads-file"),
         (Self::Prints, "prints"),
         (Self::ReadsInput, "reads-input"),
@@ -208,6 +211,25 @@ impl EffectSet {
     #[must_use]
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
+    }
+
+    /// What each rank has to do itself: what trains, or has to agree, needs all of them; progress bars have switches of
+    /// their own.
+    #[must_use]
+    pub fn of_every_rank() -> Self {
+        [
+            Effect::Trains,
+            Effect::Evaluates,
+            Effect::Predicts,
+            Effect::Collective,
+            Effect::ReadsInput,
+            Effect::Minimizes,
+            Effect::AppliesGradients,
+            Effect::Spawns,
+            Effect::Exits,
+        ]
+        .into_iter()
+        .collect()
     }
 
     /// The effects that change something or ask the world: without what only says what a result is like, and how a

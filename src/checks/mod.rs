@@ -11,6 +11,7 @@ mod global_bindings;
 mod global_optimizer_order;
 mod held;
 mod import_not_at_top;
+mod loaded_before;
 mod loop_in_several_files;
 mod loop_not_recognised;
 mod model_with_two_loops;
@@ -30,6 +31,7 @@ mod trained_on;
 mod training;
 mod training_function_as_value;
 
+pub use loaded_before::{Importers, is_loaded_before};
 pub use top_of_module::Top;
 
 use rustc_hash::FxHashSet;

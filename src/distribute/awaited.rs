@@ -62,12 +62,3 @@ fn asks_the_world(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
         .filter_map(|condition| condition.branch.condition)
         .any(|value| facts.varying().contains_key(&(caller.file, value)))
 }
-
-/// The statement at which the ranks wait for each other.
-pub(super) fn wait(job: &Job<'_>, file: FileId) -> String {
-    let (hvd, (_, import)) = job.horovod(file);
-    match import {
-        super::Import::HorovodKeras => format!("{hvd}.broadcast(0, 0, name='written')"),
-        _ => format!("{hvd}.broadcast_object(0, name='written')"),
-    }
-}

@@ -51,7 +51,13 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     }
     found.extend(session::broadcasts(job, &RULE.rule));
     let mut taken = Vec::new();
-    found.extend(sites.iter().filter_map(|site| step(job, site, &mut taken)));
+    for site in &sites {
+        let blocked = || {
+            let reason = "It can't be seen in which function the broadcast would stand.";
+            Step::blocked(finding(job, site.caller.file, site.statement), reason)
+        };
+        found.push(step(job, site, &mut taken).unwrap_or_else(blocked));
+    }
     found
 }
 
@@ -312,6 +318,9 @@ fn top_level(module: &Module, statement: StatementId) -> StatementId {
 /// Whether the program broadcasts what a loop trains already: there is a broadcast, and each model is among what is
 /// broadcast, as far as that is known.
 pub(super) fn is_broadcast(job: &Job<'_>, own: &TrainingLoop) -> bool {
+    if !job.program.already_distributed {
+        return false;
+    }
     let facts = job.facts;
     // A callback sends the variables of the model that it is given to train with.
     let is_of_another_fit = |symbol: &Symbol| {

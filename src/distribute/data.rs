@@ -110,7 +110,7 @@ impl Way<'_, '_> {
         let name = job.names(file).horovod;
         // Parts of different sizes would end at different times, if the steps were not counted.
         if !self.is_divided() || !name.bound || !runs_started(job, file, call) {
-            return Some(Step { finding, outcome: Outcome::ByHand });
+            return Some(Step { finding, outcome: Outcome::ByHand, everywhere: Vec::new() });
         }
         let text = job.text(file)?;
         let shard = format!(".shard({hvd}.size(), {hvd}.rank())", hvd = name.text);
@@ -121,6 +121,6 @@ impl Way<'_, '_> {
             edits,
             uses: Vec::new(),
         };
-        Some(Step { finding, outcome })
+        Some(Step { finding, outcome, everywhere: Vec::new() })
     }
 }

@@ -53,7 +53,11 @@ pub(super) fn steps(job: &Job<'_>, files: &[FileId], needed: &BTreeMap<FileId, V
         .help("start Horovod behind the imports, and let each process see one GPU");
     let start = match obstacle {
         Some(reason) => Step::blocked(finding, reason),
-        None => Step::change(finding, "import and start Horovod", edits, Vec::new()),
+        None => {
+            // To import Horovod does no harm to who does not start it.
+            let others = files.into_iter().filter(|&file| file != owner).collect();
+            Step::change(finding, "import and start Horovod", edits, Vec::new()).right_everywhere_in(others)
+        }
     };
     let mut found = vec![start];
     found.extend(obstacles::steps(job, &rule.rule));

@@ -7,11 +7,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::names::{Api, Import, Names};
 use super::obstacles::own_results;
 use super::session::is_session;
+use super::unstarted::{Code, Runs, Unstarted};
 use crate::finding::{Confidence, Location};
 use crate::program::{Caller, Facts, LoopKind, Place, Program, TrainingLoop};
 use crate::project::FileId;
+use crate::ranks::Alone;
 use crate::rewrite::{Moved, Text, Texts};
-use crate::semantic::{CallId, StatementId};
+use crate::semantic::{CallId, ScopeId, StatementId};
 use crate::syntax::TextSize;
 
 /// A program under distribution.
@@ -32,6 +34,7 @@ pub struct Job<'c> {
     pub(super) common: &'c Common,
     calls: OnceCell<Vec<(FileId, CallId)>>,
     own_results: OnceCell<FxHashSet<Place>>,
+    alone: OnceCell<Alone>,
 }
 
 /// What the programs that are distributed have in common.
@@ -47,6 +50,8 @@ pub struct Common {
     pub(super) rank: OnceCell<FxHashSet<Place>>,
     /// What is computed from the number of ranks.
     pub(super) size: OnceCell<FxHashSet<Place>>,
+    /// The code that runs also where Horovod is not started.
+    unstarted: OnceCell<Unstarted>,
     /// Where the calls end that start Horovod, by the scope whose code makes the first one.
     pub(super) starts: OnceCell<FxHashMap<Caller, TextSize>>,
 }
@@ -63,6 +68,13 @@ impl Common {
             }
         }
         Self { owners, moved: jobs.iter().flat_map(super::tape::moved).collect(), ..Self::default() }
+    }
+}
+
+impl Common {
+    /// The code that runs also where Horovod is not started.
+    pub(super) fn unstarted(&self, facts: &Facts<'_>) -> &Unstarted {
+        self.unstarted.get_or_init(|| Unstarted::of(facts))
     }
 }
 
@@ -88,6 +100,7 @@ impl<'c> Job<'c> {
             common,
             calls: OnceCell::new(),
             own_results: OnceCell::new(),
+            alone: OnceCell::new(),
         };
         let by_fit = |own: &TrainingLoop| own.kind == LoopKind::KerasFit && job.is_fit(own);
         if program.steps_of_fit.is_empty() && program.loops.iter().all(by_fit) {
@@ -126,6 +139,15 @@ impl<'c> Job<'c> {
     #[must_use]
     pub fn is_started_by_another(&self, file: FileId) -> bool {
         file != self.owner && self.common.owners.contains_key(&file)
+    }
+
+    /// The code of a scope, where it is to ask for the rank.
+    pub(super) fn code(&self, file: FileId, scope: ScopeId) -> Code {
+        let code = Caller { file, scope: self.facts.module(file).code_scope(scope) };
+        let is_unstarted =
+            file != self.program.entry && self.common.unstarted(self.facts).runner(code).is_some();
+        let (horovod, import) = self.horovod(file);
+        Code { horovod, import, runs: if is_unstarted { Runs::Anywhere } else { Runs::Started } }
     }
 
     /// The names that new code in a file uses.
@@ -213,6 +235,18 @@ impl<'c> Job<'c> {
         let all = self.all_calls();
         let first = all.partition_point(|(other, _)| *other < file);
         all[first..].iter().take_while(move |(other, _)| *other == file).map(|&(_, call)| call)
+    }
+
+    /// Whether a call of a distributed program is made in runs without Horovod only.
+    #[must_use]
+    pub fn is_alone(&self, file: FileId, call: CallId) -> bool {
+        let own = self.facts.module(file).call(call);
+        self.program.already_distributed
+            && self.alone.get_or_init(|| Alone::new(self.facts, &[self.program])).is_block(
+                self.facts,
+                Caller { file, scope: own.scope },
+                own.block,
+            )
     }
 
     /// The values that differ between ranks because their examples do.

@@ -48,6 +48,7 @@ mod started;
 mod step;
 pub mod steps;
 pub mod tape;
+mod unstarted;
 mod verbose;
 mod writes;
 mod writing_callbacks;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::awaited::{all_ranks_come, wait};
+use super::awaited::all_ranks_come;
 use super::inputs::{names_input, paths_read};
 use super::job::Job;
 use super::preparation::Preparations;
@@ -69,16 +69,21 @@ fn summary_writer(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) 
         return None;
     }
     let text = job.text(file)?;
-    let (hvd, import) = job.horovod(file);
+    let code = job.code(file, call.scope);
     let (tf, tensorflow) = job.tensorflow(file);
-    let other = format!(" if {hvd}.rank() == 0 else {tf}.summary.create_noop_writer()");
+    let other = format!(" if {} else {tf}.summary.create_noop_writer()", code.is_first());
     let edits = if matches!(call.role, crate::semantic::Role::Assigned | crate::semantic::Role::Stored) {
         vec![text.insert(call.range.end(), other)]
     } else {
         text.wrap(call.range, "(", &format!("{other})"))
     };
     let finding = finding(job, rule, file, id, "every rank writes the same event file");
-    Some(Step::change(finding, "write events on rank 0 only", edits, vec![import, tensorflow]))
+    Some(code.step(Step::change(
+        finding,
+        "write events on rank 0 only",
+        edits,
+        vec![code.import, tensorflow],
+    )))
 }
 
 /// What is asked about each file that is opened.
@@ -98,11 +103,12 @@ impl Opened<'_, '_> {
         }
         let path = call.arguments.first()?;
         let text = job.text(file)?;
-        let (hvd, import) = job.horovod(file);
+        let code = job.code(file, call.scope);
+        let other = format!(" if {} else '{NOWHERE}'", code.is_first());
         let mut edits = if text.binds_like_a_product(path.range) {
-            vec![text.insert(path.range.end(), format!(" if {hvd}.rank() == 0 else '{NOWHERE}'"))]
+            vec![text.insert(path.range.end(), other)]
         } else {
-            text.wrap(path.range, "(", &format!(") if {hvd}.rank() == 0 else '{NOWHERE}'"))
+            text.wrap(path.range, "(", &format!("){other}"))
         };
         if names_input(job, file, id, &self.inputs) {
             let mut managers = text.module.managers.iter();
@@ -110,10 +116,11 @@ impl Opened<'_, '_> {
             if !all_ranks_come(self.job, file, id) {
                 return None;
             }
-            edits.extend(text.after(*statement, &[&wait(job, file)]));
+            let wait = code.wait(text.unit());
+            edits.extend(text.after(*statement, &wait.iter().map(String::as_str).collect::<Vec<_>>()));
         }
         let finding = finding(job, self.rule, file, id, "every rank writes the same file");
-        Some(Step::change(finding, "write the file on rank 0 only", edits, vec![import]))
+        Some(code.step(Step::change(finding, "write the file on rank 0 only", edits, vec![code.import])))
     }
 }
 

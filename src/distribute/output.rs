@@ -3,7 +3,6 @@
 //! The seed's rules for `print`, `.write`, `.summary` and `.save_weights` (section 2.3). What a call writes is asked
 //! of its callee, so that a `TensorArray.write` is none; statements that follow one another share a guard.
 
-use super::awaited::wait;
 use super::distribution_rule;
 use super::job::Job;
 use super::open_files;
@@ -38,8 +37,8 @@ fn finding(job: &Job<'_>, run: &Run) -> Finding {
 /// The step that puts a run of statements under a guard.
 pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step> {
     let text = job.text(run.file)?;
-    let (hvd, import) = job.horovod(run.file);
-    let header = format!("if {hvd}.rank() == 0:");
+    let code = job.code(run.file, text.module.statement(run.first).scope);
+    let header = format!("if {}:", code.is_first());
     let mut finding = finding;
     for &call in &run.calls[1..] {
         finding = finding.label(job.at_call(run.file, call), "and here");
@@ -52,7 +51,8 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
         None => text.guard(run.first, run.last, &header),
     };
     if run.is_awaited {
-        edits.extend(text.after(run.last, &[&wait(job, run.file)]));
+        let wait = code.wait(text.unit());
+        edits.extend(text.after(run.last, &wait.iter().map(String::as_str).collect::<Vec<_>>()));
     }
-    Some(Step::change(finding, "let rank 0 do it", edits, vec![import]))
+    Some(code.step(Step::change(finding, "let rank 0 do it", edits, vec![code.import])))
 }

@@ -8,6 +8,7 @@ use super::initialisation;
 use super::job::{Common, Job};
 use super::names::Import;
 use super::step::{Outcome, Step};
+use super::unstarted::{Runner, code_at};
 use super::{DISTRIBUTION, INITIALISATION};
 use crate::finding::{Applicability, Confidence, Edit, Finding, Fix, Level, Location, Rule};
 use crate::program::{Facts, Pattern, Program};
@@ -46,7 +47,7 @@ pub(super) fn findings(facts: &Facts<'_>, texts: &Texts<'_>, restrictions: &[Fin
     let needed = needed(&steps);
     let plans = jobs.iter().zip(steps).map(|(job, steps)| plan(job, steps, &needed, restrictions));
     let mut plans: Vec<Plan<'_>> = plans.filter(|plan| !plan.steps.is_empty()).collect();
-    let units = units(facts, &mut plans);
+    let units = units(facts, &common, &mut plans);
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
     for (plan, unit) in plans.into_iter().zip(units) {
@@ -144,7 +145,7 @@ fn refusal(job: &Job<'_>, steps: &[Step], restrictions: &[Finding]) -> Option<Re
 
 /// The unit of each plan: programs that change a file in common are distributed together or not at all. A file that
 /// a program runs which is not distributed stays as it is.
-fn units(facts: &Facts<'_>, plans: &mut [Plan<'_>]) -> Vec<FileId> {
+fn units(facts: &Facts<'_>, common: &Common, plans: &mut [Plan<'_>]) -> Vec<FileId> {
     let mut unit: Vec<usize> = (0..plans.len()).collect();
     let mut first: FxHashMap<FileId, usize> = FxHashMap::default();
     for (index, plan) in plans.iter().enumerate() {
@@ -160,7 +161,7 @@ fn units(facts: &Facts<'_>, plans: &mut [Plan<'_>]) -> Vec<FileId> {
     }
     for plan in &mut *plans {
         if plan.refusal.is_none() {
-            plan.refusal = shared_with_another(facts, plan);
+            plan.refusal = shared_with_another(facts, common, plan);
         }
     }
     let refused: FxHashMap<usize, Refusal> =
@@ -182,29 +183,32 @@ fn edited(plan: &Plan<'_>) -> FxHashSet<FileId> {
     edits.map(|edit| edit.location.file).collect()
 }
 
-/// A file that would change although a program without training runs it too: there Horovod is not started.
-fn shared_with_another(facts: &Facts<'_>, plan: &Plan<'_>) -> Option<Refusal> {
-    let mut files: Vec<FileId> =
-        edited(plan).into_iter().filter(|&file| file != plan.program.entry).collect();
-    files.sort_unstable();
-    // Nobody runs a package's `__init__` file: who imports it is the program.
-    let others = facts.programs.iter().filter(|program| {
-        program.pattern == Pattern::None && !facts.modules.imports.is_package(program.entry)
-    });
-    for other in others {
-        let mut known: FxHashSet<FileId> = [other.entry].into_iter().collect();
-        let mut work = vec![other.entry];
-        while let Some(file) = work.pop() {
-            work.extend(facts.imported_files(file).iter().copied().filter(|&file| known.insert(file)));
-        }
-        if let Some(&file) = files.iter().find(|&file| known.contains(file)) {
-            let step = plan.steps.iter().find(|step| step.finding.primary.location.file == file)?;
-            let name = &facts.modules.names[other.entry.index()];
-            let reason = format!("the program `{name}` runs this file too, and does not start Horovod");
-            return Some(Refusal { location: step.finding.primary.location, reason, is_told: false });
+/// Code that would ask Horovod although it runs also where nothing starts Horovod.
+fn shared_with_another(facts: &Facts<'_>, common: &Common, plan: &Plan<'_>) -> Option<Refusal> {
+    let unstarted = common.unstarted(facts);
+    let mut found = Vec::new();
+    for step in &plan.steps {
+        let Outcome::Change { edits, uses, .. } = &step.outcome else { continue };
+        let told = step.finding.primary.location;
+        let edits = edits.iter().map(|edit| edit.location);
+        for at in edits.filter(|at| at.file != plan.program.entry && !step.everywhere.contains(&at.file)) {
+            match unstarted.runner(code_at(facts, at)) {
+                // A module by itself does without what it loses.
+                Some(Runner::Alone) if uses.is_empty() => {}
+                Some(runner) => found.push((runner, if told.file == at.file { told } else { at })),
+                None => {}
+            }
         }
     }
-    None
+    let (runner, location) = found.into_iter().min_by_key(|&(runner, at)| (runner, at))?;
+    let reason = match runner {
+        Runner::Program(entry) => {
+            let name = &facts.modules.names[entry.index()];
+            format!("the program `{name}` runs this file too, and does not start Horovod")
+        }
+        Runner::Alone => "the file also runs this code by itself, and does not start Horovod then".to_owned(),
+    };
+    Some(Refusal { location, reason, is_told: false })
 }
 
 /// The finding of a step: with its fix, unless the program is refused.

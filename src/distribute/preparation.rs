@@ -10,7 +10,6 @@ use super::bound::{read_elsewhere, within};
 use super::inputs::{names_input, paths_read};
 use super::job::Job;
 use super::started::code_runs_started;
-use super::writes::BY_ALL;
 use crate::api::{Effect, EffectSet};
 use crate::program::{Caller, Facts, Object};
 use crate::project::FileId;
@@ -123,7 +122,7 @@ fn question_around(job: &Job<'_>, file: FileId, call: CallId) -> Option<Statemen
 fn can_be_left_out(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
     let module = job.facts.module(file);
     let range = module.statement(statement).range;
-    let by_all: EffectSet = BY_ALL.into_iter().collect();
+    let by_all = EffectSet::of_every_rank();
     let mut calls = (0..module.calls.len()).map(CallId::new);
     let mut stores = module.stores.iter();
     !leaves(module, range)

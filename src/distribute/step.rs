@@ -11,6 +11,8 @@ pub struct Step {
     pub finding: Finding,
     /// How it is made.
     pub outcome: Outcome,
+    /// The files in which its edits are right also where Horovod is not started.
+    pub everywhere: Vec<FileId>,
 }
 
 /// How a step is made.
@@ -55,13 +57,19 @@ impl Step {
     ) -> Self {
         let outcome =
             Outcome::Change { applicability: Applicability::Safe, message: message.into(), edits, uses };
-        Self { finding, outcome }
+        Self { finding, outcome, everywhere: Vec::new() }
     }
 
     /// A step that can't be made, and why.
     #[must_use]
     pub fn blocked(finding: Finding, reason: impl Into<String>) -> Self {
-        Self { finding, outcome: Outcome::Blocked(reason.into()) }
+        Self { finding, outcome: Outcome::Blocked(reason.into()), everywhere: Vec::new() }
+    }
+
+    /// The same, with edits that are right in these files also where Horovod is not started.
+    #[must_use]
+    pub fn right_everywhere_in(self, files: Vec<FileId>) -> Self {
+        Self { everywhere: files, ..self }
     }
 
     /// The finding of a step, a warning.

@@ -66,7 +66,8 @@ fn divided(job: &Job<'_>, file: FileId, call: CallId, count: &Argument, more: Ve
     let few = is_few(job, file, count);
     let share = |number: &str| {
         let quotient = format!("{number} // {hvd}.size()");
-        if few { format!("max(1, {quotient})") } else { quotient }
+        // `max` may be a name of the program's own.
+        if few { format!("{quotient} or 1") } else { quotient }
     };
     let mut edits = vec![text.replace(count.range, share(&text.as_factor(count.range)))];
     edits.extend(more);

@@ -27,17 +27,18 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, call: CallId) -> Optio
         .called_symbols(file, call)
         .find(|symbol| symbol.has(Effect::Prints) && symbol.parameter("verbose").is_some())?;
     let text = job.text(file)?;
-    let (hvd, import) = job.horovod(file);
+    let code = job.code(file, data.scope);
+    let is_first = code.is_first();
     let edit = match given(job, file, call, symbol, "verbose") {
         Given::Hidden => return None,
         Given::Nothing if !shows_by_itself(symbol) => return None,
-        Given::Nothing => text.append_argument(data, &format!("verbose=1 if {hvd}.rank() == 0 else 0")),
+        Given::Nothing => text.append_argument(data, &format!("verbose=1 if {is_first} else 0")),
         Given::Argument(argument) => {
             if is_silent(job, file, argument) || reads_rank(job, file, argument.value) {
                 return None;
             }
             let shown = text.as_factor(argument.range);
-            text.replace(argument.range, format!("{shown} if {hvd}.rank() == 0 else 0"))
+            text.replace(argument.range, format!("{shown} if {is_first} else 0"))
         }
     };
     if is_for_one_rank(job, file, call) || !runs_started(job, file, call) {
@@ -48,7 +49,7 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, call: CallId) -> Optio
         .help("let rank 0 show it: `verbose=1 if hvd.rank() == 0 else 0`")
         .in_scope(job.scope_of(file, call))
         .confidence(job.taste());
-    Some(Step::change(finding, "show it on rank 0 only", vec![edit], vec![import]))
+    Some(code.step(Step::change(finding, "show it on rank 0 only", vec![edit], vec![code.import])))
 }
 
 /// Whether a call shows its progress if nothing is said.

@@ -7,7 +7,7 @@ use super::job::Job;
 use super::preparation::Preparations;
 use super::ranked::is_for_one_rank;
 use super::started::runs_started;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, EffectSet, Kind};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, CallKind, Role, StatementId, StatementKind};
 
@@ -47,19 +47,6 @@ struct Writing {
     /// The program reads what is written.
     is_awaited: bool,
 }
-
-/// What is done by all ranks: progress bars have switches of their own, and what trains, or has to agree, needs all.
-pub(super) const BY_ALL: [Effect; 9] = [
-    Effect::Trains,
-    Effect::Evaluates,
-    Effect::Predicts,
-    Effect::Collective,
-    Effect::ReadsInput,
-    Effect::Minimizes,
-    Effect::AppliesGradients,
-    Effect::Spawns,
-    Effect::Exits,
-];
 
 /// The runs of a program that every rank executes.
 pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
@@ -159,7 +146,7 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
             if is_checkpoint && matches!(statement.kind, StatementKind::Assign { simple: true }) => {}
         _ => return None,
     }
-    if BY_ALL.into_iter().any(|effect| effects.contains(effect)) {
+    if effects.intersects(EffectSet::of_every_rank()) {
         return None;
     }
     if is_checkpoint {

@@ -6,8 +6,7 @@ use super::edits::Edits;
 use super::original::{Change, Originals};
 use super::parcel::{Parcel, Refusal, parcels, single};
 use super::search::Search;
-use crate::distribute::INITIALISATION;
-use crate::examine::{Examined, Trainer, Wishes};
+use crate::examine::{Distribution, Examined, Trainer, Wishes};
 use crate::finding::{Applicability, Finding};
 use crate::project::{FileId, encode_as};
 
@@ -42,7 +41,7 @@ pub fn mend(
     stdin: Option<(FileId, Vec<u8>)>,
 ) -> Mended {
     let mended = mend_unless(first.clone(), wishes, least, stdin.clone(), &BTreeSet::new());
-    let spared = not_distributed(&mended.examined, wishes);
+    let spared = not_distributed(&mended.examined);
     if mended.changes.iter().all(|change| !spared.contains(&change.file)) {
         return mended;
     }
@@ -56,28 +55,17 @@ pub(super) fn spared(
     least: Applicability,
     stdin: Option<(FileId, Vec<u8>)>,
 ) -> BTreeSet<FileId> {
-    let rule = INITIALISATION.rule.code;
-    let mut refused =
-        examined.standing.iter().filter(|finding| finding.rule.code == rule && finding.fix.is_none());
-    if refused.next().is_none() {
+    if examined.trainers.iter().all(|trainer| trainer.distribution != Distribution::Refused) {
         return BTreeSet::new();
     }
     let mended = mend_unless(examined.clone(), wishes, least, stdin, &BTreeSet::new());
-    not_distributed(&mended.examined, wishes)
+    not_distributed(&mended.examined)
 }
 
 /// The files of the programs that are to be distributed and are not in the end, without those of programs that are.
-fn not_distributed(examined: &Examined, wishes: Wishes<'_>) -> BTreeSet<FileId> {
-    let rule = &INITIALISATION.rule;
-    if !wishes.selection.is_enabled(rule) {
-        return BTreeSet::new();
-    }
-    let refused = |trainer: &&Trainer| {
-        examined.standing.iter().any(|finding| {
-            finding.rule.code == rule.code && trainer.files.contains(&finding.primary.location.file)
-        })
-    };
-    let (refused, others): (Vec<&Trainer>, Vec<&Trainer>) = examined.trainers.iter().partition(refused);
+fn not_distributed(examined: &Examined) -> BTreeSet<FileId> {
+    let is_settled = |trainer: &&Trainer| trainer.distribution == Distribution::Settled;
+    let (others, refused): (Vec<&Trainer>, Vec<&Trainer>) = examined.trainers.iter().partition(is_settled);
     let files = |trainers: Vec<&Trainer>| -> BTreeSet<FileId> {
         trainers.iter().flat_map(|trainer| &trainer.files).copied().collect()
     };

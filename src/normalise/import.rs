@@ -2,7 +2,7 @@
 
 use super::names::is_visible_outside;
 use crate::api::{Effect, EffectSet};
-use crate::checks::{Context, Top};
+use crate::checks::{Context, Importers, Top, is_loaded_before};
 use crate::finding::{Applicability, Fix};
 use crate::program::{Facts, Object};
 use crate::project::FileId;
@@ -25,8 +25,8 @@ const HARMLESS: [Effect; 8] = [
     Effect::Prints,
 ];
 
-/// Moves an import statement to the top. Safe where only the moment of loading a library changes; unsafe in
-/// functions, and for modules of the project. `None` where the names that it binds may mean something else, or where
+/// Moves an import statement to the top. Safe where only the moment of loading a library changes, in functions where it
+/// is loaded anyway; unsafe for modules of the project. `None` where the names that it binds may mean something else, or where
 /// it stands under a condition of its own.
 #[must_use]
 pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, top: &Top) -> Option<Fix> {
@@ -42,10 +42,12 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
     let anchor = top.last(module);
     let start = anchor.map_or(TextRange::default(), |anchor| module.statement(anchor).range);
     let crossed = TextRange::new(start.end(), own.range.start().max(start.end()));
-    let is_safe = own.scope == Module::TOP
-        && own.parent.is_none()
-        && is_foreign
-        && keeps_settings(facts, file, crossed);
+    let is_safe = is_foreign
+        && if own.scope == Module::TOP {
+            own.parent.is_none() && keeps_settings(facts, file, crossed)
+        } else {
+            imports.clone().all(|import| is_loaded_before(facts, file, import, Importers::All))
+        };
     let line = text.slice(own.range);
     let mut edits = text.remove(statement);
     match anchor {

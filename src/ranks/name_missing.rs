@@ -179,8 +179,8 @@ fn comes_after(flow: &Flow, reading: &Use, definition: &Definition) -> bool {
     true
 }
 
-/// Whether two of several places are under opposite conditions, so that one of them is always made.
-fn are_complementary<T>(missing: &[(T, Vec<Literal>)]) -> bool {
+/// Whether two definitions are under opposite conditions, so that one of them is always made.
+fn are_complementary(missing: &[(&Definition, Vec<Literal>)]) -> bool {
     let single: Vec<&Literal> = missing
         .iter()
         .filter_map(|(_, literals)| match &literals[..] {

@@ -1,22 +1,28 @@
 //! Each file is written by one rank: several that write the same path tear it, or fail.
 
-use rustc_hash::FxHashSet;
+mod destination;
+mod inputs;
+mod modes;
+
+use destination::Destination;
+pub(super) use inputs::Inputs;
 
 use super::alongside::Alongside;
-use super::guards::{Atom, Guard, Key, Number};
+use super::guards::{Atom, Guard, Number};
 use super::model::Model;
+use super::values::Cause;
 use super::{callbacks, ranks_check};
 use crate::api::{Effect, EffectSet, Kind};
 use crate::distribute::NOWHERE;
 use crate::finding::{Confidence, Finding, Label, Level};
 use crate::program::{Caller, Literal, Object, Pattern, Place, Program};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, Call, CallId, CallKind, Value, ValueId};
+use crate::semantic::{BlockId, BranchKind, Call, CallId, CallKind, StatementKind, Value, ValueId};
 
 ranks_check!("HVD305", "write-on-every-rank", Warning, check);
 
 fn check(model: &Model<'_>) -> Vec<Finding> {
-    let inputs = inputs(model);
+    let inputs = Inputs::new(model);
     let alongside = Alongside::new(model);
     let mut found = Vec::new();
     for caller in model.callers() {
@@ -64,10 +70,12 @@ pub(super) enum Writers {
     AllButOne,
     /// Those whose data says so.
     Any,
+    /// All that come before the first of them is done: `if not os.path.exists(path): os.makedirs(path)`.
+    Racing,
 }
 
 /// What becomes of the file that a call writes; `None` if it writes none, or the programs don't make it.
-pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &FxHashSet<Key>) -> Option<Fate> {
+pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Inputs) -> Option<Fate> {
     let written = written(model, caller.file, id)?;
     if !model.is_run(caller, id) {
         return None;
@@ -86,8 +94,17 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &FxHas
         Written::To(paths) => paths,
         Written::Harmless => return Some(Fate::Safe),
         Written::Fetched => return Some(Fate::Fetched),
-        Written::IfMissing => return Some(Fate::IfMissing),
     };
+    let call = model.facts.module(caller.file).call(id);
+    let is_checked = is_checked(model, caller.file, call);
+    let fails_twice = fails_twice(model, caller.file, id);
+    if fails_twice && is_tried(model, caller.file, call) {
+        return Some(Fate::Safe);
+    }
+    if is_checked && fails_twice {
+        // The answer that the ranks wait for changes while they ask.
+        guard.0.retain(|literal| !matches!(literal.atom, Atom::True(_, Cause::Files)));
+    }
     if paths.iter().any(|&path| model.is_injective(path)) {
         let is_of_host = |path: &Place| {
             let source = model.difference(*path).map(|own| own.source);
@@ -104,12 +121,16 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &FxHas
         Fate::Some
     } else if paths.iter().any(|&path| model.difference(path).is_some()) {
         Fate::PathsMayMeet
-    } else if !model.facts.concerns_weights(caller.file, call)
-        && paths.iter().any(|&path| inputs.contains(&model.key(path)))
+    } else if is_checked && !fails_twice {
+        Fate::IfMissing
+    } else if !fails_twice
+        && !model.facts.concerns_weights(caller.file, call)
+        && paths.iter().any(|&path| inputs.contain(model, caller, path))
     {
         Fate::Input
     } else {
         let writers = match (all_but_one, is_any) {
+            _ if is_checked => Writers::Racing,
             (true, _) => Writers::AllButOne,
             (_, true) => Writers::Any,
             _ => Writers::All,
@@ -160,6 +181,7 @@ fn finding(
         Writers::All => "every rank writes the same file",
         Writers::AllButOne => "every rank but one writes the same file",
         Writers::Any => "any of the ranks may write the same file, several of them at once",
+        Writers::Racing => "the ranks find out at once what is to be done here, and all but the first fail",
     };
     // What only exports or predicts with a trained model is seldom run by several ranks.
     let is_parallel = |program: &&Program| {
@@ -200,8 +222,6 @@ enum Written {
     Harmless,
     /// It fetches a file.
     Fetched,
-    /// The file system is asked before.
-    IfMissing,
 }
 
 /// What a call does that writes a file; `None` if it writes none.
@@ -212,8 +232,8 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
         return None;
     }
     let first = || call.arguments.first().map(|argument| (file, argument.value));
-    if facts.opens_for_writing(file, call) {
-        return Some(Written::To(first().into_iter().collect()));
+    if let Some(path) = modes::opened_for_writing(model, file, id) {
+        return Some(Written::To(vec![path]));
     }
     let mut effects = EffectSet::NONE;
     for edge in facts.callees(file, id) {
@@ -231,16 +251,7 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
     if !is_writer && !effects.contains(Effect::WritesFile) {
         return None;
     }
-    let by_all = [
-        Effect::Idempotent,
-        Effect::Trains,
-        Effect::Evaluates,
-        Effect::Predicts,
-        Effect::Collective,
-        Effect::Spawns,
-        Effect::Exits,
-    ];
-    if by_all.into_iter().any(|effect| effects.contains(effect))
+    if effects.intersects(EffectSet::of_every_rank().with(Effect::Idempotent))
         || is_of_open_file(model, file, call)
         || is_told_once(model, file, id)
     {
@@ -249,9 +260,6 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
     // A file that is read too is a download: every rank needs it.
     if effects.contains(Effect::ReadsFile) {
         return Some(Written::Fetched);
-    }
-    if is_checked(model, file, call) {
-        return Some(Written::IfMissing);
     }
     let mut paths: Vec<Place> = Vec::new();
     if let Some(receiver) = facts.receiver(file, call) {
@@ -269,9 +277,10 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
             paths.push((file, receiver));
         }
     }
-    let mut symbols = facts.called_symbols(file, id);
-    if let Some(destination) = symbols.find_map(|symbol| facts.argument(file, call, symbol, DESTINATION)) {
-        return Some(Written::To(vec![(file, destination.value)]));
+    match destination::of(facts, file, id) {
+        Some(Destination::Path(path)) => return Some(Written::To(vec![path])),
+        Some(Destination::Nowhere) => return Some(Written::Harmless),
+        None => {}
     }
     match first() {
         Some(first) if call.arguments[0].passing == crate::semantic::Passing::Positional => {
@@ -288,9 +297,6 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
     Some(Written::To(paths))
 }
 
-/// The parameter of functions that copy.
-const DESTINATION: &str = "dst";
-
 /// The parameter of summary writers that write somewhere.
 const DIRECTORY: &str = "logdir";
 
@@ -306,17 +312,36 @@ fn is_of_open_file(model: &Model<'_>, file: FileId, call: &Call) -> bool {
         || call.arguments.iter().any(|argument| is_file(argument.value))
 }
 
-/// Whether a call is told not to mind that a directory exists: `os.makedirs(path, exist_ok=True)`.
+/// Whether a call is told not to mind that a directory exists, or that a file does not:
+/// `os.makedirs(path, exist_ok=True)`, `path.unlink(missing_ok=True)`.
 fn is_told_once(model: &Model<'_>, file: FileId, id: CallId) -> bool {
+    ["exist_ok", "missing_ok"].into_iter().any(|parameter| is_told(model, file, id, parameter))
+}
+
+/// Whether a call is given `True` for a parameter.
+fn is_told(model: &Model<'_>, file: FileId, id: CallId, parameter: &str) -> bool {
     let facts = model.facts;
     let call = facts.module(file).call(id);
     let told =
-        facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, "exist_ok"));
+        facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, parameter));
     told.is_some_and(|told| {
         facts
             .objects(file, told.value)
             .any(|(_, object)| matches!(object, Object::Literal(Literal::Bool(true))))
     })
+}
+
+/// Whether a call fails if another rank has made it before: a directory is there already, a file is gone.
+fn fails_twice(model: &Model<'_>, file: FileId, id: CallId) -> bool {
+    model.facts.called_symbols(file, id).any(|symbol| symbol.has(Effect::FailsTwice))
+        && !is_told(model, file, id, "ignore_errors")
+}
+
+/// Whether a statement of the same code minds that a call fails: `try: os.makedirs(path)`.
+fn is_tried(model: &Model<'_>, file: FileId, call: &Call) -> bool {
+    let module = model.facts.module(file);
+    let mut around = module.ancestor_ids(call.statement).map(|id| module.statement(id));
+    around.any(|own| own.scope == call.scope && own.kind == StatementKind::Try)
 }
 
 /// Whether the file system is asked before: `if not os.path.exists(path): os.makedirs(path)`.
@@ -326,23 +351,4 @@ fn is_checked(model: &Model<'_>, file: FileId, call: &Call) -> bool {
         let asked = condition.branch.condition.and_then(|value| model.difference((file, value)));
         asked.is_some_and(|own| model.facts.gives(own.source, &[Effect::ReadsFile]))
     })
-}
-
-/// The paths that the programs read. What is put there is input, which every rank needs.
-pub(super) fn inputs(model: &Model<'_>) -> FxHashSet<Key> {
-    let facts = model.facts;
-    let mut found = FxHashSet::default();
-    for caller in model.callers() {
-        let module = facts.module(caller.file);
-        for index in 0..module.scope(caller.scope).flow.blocks.len() {
-            for &id in &model.blocks.of(caller, BlockId::new(index)).calls {
-                let call = module.call(id);
-                let reads = facts.called_symbols(caller.file, id).any(|symbol| symbol.has(Effect::ReadsFile))
-                    || facts.opens(caller.file, call) && !facts.opens_for_writing(caller.file, call);
-                let path = call.arguments.first().filter(|_| reads);
-                found.extend(path.map(|path| model.key((caller.file, path.value))));
-            }
-        }
-    }
-    found
 }

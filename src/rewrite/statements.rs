@@ -285,7 +285,13 @@ impl Text<'_> {
         let first = (0..self.module.statements.len()).map(StatementId::new).find(|&id| {
             !matches!(self.module.statement(id).kind, StatementKind::Expression { docstring: true })
         });
-        first.map_or_else(Vec::new, |first| self.before(first, lines))
+        let Some(first) = first else { return Vec::new() };
+        match self.module.statement(first).kind {
+            StatementKind::Function | StatementKind::Class => {
+                self.before(first, &[lines, &["", ""]].concat())
+            }
+            _ => self.before(first, lines),
+        }
     }
 
     // ---- lines with several statements ----

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::guards::{Guard, Literal};
 use super::super::lengths::is_called;
 use super::super::model::Model;
-use super::{CHECK, are_complementary, is_on_rank};
+use super::{CHECK, is_on_rank};
 use crate::finding::{Finding, Label, Level, Location};
 use crate::program::{Ancestor, Caller, ClassRef, Literal as Told, Object, ObjectId};
 use crate::semantic::{BlockId, CallId, StatementKind, StoreKey, Value, ValueId};
@@ -43,7 +43,7 @@ pub(super) fn check(model: &Model<'_>) -> Vec<Finding> {
                 continue;
             }
             let reading = Reading { caller, block, value: ValueId::new(index), base, name };
-            if let Some(finding) = reading.finding(model, &stored) {
+            if let Some(finding) = reading.finding(model, &stored, &callers) {
                 told.insert((caller, name));
                 found.push(finding);
             }
@@ -93,7 +93,12 @@ struct Reading<'m> {
 }
 
 impl Reading<'_> {
-    fn finding(&self, model: &Model<'_>, stored: &Attributes<'_>) -> Option<Finding> {
+    fn finding(
+        &self,
+        model: &Model<'_>,
+        stored: &Attributes<'_>,
+        callers: &FxHashSet<Caller>,
+    ) -> Option<Finding> {
         let facts = model.facts;
         let file = self.caller.file;
         if facts.is_unknown(file, self.base) {
@@ -103,7 +108,7 @@ impl Reading<'_> {
             let Object::Instance(class, _) = own else { return None };
             let places =
                 stored.get(&(object, self.name)).filter(|_| !is_of_class(model, class, self.name))?;
-            self.missing(model, object, places)
+            self.missing(model, object, places, callers)
         })?;
         if self.is_asked_for(model) || self.is_tried(model) {
             return None;
@@ -125,12 +130,21 @@ impl Reading<'_> {
     }
 
     /// Where an attribute of an object is set, if ranks read it that do not set it.
-    fn missing(&self, model: &Model<'_>, object: ObjectId, places: &[Stored]) -> Option<Location> {
+    fn missing(
+        &self,
+        model: &Model<'_>,
+        object: ObjectId,
+        places: &[Stored],
+        callers: &FxHashSet<Caller>,
+    ) -> Option<Location> {
         // An object that some ranks make is an object of these ranks.
-        let made = model.facts.made_at(object).map(|(file, call)| {
-            let call = model.facts.module(file).call(call);
-            model.guard(Caller { file, scope: call.scope }, call.block)
-        })?;
+        let (file, call) = model.facts.made_at(object)?;
+        let call = model.facts.module(file).call(call);
+        let maker = Caller { file, scope: call.scope };
+        if !callers.contains(&maker) {
+            return None;
+        }
+        let made = model.guard(maker, call.block);
         let here = model.guard(self.caller, self.block);
         let missing: Vec<(&Stored, Vec<Literal>)> = places
             .iter()
@@ -141,7 +155,7 @@ impl Reading<'_> {
                 (own, literals.cloned().collect())
             })
             .collect();
-        if missing.iter().any(|(_, literals)| literals.is_empty()) || are_complementary(&missing) {
+        if missing.iter().any(|(_, literals)| literals.is_empty()) || are_opposite(&missing) {
             return None;
         }
         missing.first().map(|(own, _)| own.at)
@@ -174,6 +188,12 @@ impl Reading<'_> {
             .iter()
             .any(|statement| statement.kind == StatementKind::Try && statement.range.contains_range(range))
     }
+}
+
+/// Whether ranks set an attribute that others set elsewhere.
+fn are_opposite(missing: &[(&Stored, Vec<Literal>)]) -> bool {
+    let literals: Vec<&Literal> = missing.iter().flat_map(|(_, literals)| literals).collect();
+    literals.iter().any(|one| literals.iter().any(|other| one.atom == other.atom && one.holds != other.holds))
 }
 
 /// Whether a class gives all of its objects an attribute, or may do.

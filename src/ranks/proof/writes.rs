@@ -2,13 +2,13 @@
 
 use super::super::callbacks;
 use super::super::model::Model;
-use super::super::write_on_every_rank::{Fate, fate, inputs};
+use super::super::write_on_every_rank::{Fate, Inputs, fate};
 use super::unknown::Survey;
 use super::{Assumption, Claim, Code, Obstacle};
 use crate::api::Effect;
 
 pub(super) fn follow(model: &Model<'_>, survey: &Survey<'_, '_>, code: &Code<'_>, claim: &mut Claim) {
-    let inputs = inputs(model);
+    let inputs = Inputs::new(model);
     let dangerous = survey.dangerous(&[Effect::WritesFile, Effect::WritesSummary]);
     for &(caller, block, call) in &code.calls {
         let at = model.at_call(caller.file, call);

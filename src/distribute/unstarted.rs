@@ -1,0 +1,147 @@
+//! Which code runs also where Horovod is not started: in programs that don't train, and in modules that are run by
+//! themselves.
+//!
+//! `hvd.rank()` and `hvd.size()` fail there, so that new code asks first whether Horovod is started.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::names::Import;
+use super::step::Step;
+use crate::finding::Location;
+use crate::program::{Caller, Facts, Pattern};
+use crate::project::FileId;
+use crate::semantic::{Module, StatementId};
+
+/// The code of a project that runs also without Horovod.
+#[derive(Debug)]
+pub(super) struct Unstarted {
+    /// The files of programs that don't train, each with the first such program.
+    files: FxHashMap<FileId, FileId>,
+    /// What modules run that others import when they are run by themselves.
+    alone: FxHashSet<Caller>,
+}
+
+/// Who runs code without Horovod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Runner {
+    /// A program that does not train.
+    Program(FileId),
+    /// A module under `if __name__ == "__main__":`.
+    Alone,
+}
+
+/// Code that asks for the rank.
+#[derive(Clone, Debug)]
+pub(super) struct Code {
+    /// Horovod's name there.
+    pub(super) horovod: String,
+    /// What binds it.
+    pub(super) import: (FileId, Import),
+    /// Where it runs.
+    pub(super) runs: Runs,
+}
+
+/// Where code runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// Only where Horovod is started.
+    Started,
+    /// Also where it is not.
+    Anywhere,
+}
+
+impl Code {
+    /// A condition that is true on rank 0, and for who is alone.
+    pub(super) fn is_first(&self) -> String {
+        let hvd = &self.horovod;
+        match self.runs {
+            Runs::Started => format!("{hvd}.rank() == 0"),
+            Runs::Anywhere => format!("not {hvd}.is_initialized() or {hvd}.rank() == 0"),
+        }
+    }
+
+    /// The lines at which the ranks wait for each other; `unit` is a step of indentation.
+    pub(super) fn wait(&self, unit: &str) -> Vec<String> {
+        let hvd = &self.horovod;
+        let wait = match self.import.1 {
+            Import::HorovodKeras => format!("{hvd}.broadcast(0, 0, name='written')"),
+            _ => format!("{hvd}.broadcast_object(0, name='written')"),
+        };
+        match self.runs {
+            Runs::Started => vec![wait],
+            Runs::Anywhere => vec![format!("if {hvd}.is_initialized():"), format!("{unit}{wait}")],
+        }
+    }
+
+    /// A step whose edits are of this code.
+    pub(super) fn step(&self, step: Step) -> Step {
+        let everywhere = match self.runs {
+            Runs::Started => Vec::new(),
+            Runs::Anywhere => vec![self.import.0],
+        };
+        Step { everywhere, ..step }
+    }
+}
+
+impl Unstarted {
+    /// That of a project.
+    pub(super) fn of(facts: &Facts<'_>) -> Self {
+        let mut files = FxHashMap::default();
+        // Nobody runs a package's `__init__` file: who imports it is the program.
+        let others = facts.programs.iter().filter(|program| {
+            program.pattern == Pattern::None && !facts.modules.imports.is_package(program.entry)
+        });
+        for other in others {
+            let mut known: FxHashSet<FileId> = [other.entry].into_iter().collect();
+            let mut work = vec![other.entry];
+            while let Some(file) = work.pop() {
+                files.entry(file).or_insert(other.entry);
+                work.extend(facts.imported_files(file).iter().copied().filter(|&file| known.insert(file)));
+            }
+        }
+        Self { files, alone: run_alone(facts) }
+    }
+
+    /// Who else runs the code of a scope.
+    pub(super) fn runner(&self, code: Caller) -> Option<Runner> {
+        let program = self.files.get(&code.file).map(|&program| Runner::Program(program));
+        program.or_else(|| self.alone.contains(&code).then_some(Runner::Alone))
+    }
+}
+
+/// The code that the main guards of modules run which are no programs of their own.
+fn run_alone(facts: &Facts<'_>) -> FxHashSet<Caller> {
+    let entries: FxHashSet<FileId> = facts.programs.iter().map(|program| program.entry).collect();
+    let trained = facts.programs.iter().filter(|program| program.pattern != Pattern::None);
+    let files: FxHashSet<FileId> = trained.flat_map(|program| program.files()).collect();
+    let mut reached: FxHashSet<Caller> = FxHashSet::default();
+    let mut work: Vec<Caller> = Vec::new();
+    for &file in files.difference(&entries) {
+        let module = facts.module(file);
+        let top = Caller { file, scope: Module::TOP };
+        let guarded = |statement: StatementId| facts.in_main_guard(file, statement);
+        if (0..module.statements.len()).map(StatementId::new).any(|id| {
+            let own = module.statement(id);
+            own.scope == Module::TOP && own.parent.is_some() && guarded(id)
+        }) {
+            reached.insert(top);
+            work.extend(facts.reached_functions(top).map(|(_, function)| facts.code_of(function)));
+        }
+    }
+    while let Some(caller) = work.pop() {
+        if reached.insert(caller) {
+            work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
+        }
+    }
+    reached
+}
+
+/// The code that holds a place.
+pub(super) fn code_at(facts: &Facts<'_>, at: Location) -> Caller {
+    let module = facts.module(at.file);
+    let range = at.text_range();
+    let around = module.scopes.iter().enumerate().filter(|(_, scope)| scope.range.contains_range(range));
+    let innermost = around.min_by_key(|(_, scope)| scope.range.len()).map(|(index, _)| index);
+    let scope = innermost.map_or(Module::TOP, crate::semantic::ScopeId::new);
+    Caller { file: at.file, scope: module.code_scope(scope) }
+}

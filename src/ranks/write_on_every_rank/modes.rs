@@ -1,0 +1,32 @@
+//! Calls that open files, and whether they do it to write: their `mode` decides.
+
+use super::super::model::Model;
+use crate::api::Effect;
+use crate::program::Place;
+use crate::project::FileId;
+use crate::semantic::CallId;
+
+/// The parameter that decides.
+const MODE: &str = "mode";
+
+/// The path of a file that a call opens for writing: `open(path, 'w')`, `tf.io.gfile.GFile(path, 'w')`,
+/// `pathlib.Path(path).open('w')`.
+pub(super) fn opened_for_writing(model: &Model<'_>, file: FileId, id: CallId) -> Option<Place> {
+    let facts = model.facts;
+    let call = facts.module(file).call(id);
+    let first = || call.arguments.first().map(|own| (file, own.value));
+    if facts.opens_for_writing(file, call) {
+        return first();
+    }
+    facts.called_symbols(file, id).filter(|symbol| symbol.has(Effect::ReadsFile)).find_map(|symbol| {
+        let mode = facts.argument(file, call, symbol, MODE)?;
+        if !model.text((file, mode.value))?.contains(['w', 'a', 'x', '+']) {
+            return None;
+        }
+        match symbol.position_of(MODE) {
+            // A method of a path.
+            Some(0) => facts.receiver(file, call).map(|path| (file, path)),
+            _ => first(),
+        }
+    })
+}
