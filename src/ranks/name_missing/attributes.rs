@@ -61,7 +61,8 @@ fn stored<'m>(model: &Model<'m>) -> Attributes<'m> {
         for store in &module.stores {
             let StoreKey::Attribute(name) = store.key else { continue };
             let caller = Caller { file, scope: store.scope };
-            let guard = model.guard(caller, module.statement(store.statement).block);
+            // Which object a method is called on its callers know: their conditions say nothing of this one.
+            let guard = model.own_guard(caller, module.statement(store.statement).block);
             for (object, own) in facts.objects(file, store.base) {
                 if matches!(own, Object::Instance(..)) {
                     let at = facts.location(file, store.range);
