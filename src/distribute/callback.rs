@@ -20,10 +20,8 @@ pub(crate) struct Acts {
     pub(crate) effects: EffectSet,
     /// Its own ones change the training, or may.
     changes: bool,
-    /// Its own ones communicate.
-    shares: bool,
-    /// Its own ones write files, on all ranks that run it.
-    writes: bool,
+    /// What its own ones write, on all ranks that run it, and communicate.
+    own: EffectSet,
     /// Its own ones read the metrics that they are given.
     reads: bool,
 }
@@ -81,9 +79,9 @@ impl Acts {
 
     /// On which ranks it has to run.
     pub(crate) fn ranks(self) -> Ranks {
-        let writes = self.writes || has_any(self.effects, &WRITES);
+        let writes = has_any(self.own.union(self.effects), &WRITES);
         let steers = self.effects.contains(Effect::SteersTraining);
-        let shares = self.shares || has_any(self.effects, &SHARES);
+        let shares = has_any(self.own.union(self.effects), &SHARES);
         match (writes, self.changes || steers || shares) {
             (true, false) => Ranks::First,
             (true, true) if steers && has_any(self.effects, &WRITES) && !self.changes => Ranks::AllApart,
@@ -114,6 +112,13 @@ impl Acts {
         }
     }
 
+    /// Adds what a call writes and communicates; `is_apart` tells whether only some ranks make it.
+    fn add(&mut self, effects: EffectSet, is_apart: impl Fn() -> bool) {
+        let writes = WRITES.into_iter().filter(|_| has_any(effects, &WRITES) && !is_apart());
+        let found = writes.chain(SHARES).filter(|&effect| effects.contains(effect));
+        self.own = found.fold(self.own, EffectSet::with);
+    }
+
     fn add_code(&mut self, job: &Job<'_>, caller: Caller, given: &FxHashSet<Place>) {
         let facts = job.facts;
         for edge in facts.outgoing(caller) {
@@ -123,8 +128,7 @@ impl Acts {
             }
             let summary = facts.effects().of_edge(facts, edge);
             let is_apart = || edge.call.is_some_and(|call| is_for_one_rank(job, caller.file, call));
-            self.writes |= has_any(summary.effects, &WRITES) && !is_apart();
-            self.shares |= has_any(summary.effects, &SHARES);
+            self.add(summary.effects, is_apart);
             self.changes |= has_any(summary.effects, &CHANGES);
             let receiver = edge.call.and_then(|call| {
                 facts
@@ -135,7 +139,7 @@ impl Acts {
                 Some((call, receiver)) if summary.unknown => {
                     match method_of_model(job, caller.file, call, receiver, given) {
                         Some(method) => {
-                            self.writes |= has_any(method.effects(), &WRITES) && !is_apart();
+                            self.add(method.effects(), is_apart);
                             self.changes |=
                                 has_any(method.effects(), &CHANGES) || method.has(Effect::UpdatesState);
                         }
