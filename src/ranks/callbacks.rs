@@ -67,9 +67,9 @@ pub(super) fn diverging(model: &Model<'_>) -> Vec<Finding> {
         for callback in &callbacks {
             let steers = callback.effects.contains(Effect::SteersTraining)
                 && !callback.effects.contains(Effect::StopsTraining)
-                && !callback.effects.contains(Effect::Collective)
-                && !(resumes(callback) && model.fit_communicates(own.caller.file, own.call));
-            if differs(callback) && steers {
+                && !callback.effects.contains(Effect::Collective);
+            let is_out_of_step = resumes(callback) && model.fit_communicates(own.caller.file, own.call);
+            if differs(callback) && steers && !is_out_of_step {
                 let message = "this callback changes the training of some ranks only";
                 let help = "give it to all ranks";
                 found.push(guarded(model, own, callback, &replicas_diverge::CHECK.rule, message, help));

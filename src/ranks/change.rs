@@ -93,6 +93,11 @@ impl Change {
         Self { differs: State::Equal, ..Self::touching(culprit) }
     }
 
+    /// Where it first changes it in a way that ranks have to make together.
+    pub(super) fn touched(self) -> Option<Culprit> {
+        self.touched
+    }
+
     /// Whether it makes equal what differs, by a broadcast or a new beginning.
     pub(super) fn is_broadcast(self) -> bool {
         self.differs == State::Equal && self.mending != Mending::Assignment
@@ -109,12 +114,10 @@ impl Change {
     pub(super) fn apply(self, state: State) -> State {
         match (state, self.differs) {
             (State::Equal, _) => self.equal,
-            (state, State::Differs(None)) => state,
             // The next step makes it differ again, and the flag has fallen.
-            (State::Parts(culprit), State::Equal) if self.mending == Mending::Flagged => {
-                State::Parts(culprit)
-            }
-            (_, state) => state,
+            (State::Parts(_), State::Equal) if self.mending == Mending::Flagged => state,
+            (_, State::Differs(None)) => state,
+            (_, changed) => changed,
         }
     }
 

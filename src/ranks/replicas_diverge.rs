@@ -5,6 +5,7 @@ mod behind;
 mod calls;
 mod reads;
 mod told;
+mod turns;
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -200,6 +201,12 @@ impl<'m, 'c> Replicas<'m, 'c> {
                     let Some(mut changes) = self.joined(caller, block, &behind, together, closed) else {
                         continue;
                     };
+                    if together.is_some() && component.len() > 1 {
+                        let parted = self.parted_each_turn(caller, block, own);
+                        if !parted.is_empty() {
+                            changes = then(&parted, &changes);
+                        }
+                    }
                     if !own[block.index()].is_empty() {
                         changes = then(&own[block.index()], &changes);
                     }

@@ -40,7 +40,7 @@ impl Replicas<'_, '_> {
     fn mixed(&self, place: Place) -> Option<Difference> {
         let facts = self.model.facts;
         let (file, value) = place;
-        self.model.difference(place)?;
+        let decided = self.model.difference(place).filter(|own| own.cause != Cause::Files)?;
         let parts: Vec<Place> = match &facts.module(file).value(value).value {
             Value::Operator { operator: Operator::Binary(_) | Operator::InPlace(_), left, right, .. } => {
                 vec![(file, *left), (file, *right)]
@@ -48,6 +48,13 @@ impl Replicas<'_, '_> {
             // `tf.add(gradient, noise)`
             &Value::Call(call) if facts.called_symbols(file, call).next().is_some() => {
                 facts.module(file).call(call).arguments.iter().map(|own| (file, own.value)).collect()
+            }
+            // `if loss > limit: gradients = zeros`
+            Value::Phi(parts) => {
+                let parts: Vec<Place> = parts.iter().map(|&part| (file, part)).collect();
+                let is_decided = parts.iter().all(|&part| self.model.difference(part).is_none());
+                let is_average = self.gradients(&parts) == Gradients::Averaged;
+                return (is_decided && is_average).then_some(decided);
             }
             _ => return None,
         };

@@ -15,6 +15,10 @@ use crate::semantic::{CallId, CallKind, Passing, Store, StoreKey, Value, ValueId
 /// How many functions and joins a rank's number is followed back through.
 const DEPTH: usize = 4;
 
+/// The parameters of functions that give a variable another value.
+const VARIABLE: &str = "x";
+const VALUE: &str = "value";
+
 impl Replicas<'_, '_> {
     pub(super) fn of_call(
         &mut self,
@@ -172,6 +176,12 @@ impl Replicas<'_, '_> {
         if symbol.is_class() && facts.library.member_effects(symbol).contains(Effect::Broadcasts) {
             return Some(all_equal(self.behind(&given())));
         }
+        if symbol.has(Effect::UpdatesState)
+            && let Some(variable) = facts.argument(file, call, symbol, VARIABLE)
+            && let Some(value) = facts.argument(file, call, symbol, VALUE)
+        {
+            return self.of_rate(file, id, variable.value, value.value);
+        }
         let receiver = facts.receiver(file, call)?;
         let changed = facts
             .solution
@@ -275,6 +285,17 @@ impl Replicas<'_, '_> {
         let given = call.arguments.iter().filter_map(|own| self.model.difference((file, own.value)));
         let worst = given.max_by_key(|own| own.cause).filter(|own| own.cause != Cause::Files);
         let owners: Vec<usize> = owners.iter().filter_map(|own| self.numbers.get(own).copied()).collect();
+        let at = self.model.at_call(file, id);
+        (!owners.is_empty()).then(|| self.assigned(&owners, worst, at, false))
+    }
+
+    /// `set_value(optimizer.learning_rate, rate)`
+    fn of_rate(&mut self, file: FileId, id: CallId, variable: ValueId, value: ValueId) -> Option<Changes> {
+        let facts = self.model.facts;
+        let Value::Attribute { base, .. } = facts.module(file).value(variable).value else { return None };
+        let owners = facts.of_kind(file, base, Kind::Optimizer);
+        let owners: Vec<usize> = owners.iter().filter_map(|own| self.numbers.get(own).copied()).collect();
+        let worst = self.model.difference((file, value)).filter(|own| own.cause != Cause::Files);
         let at = self.model.at_call(file, id);
         (!owners.is_empty()).then(|| self.assigned(&owners, worst, at, false))
     }
