@@ -90,11 +90,14 @@ fn finding(
     };
     // A module of the project that is imported below still comes behind the start of Horovod.
     let is_only_late = matches!(why, Misplaced::Behind(_)) && matches!(need, None | Some(Need::Project(_)));
-    // So does one in a function, where the library is loaded already.
-    let is_loaded = || is_loaded_before(facts, file, import, Importers::OfTraining);
-    let trains =
-        || facts.programs.iter().any(|program| program.loops.iter().any(|own| own.caller.file == file));
-    let is_only_late = is_only_late || statement.scope != Module::TOP && !trains() && is_loaded();
+    // In a module without a training loop nothing is rewritten that needs `os`, and no library that is loaded already.
+    let is_harmless = || {
+        let package = import.module.split('.').next().unwrap_or_default();
+        !facts.library.is_training_library(package)
+            || statement.scope != Module::TOP && is_loaded_before(facts, file, import, Importers::OfTraining)
+    };
+    let is_only_late =
+        is_only_late || matches!(need, Some(Need::Library)) && !trains(facts, file) && is_harmless();
     let level = if need.is_some() && !is_only_late { Level::Error } else { context.warning() };
     let location = Location::new(file, statement.range);
     let mut finding = Finding::new(&CHECK.rule, level, location, format!("`{name}` is imported {place}"))
@@ -113,6 +116,12 @@ fn finding(
         );
     }
     finding
+}
+
+/// Whether a module owns a training loop.
+fn trains(facts: &Facts<'_>, file: FileId) -> bool {
+    let mut loops = facts.programs.iter().flat_map(|program| &program.loops);
+    loops.any(|own| own.caller.file == file)
 }
 
 /// What makes an import one that the preamble of a distributed program depends on.

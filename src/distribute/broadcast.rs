@@ -51,7 +51,13 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     }
     found.extend(session::broadcasts(job, &RULE.rule));
     let mut taken = Vec::new();
-    found.extend(sites.iter().filter_map(|site| step(job, site, &mut taken)));
+    for site in &sites {
+        let blocked = || {
+            let reason = "It can't be seen in which function the broadcast would stand.";
+            Step::blocked(finding(job, site.caller.file, site.statement), reason)
+        };
+        found.push(step(job, site, &mut taken).unwrap_or_else(blocked));
+    }
     found
 }
 

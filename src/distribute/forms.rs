@@ -156,5 +156,6 @@ pub(super) fn place(job: &Job<'_>, own: &TrainingLoop) -> Location {
 
 /// Whether a loop of a distributed program trains on one rank only: there is nothing to average with.
 pub(super) fn is_of_one_rank(job: &Job<'_>, own: &TrainingLoop) -> bool {
-    job.program.already_distributed && is_for_one_rank(job, own.caller.file, own.call)
+    let (file, call) = (own.caller.file, own.call);
+    job.program.already_distributed && (is_for_one_rank(job, file, call) || job.is_alone(file, call))
 }

@@ -1,12 +1,14 @@
 //! The files that a program reads, and whether it makes them itself: what a call writes is output, or input for later.
 
+use std::cell::RefCell;
+
 use rustc_hash::FxHashSet;
 
 use super::job::Job;
-use crate::api::{Effect, EffectSet};
+use crate::api::{Effect, EffectSet, Kind};
 use crate::program::{Object, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, Constant, Value};
+use crate::semantic::{CallId, Constant, Value, ValueId};
 
 /// What a call's callees do themselves; a function of the project has its own statements.
 pub(super) fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet {
@@ -53,13 +55,33 @@ pub(super) fn arguments(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Place>
     job.facts.module(file).call(call).arguments.iter().map(|argument| (file, argument.value)).collect()
 }
 
-/// The string literals that values are made of.
+/// The string literals that values are made of, and the files whose content they are: what a file holds does not say
+/// where it lies, and the elements of a dataset are examples.
 pub(super) fn texts_behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
-    let behind = job.facts.influence().backwards(places, |_| false);
-    let is_text = |&(file, value): &Place| {
-        matches!(job.facts.module(file).value(value).value, Value::Constant(Constant::Str(_)))
+    let facts = job.facts;
+    let content = RefCell::new(FxHashSet::default());
+    let stops = |(file, value): Place| {
+        let is_content = is_content(job, file, value);
+        if is_content {
+            content.borrow_mut().insert((file, value));
+        }
+        is_content || facts.may_be(file, value, Kind::Dataset)
     };
-    behind.into_iter().filter(is_text).collect()
+    let behind = facts.influence().backwards(places, stops);
+    let is_text = |&(file, value): &Place| {
+        matches!(facts.module(file).value(value).value, Value::Constant(Constant::Str(_)))
+    };
+    let mut found = content.into_inner();
+    found.extend(behind.into_iter().filter(is_text));
+    found
+}
+
+/// Whether a value is what a file holds, and no list of files.
+fn is_content(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let Value::Call(call) = job.facts.module(file).value(value).value else { return false };
+    job.facts.called_symbols(file, call).any(|symbol| {
+        symbol.has(Effect::ReadsFile) && !symbol.has(Effect::Varies) && !symbol.has(Effect::WritesFile)
+    })
 }
 
 /// Whether the program loads weights or models that it may have written itself.

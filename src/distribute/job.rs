@@ -11,6 +11,7 @@ use super::unstarted::{Code, Runs, Unstarted};
 use crate::finding::{Confidence, Location};
 use crate::program::{Caller, Facts, LoopKind, Place, Program, TrainingLoop};
 use crate::project::FileId;
+use crate::ranks::Alone;
 use crate::rewrite::{Moved, Text, Texts};
 use crate::semantic::{CallId, ScopeId, StatementId};
 use crate::syntax::TextSize;
@@ -33,6 +34,7 @@ pub struct Job<'c> {
     pub(super) common: &'c Common,
     calls: OnceCell<Vec<(FileId, CallId)>>,
     own_results: OnceCell<FxHashSet<Place>>,
+    alone: OnceCell<Alone>,
 }
 
 /// What the programs that are distributed have in common.
@@ -98,6 +100,7 @@ impl<'c> Job<'c> {
             common,
             calls: OnceCell::new(),
             own_results: OnceCell::new(),
+            alone: OnceCell::new(),
         };
         let by_fit = |own: &TrainingLoop| own.kind == LoopKind::KerasFit && job.is_fit(own);
         if program.steps_of_fit.is_empty() && program.loops.iter().all(by_fit) {
@@ -232,6 +235,18 @@ impl<'c> Job<'c> {
         let all = self.all_calls();
         let first = all.partition_point(|(other, _)| *other < file);
         all[first..].iter().take_while(move |(other, _)| *other == file).map(|&(_, call)| call)
+    }
+
+    /// Whether a call of a distributed program is made in runs without Horovod only.
+    #[must_use]
+    pub fn is_alone(&self, file: FileId, call: CallId) -> bool {
+        let own = self.facts.module(file).call(call);
+        self.program.already_distributed
+            && self.alone.get_or_init(|| Alone::new(self.facts, &[self.program])).is_block(
+                self.facts,
+                Caller { file, scope: own.scope },
+                own.block,
+            )
     }
 
     /// The values that differ between ranks because their examples do.

@@ -50,6 +50,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
             LoopKind::GradientTape | LoopKind::KerasFit => {}
         }
     }
+    found.extend(super::loading::from_archives(job, &RULE.rule));
     found
 }
 
@@ -193,7 +194,7 @@ fn distribute(
     found: &mut Vec<Step>,
 ) {
     for (file, call) in makers {
-        if !done.contains(&(file, call)) {
+        if !done.contains(&(file, call)) && !job.is_alone(file, call) {
             done.push((file, call));
             let made = job.facts.of_kind(file, job.facts.module(file).call(call).result, Kind::Optimizer);
             found.push(match made.into_iter().find_map(|optimizer| forms::form(job, optimizer)) {

@@ -56,6 +56,9 @@ pub(super) fn site(
             (true, Some(_)) => break,
             _ => {}
         }
+        if !job.program.already_distributed && !is_called(job, at.caller) {
+            return Err("Nothing that the program runs calls the code that makes the step.");
+        }
         match outwards(job, &at) {
             Some(next) if !seen.contains(&next.caller) => {
                 seen.push(next.caller);
@@ -72,6 +75,16 @@ pub(super) fn site(
     }
     let traced = job.traced.contains(&first.caller);
     Ok(Site { memory: if traced { Memory::Graph } else { Memory::Global }, ..first })
+}
+
+/// Whether the program runs code otherwise than by making a graph function of it, which is not to run it.
+fn is_called(job: &Job<'_>, caller: Caller) -> bool {
+    let Some(function) = job.facts.function_of(caller) else { return true };
+    let mut edges = job.facts.incoming(function).iter();
+    edges.any(|edge| {
+        let wraps = |call| is_mere_wrapping(job, edge.caller.file, call);
+        job.facts.is_run(job.program, edge) && !edge.call.is_some_and(wraps)
+    })
 }
 
 /// The same step, seen from the only place that calls its code.

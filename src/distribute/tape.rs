@@ -101,8 +101,7 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
         let reason = "The tape is not the manager of a `with` block, behind which it could be distributed.";
         return Some(Step::blocked(finding, reason));
     }
-    let tape = own.tape?;
-    let Some(name) = target(job, file, own.statement, tape) else {
+    let Some(name) = own.tape.and_then(|tape| target(job, file, own.statement, tape)) else {
         let reason = "The `with` statement gives the tape no name of its own.";
         return Some(Step::blocked(finding, reason));
     };

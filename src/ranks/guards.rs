@@ -173,7 +173,7 @@ impl Model<'_> {
         let facts = self.facts;
         let mut other = || {
             let key = self.key(place);
-            let by_rank = own.cause != Cause::Data || self.is_told_rank(place);
+            let by_rank = !matches!(own.cause, Cause::Data | Cause::Held) || self.is_told_rank(place);
             let atom = if by_rank { Atom::True(key, own.cause) } else { Atom::Varies(key) };
             found.push(Literal { atom, holds });
         };

@@ -13,6 +13,7 @@
 //!
 //! A project in which no program uses Horovod has no model: nothing of this room costs it anything.
 
+mod alone;
 mod alongside;
 mod blocks;
 pub mod broadcast_without_effect;
@@ -41,6 +42,7 @@ mod values;
 pub mod write_on_every_rank;
 pub mod wrong_horovod_module;
 
+pub use alone::Alone;
 pub use blocks::{Blocks, Contents};
 pub use comms::Comms;
 pub use guards::{Atom, Guard, Key, Literal, Number};

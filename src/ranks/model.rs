@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::alone::Alone;
 use super::blocks::Blocks;
 use super::comms::Comms;
 use super::environment;
@@ -44,6 +45,8 @@ pub struct Model<'c> {
     pub(super) exits: Exits,
     /// What none of several ranks runs.
     pub unreached: Unreached,
+    /// Where a flag is off that Horovod is started under.
+    pub alone: Alone,
     /// The packages that start Horovod among some processes only.
     started_among_some: FxHashSet<&'c str>,
     /// Which methods those of classes for Horovod take the place of.
@@ -73,6 +76,7 @@ impl<'c> Model<'c> {
         let mut model = Self {
             facts,
             texts,
+            alone: Alone::new(facts, &programs),
             programs,
             files,
             traced,
@@ -140,7 +144,7 @@ impl<'c> Model<'c> {
             self.programs.iter().flat_map(|program| program.reached.iter().copied()).collect();
         callers.sort_unstable();
         callers.dedup();
-        callers.retain(|&caller| !self.overrides.is_unused(caller));
+        callers.retain(|&caller| !self.overrides.is_unused(caller) && !self.unreached.is_scope(caller));
         callers
     }
 

@@ -104,7 +104,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
             loads: FxHashSet::default(),
             told: FxHashMap::default(),
         };
-        for training in model.programs.iter().flat_map(|program| loops(program)) {
+        for training in model.programs.iter().flat_map(|program| loops(model, program)) {
             let objects: Vec<ObjectId> =
                 training.models.iter().chain(&training.optimizers).copied().collect();
             let numbers: Vec<usize> = objects.iter().map(|&object| own.number(object)).collect();
@@ -327,7 +327,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
         };
         let (primary, message, level, help) = match manner {
             Manner::Begins(_) => {
-                let training = loops(program).find(|training| training.models.contains(&own));
+                let training = loops(model, program).find(|training| training.models.contains(&own));
                 let primary = training.map_or(at, |training| self.place_of_training(program, training));
                 let message = format!(
                     "{what} begins with other values on each rank, and no broadcast makes them equal"
@@ -353,7 +353,9 @@ impl<'m, 'c> Replicas<'m, 'c> {
         let level = if self.trained.contains(&own) { level } else { Level::Warning };
         // What is not trained may be meant to hold what the rank has gathered of its own data.
         let is_own_data = match manner {
-            Manner::Begins(cause) | Manner::Assigned(Difference { cause, .. }) => cause != Cause::Rank,
+            Manner::Begins(cause) | Manner::Assigned(Difference { cause, .. }) => {
+                matches!(cause, Cause::Files | Cause::Data)
+            }
             Manner::Changed => false,
         };
         let begins = matches!(manner, Manner::Begins(_));
@@ -422,8 +424,13 @@ impl<'m, 'c> Replicas<'m, 'c> {
     }
 }
 
-fn loops(program: &Program) -> impl Iterator<Item = &TrainingLoop> {
-    program.loops.iter().chain(&program.steps_of_fit)
+/// The loops that several ranks come to.
+fn loops<'p>(model: &Model<'_>, program: &'p Program) -> impl Iterator<Item = &'p TrainingLoop> {
+    let is_run = |own: &&TrainingLoop| {
+        let block = model.facts.module(own.caller.file).call(own.call).block;
+        !model.unreached.is_block(own.caller, block) && !model.unreached.is_scope(own.caller)
+    };
+    program.loops.iter().chain(&program.steps_of_fit).filter(is_run)
 }
 
 /// The innermost scope around a place.

@@ -1,12 +1,12 @@
-//! Code that no rank comes to when there are several: that of a single rank, as `if hvd.size() == 1:` says, and that
-//! of a rank whose number is another one. Nothing can go wrong between ranks there.
+//! Code that no rank comes to when there are several: that of a single rank, as `if hvd.size() == 1:` says, that of a
+//! run without Horovod, and that of a rank whose number is another one. Nothing can go wrong between ranks there.
 
 use rustc_hash::FxHashSet;
 
 use super::guards::{Atom, Literal, mirrored, outcome};
 use super::model::Model;
 use crate::api::Effect;
-use crate::program::{Caller, Place};
+use crate::program::{Caller, FunctionRef, Place};
 use crate::semantic::{BlockId, BranchKind, Element, Flow, Operator, Value};
 
 /// What none of several ranks runs.
@@ -14,6 +14,8 @@ use crate::semantic::{BlockId, BranchKind, Element, Flow, Operator, Value};
 pub struct Unreached {
     arms: FxHashSet<(Caller, BlockId, usize)>,
     blocks: FxHashSet<(Caller, BlockId)>,
+    /// The scopes that are only called there.
+    scopes: FxHashSet<Caller>,
 }
 
 impl Unreached {
@@ -33,7 +35,40 @@ impl Unreached {
                 unreached.close(caller, flow);
             }
         }
+        unreached.follow_calls(model);
         unreached
+    }
+
+    /// Whether the code of a scope is called at such places only.
+    #[must_use]
+    pub fn is_scope(&self, caller: Caller) -> bool {
+        !self.scopes.is_empty() && self.scopes.contains(&caller)
+    }
+
+    /// Finds the scopes that are only called where none of several ranks comes.
+    fn follow_calls(&mut self, model: &Model<'_>) {
+        let facts = model.facts;
+        let mut callers: Vec<Caller> = self.blocks.iter().map(|&(caller, _)| caller).collect();
+        callers.sort_unstable();
+        callers.dedup();
+        let called = |caller: Caller| facts.reached_functions(caller).map(|(_, function)| function);
+        let mut work: Vec<FunctionRef> = callers.into_iter().flat_map(called).collect();
+        while let Some(function) = work.pop() {
+            let code = facts.code_of(function);
+            let mut incoming = facts.incoming(function).iter();
+            let is_called = incoming.any(|edge| {
+                let is_here = edge.call.is_none_or(|call| {
+                    !self.is_block(edge.caller, facts.module(edge.caller.file).call(call).block)
+                });
+                is_here
+                    && edge.caller != code
+                    && !self.scopes.contains(&edge.caller)
+                    && model.programs.iter().any(|program| facts.is_run(program, edge))
+            });
+            if !is_called && self.scopes.insert(code) {
+                work.extend(called(code));
+            }
+        }
     }
 
     /// Whether none of several ranks goes to this arm of a branch.
@@ -68,6 +103,9 @@ impl Model<'_> {
         let branch = self.facts.module(caller.file).scope(caller.scope).flow.blocks[block.index()].branch;
         let told = branch.and_then(|branch| Some((branch.condition?, outcome(branch.kind, arm)?)));
         let Some((condition, holds)) = told else { return false };
+        if self.alone.is_arm(caller, block, arm) {
+            return true;
+        }
         let condition = (caller.file, condition);
         self.says_one(condition, holds, 0)
             || self.literals(condition, holds).0.iter().any(|literal| {

@@ -32,6 +32,8 @@ pub enum Cause {
     Files,
     /// Data of the rank's own, the clock, random numbers, or what a library makes of the rank's number.
     Data,
+    /// A variable holds it that the program's own text makes differ, by the rank's number or on some ranks only.
+    Held,
     /// The program's own text computes it from the rank's number.
     Rank,
 }

@@ -120,6 +120,9 @@ impl Method {
     /// The method `==` calls.
     pub const EQ: Self = Self::of_comparison(CmpOp::Eq).expect("`==` has a method");
 
+    /// The method `!=` calls.
+    pub const NE: Self = Self::of_comparison(CmpOp::NotEq).expect("`!=` has a method");
+
     /// The method `/` calls.
     pub const TRUEDIV: Self = Self::of(ast::Operator::Div);
     /// The method `in` calls, of its right operand.

@@ -50,7 +50,9 @@ impl Model<'_> {
     pub fn sureness(&self, condition: Place, cause: Cause) -> Confidence {
         match cause {
             Cause::Rank => Confidence::Certain,
-            Cause::Data if self.is_computed(condition, &mut FxHashSet::default()) => Confidence::Certain,
+            Cause::Data | Cause::Held if self.is_computed(condition, &mut FxHashSet::default()) => {
+                Confidence::Certain
+            }
             _ => Confidence::Possible,
         }
     }

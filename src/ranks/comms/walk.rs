@@ -6,12 +6,12 @@ use super::super::guards::Key;
 use super::super::model::Model;
 use super::super::values::is_distributed;
 use super::{Comms, Ending, Event, Node, NodeId, Way, Ways};
-use crate::api::{Effect, Symbol};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Location;
-use crate::program::{CallEdge, Caller, Object, Via};
+use crate::program::{CallEdge, Caller, Object, Via, code};
 use crate::project::FileId;
 use crate::semantic::{
-    Block, BlockId, BranchKind, Call, CallId, CallKind, Constant, Flow, StatementKind, Value,
+    Block, BlockId, BranchKind, Call, CallId, CallKind, Constant, Flow, StatementKind, Value, ValueId,
 };
 
 /// The summaries of one scope in the making.
@@ -251,7 +251,23 @@ impl<'w, 'c> Walk<'w, 'c> {
             return self.model.fit_communicates(file, id).then(|| plain("fit")).flatten();
         }
         let takes = symbol.has(Effect::Minimizes) || symbol.has(Effect::TakesGradients);
-        if takes && is_distributed(self.model.facts, file, id) { plain("gradient") } else { None }
+        let communicates =
+            takes && is_distributed(self.model.facts, file, id) && !self.builds_graph(symbol, id);
+        if communicates { plain("gradient") } else { None }
+    }
+
+    /// Whether an optimizer is given a loss that is neither a function nor comes with its tape: it adds to the graph of
+    /// TensorFlow 1, and a session communicates.
+    fn builds_graph(&self, symbol: &Symbol, id: CallId) -> bool {
+        let (facts, file) = (self.model.facts, self.caller.file);
+        let call = facts.module(file).call(id);
+        let is_of_optimizer =
+            facts.receiver(file, call).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Optimizer));
+        let may_be_called =
+            |loss: ValueId| facts.objects(file, loss).any(|(_, object)| code(object).is_some());
+        is_of_optimizer
+            && facts.argument(file, call, symbol, "tape").is_none()
+            && facts.argument(file, call, symbol, "loss").is_some_and(|loss| !may_be_called(loss.value))
     }
 
     fn collective(&self, symbol: &Symbol, call: &Call) -> Event {

@@ -1,6 +1,6 @@
 //! What single calls and stores do to the variables that should be equal on all ranks.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::callbacks;
 use super::super::change::{Change, Changes, join};
@@ -183,6 +183,16 @@ impl Replicas<'_, '_> {
             return self.of_rate(file, id, variable.value, value.value);
         }
         let receiver = facts.receiver(file, call)?;
+        // `callback.on_train_begin()`: a hook that is called by hand.
+        let broadcasts = |(object, own): (ObjectId, Object)| {
+            facts.kind(object) == Some(Kind::Callback)
+                && facts
+                    .symbol(own)
+                    .is_some_and(|class| facts.library.hook_effects(class).contains(Effect::Broadcasts))
+        };
+        if facts.objects(file, receiver).any(broadcasts) {
+            return Some(all_equal((0..self.objects.len()).collect()));
+        }
         let changed = facts
             .solution
             .values(file, receiver)
@@ -229,9 +239,34 @@ impl Replicas<'_, '_> {
         let is_variable = |own: &ObjectId| facts.kind(*own) == Some(Kind::Variable);
         if facts.solution.values(file, receiver).iter().any(is_variable) && !changed.is_empty() {
             let replaces = symbol.parameter("value").is_some() && changed.len() == 1;
+            if replaces
+                && call.arguments.first().is_some_and(|own| self.is_value_of((file, own.value), receiver))
+            {
+                return None;
+            }
             return Some(self.assigned(&changed, worst, at, replaces));
         }
         None
+    }
+
+    /// Whether a value is what a variable holds, as it is: `v.assign(float(v.numpy()))` changes nothing.
+    fn is_value_of(&self, (file, value): Place, variable: ValueId) -> bool {
+        let facts = self.model.facts;
+        let Value::Call(id) = facts.module(file).value(value).value else { return false };
+        let call = facts.module(file).call(id);
+        match facts.receiver(file, call) {
+            Some(receiver) => {
+                let holds = |own: ValueId| facts.solution.values(file, own);
+                let reads = |symbol: &Symbol| !symbol.has(Effect::UpdatesState);
+                call.arguments.is_empty()
+                    && holds(receiver) == holds(variable)
+                    && facts.called_symbols(file, id).all(reads)
+            }
+            None => self
+                .model
+                .same((file, value))
+                .is_some_and(|same| same.0 == file && self.is_value_of(same, variable)),
+        }
     }
 
     /// `other_library.broadcast_variables(model.variables)`: what a library that nobody knows does to the variables that
@@ -377,6 +412,26 @@ impl Replicas<'_, '_> {
         found
     }
 
+    /// What is put into these lists at other places: `self.callbacks.append(...)`.
+    fn kept_in(&self, lists: &[Place]) -> Vec<Place> {
+        let facts = self.model.facts;
+        let containers_of = |(file, value): Place| {
+            let objects = facts.objects(file, value);
+            objects.filter(|(_, object)| matches!(object, Object::Container(..))).map(|(id, _)| id)
+        };
+        let containers: FxHashSet<ObjectId> = lists.iter().copied().flat_map(containers_of).collect();
+        let mut found = Vec::new();
+        for &file in self.model.files.iter().filter(|_| !containers.is_empty()) {
+            for call in &facts.module(file).calls {
+                let Some(receiver) = facts.receiver(file, call) else { continue };
+                if containers_of((file, receiver)).any(|own| containers.contains(&own)) {
+                    found.extend(call.arguments.iter().map(|argument| (file, argument.value)));
+                }
+            }
+        }
+        found
+    }
+
     fn is_broadcast_by_callback(&self, file: FileId, id: CallId) -> bool {
         let facts = self.model.facts;
         let call = facts.module(file).call(id);
@@ -394,7 +449,9 @@ impl Replicas<'_, '_> {
         {
             return true;
         }
-        let behind = facts.influence().backwards(&given, |_| false);
+        let kept = self.kept_in(&given);
+        let from: Vec<Place> = given.iter().chain(&kept).copied().collect();
+        let behind = facts.influence().backwards(&from, |_| false);
         behind.into_iter().any(|(file, value)| {
             facts.is_unknown(file, value) && given.contains(&(file, value))
                 || facts.objects(file, value).any(|(object, own)| {

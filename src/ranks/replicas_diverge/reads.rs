@@ -233,11 +233,14 @@ impl Replicas<'_, '_> {
             Target::Value(place) => place,
             Target::Arguments(file, call) => (file, facts.module(file).call(call).result),
         };
-        let source = match culprit.map(|culprit| self.culprits[culprit as usize].1) {
-            Some(Manner::Assigned(own)) => own.source,
-            _ => itself,
+        let (cause, source) = match culprit.map(|culprit| self.culprits[culprit as usize].1) {
+            Some(Manner::Assigned(own)) => (own.cause, own.source),
+            Some(Manner::Begins(cause)) => (cause, itself),
+            // Some ranks change it and others don't: the program's text tells them apart.
+            Some(Manner::Changed) => (Cause::Held, itself),
+            None => (Cause::Data, itself),
         };
-        Difference { cause: Cause::Data, source }
+        Difference { cause: cause.min(Cause::Held), source }
     }
 }
 

@@ -122,7 +122,7 @@ impl<'f, 'a> Flood<'f, 'a> {
     fn insert(&mut self, place: Place, own: Difference, queue: &mut VecDeque<Place>) {
         if self.values.differing.contains_key(&place)
             || agrees(self.facts, place)
-            || own.cause == Cause::Data && asks_for_form(self.facts, place)
+            || matches!(own.cause, Cause::Data | Cause::Held) && asks_for_form(self.facts, place)
         {
             return;
         }

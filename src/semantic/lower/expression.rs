@@ -305,7 +305,14 @@ impl Lowering<'_> {
         let mut result = None;
         for (op, right) in comparison.ops.iter().zip(&comparison.comparators) {
             let right = self.operand(right);
-            let Some(method) = Method::of_comparison(*op) else {
+            // There is one object for each truth: `flag is True` compares as `flag == True` does.
+            let is_truth = matches!(self.module.value(right).value, Value::Constant(Constant::Bool(_)));
+            let of_truth = match op {
+                ast::CmpOp::Is => Some(Method::EQ),
+                ast::CmpOp::IsNot => Some(Method::NE),
+                _ => None,
+            };
+            let Some(method) = Method::of_comparison(*op).or(of_truth.filter(|_| is_truth)) else {
                 left = right;
                 continue;
             };

@@ -1,0 +1,208 @@
+//! Code of runs without Horovod: where a flag is off that Horovod is started under, `if args.distributed: hvd.init()`,
+//! there is a single process.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::guards::outcome;
+use crate::api::Effect;
+use crate::program::{CallEdge, Caller, Facts, FunctionRef, ObjectId, Place, Program};
+use crate::project::FileId;
+use crate::semantic::{
+    BlockId, Branch, BuiltinType, CallId, Constant, Dependence, Method, Operator, StoreKey, Value, Variable,
+};
+use crate::syntax::TextRange;
+
+/// What holds a truth that a program goes by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Flag {
+    /// An attribute of these objects.
+    Attribute(Box<str>, Box<[ObjectId]>),
+    /// A name.
+    Variable(FileId, Variable),
+}
+
+/// A flag that is on, or off.
+type Literal = (Flag, bool);
+
+/// How many calls the conditions of a start are followed back through.
+const DEPTH: u32 = 6;
+
+/// What the flags say under which the programs start Horovod.
+#[derive(Debug, Default)]
+pub struct Alone {
+    arms: FxHashSet<(Caller, BlockId, usize)>,
+}
+
+impl Alone {
+    /// The arms of branches that only runs without Horovod go to.
+    #[must_use]
+    pub fn new(facts: &Facts<'_>, programs: &[&Program]) -> Self {
+        let mut search = Search { facts, programs, names: FxHashMap::default() };
+        let mut on: Option<Vec<Literal>> = None;
+        let starts: Vec<(FileId, CallId)> = facts.calls_with(Effect::Initializes).collect();
+        for (file, call) in starts {
+            let data = facts.module(file).call(call);
+            let caller = Caller { file, scope: data.scope };
+            if !programs.iter().any(|program| program.reached.contains(&caller)) {
+                continue;
+            }
+            let own = search.around(caller, data.block, DEPTH);
+            on = Some(match on {
+                None => own,
+                Some(all) => all.into_iter().filter(|literal| own.contains(literal)).collect(),
+            });
+        }
+        let on = on.unwrap_or_default();
+        let mut arms = FxHashSet::default();
+        if on.is_empty() {
+            return Self { arms };
+        }
+        let mut callers: Vec<Caller> =
+            programs.iter().flat_map(|program| program.reached.iter().copied()).collect();
+        callers.sort_unstable();
+        callers.dedup();
+        for caller in callers {
+            let blocks = &facts.module(caller.file).scope(caller.scope).flow.blocks;
+            for (index, block) in blocks.iter().enumerate() {
+                let Some(branch) = block.branch else { continue };
+                for arm in 0..block.successors.len() {
+                    let said = search.said(caller.file, &branch, arm);
+                    if said.is_some_and(|(flag, holds)| on.contains(&(flag, !holds))) {
+                        arms.insert((caller, BlockId::new(index), arm));
+                    }
+                }
+            }
+        }
+        Self { arms }
+    }
+
+    /// Whether only runs without Horovod go to an arm of a branch.
+    #[must_use]
+    pub fn is_arm(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
+        !self.arms.is_empty() && self.arms.contains(&(caller, block, arm))
+    }
+
+    /// Whether a block stands under such an arm in its own scope.
+    #[must_use]
+    pub fn is_block(&self, facts: &Facts<'_>, caller: Caller, block: BlockId) -> bool {
+        !self.arms.is_empty()
+            && dominating(facts, caller, block)
+                .into_iter()
+                .any(|own| self.is_arm(caller, own.branch, own.arm))
+    }
+}
+
+/// The branches that a block stands under, with the arms, as far as there is one way to it.
+fn dominating(facts: &Facts<'_>, caller: Caller, block: BlockId) -> Vec<Dependence> {
+    let mut found: Vec<Dependence> = Vec::new();
+    let mut at = block;
+    while let [own] = facts.control(caller).direct(at)[..] {
+        if found.contains(&own) {
+            break;
+        }
+        found.push(own);
+        at = own.branch;
+    }
+    found
+}
+
+struct Search<'s, 'c> {
+    facts: &'s Facts<'c>,
+    programs: &'s [&'s Program],
+    /// The names that files read, by where.
+    names: FxHashMap<FileId, Vec<(TextRange, Variable)>>,
+}
+
+impl Search<'_, '_> {
+    /// The flags that are on or off wherever a block is come to.
+    fn around(&mut self, caller: Caller, block: BlockId, depth: u32) -> Vec<Literal> {
+        let facts = self.facts;
+        let blocks = &facts.module(caller.file).scope(caller.scope).flow.blocks;
+        let mut found = Vec::new();
+        for Dependence { branch, arm } in dominating(facts, caller, block) {
+            let said = blocks[branch.index()].branch.and_then(|own| self.said(caller.file, &own, arm));
+            // `if not started: hvd.init(); started = True` is off but for the first time.
+            found.extend(said.filter(|(flag, holds)| *holds || !self.is_set(caller, flag)));
+        }
+        let function = facts.function_of(caller).filter(|_| depth > 0);
+        found.extend(function.map(|function| self.of_calls(function, depth)).into_iter().flatten());
+        found
+    }
+
+    /// What holds wherever a function is called.
+    fn of_calls(&mut self, function: FunctionRef, depth: u32) -> Vec<Literal> {
+        let facts = self.facts;
+        let mut common: Option<Vec<Literal>> = None;
+        let is_run = |edge: &&CallEdge| self.programs.iter().any(|program| facts.is_run(program, edge));
+        let edges: Vec<CallEdge> = facts.incoming(function).iter().filter(is_run).copied().collect();
+        for edge in edges {
+            let Some(call) = edge.call else { return Vec::new() };
+            let block = facts.module(edge.caller.file).call(call).block;
+            let own = self.around(edge.caller, block, depth - 1);
+            common = Some(match common {
+                None => own,
+                Some(all) => all.into_iter().filter(|literal| own.contains(literal)).collect(),
+            });
+        }
+        common.unwrap_or_default()
+    }
+
+    /// What a branch says of a flag where it goes to an arm.
+    fn said(&mut self, file: FileId, branch: &Branch, arm: usize) -> Option<Literal> {
+        let (condition, holds) = (branch.condition?, outcome(branch.kind, arm)?);
+        self.read((file, condition), branch.range, holds)
+    }
+
+    fn read(&mut self, place: Place, range: TextRange, holds: bool) -> Option<Literal> {
+        let facts = self.facts;
+        let (file, value) = place;
+        let module = facts.module(file);
+        match module.value(value).value {
+            Value::Operator { operator: Operator::Not, left, .. } => self.read((file, left), range, !holds),
+            Value::Operator { operator: Operator::Compare(method), left, right } => {
+                let Value::Constant(Constant::Bool(wanted)) = module.value(right).value else { return None };
+                let is_equal = method == Method::EQ;
+                (is_equal || method == Method::NE)
+                    .then(|| self.read((file, left), range, (wanted == is_equal) == holds))
+                    .flatten()
+            }
+            Value::Attribute { base, name, .. } => {
+                let mut objects = facts.solution.values(file, base).to_vec();
+                objects.sort_unstable();
+                Some((Flag::Attribute(module.names.text(name).into(), objects.into()), holds))
+            }
+            Value::Call(_)
+            | Value::Operator { .. }
+            | Value::Instance(BuiltinType::Bool)
+            | Value::Item { .. } => None,
+            _ => {
+                let names = self.names.entry(file).or_insert_with(|| {
+                    let reads = module.uses.iter().filter_map(|own| Some((own.range, own.variable?)));
+                    let mut reads: Vec<(TextRange, Variable)> = reads.collect();
+                    reads.sort_unstable_by_key(|(own, _)| own.start());
+                    reads
+                });
+                let first = names.partition_point(|(own, _)| own.start() < range.start());
+                let mut within = names[first..].iter().take_while(|(own, _)| own.start() < range.end());
+                let only = within.next().filter(|_| within.next().is_none());
+                only.map(|&(_, variable)| (Flag::Variable(file, variable), holds))
+            }
+        }
+    }
+
+    /// Whether a scope's code changes a flag.
+    fn is_set(&self, caller: Caller, flag: &Flag) -> bool {
+        let module = self.facts.module(caller.file);
+        match flag {
+            Flag::Attribute(wanted, _) => module.stores.iter().any(|store| {
+                store.scope == caller.scope
+                    && matches!(store.key, StoreKey::Attribute(name) if module.names.text(name) == &**wanted)
+            }),
+            Flag::Variable(file, wanted) => {
+                let mut definitions = module.definitions.iter();
+                *file == caller.file
+                    && definitions.any(|own| own.variable == *wanted && own.scope == caller.scope)
+            }
+        }
+    }
+}
