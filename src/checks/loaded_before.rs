@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::program::{Facts, Pattern};
+use crate::program::{Facts, Pattern, Program};
 use crate::project::FileId;
 use crate::semantic::{Import, Module};
 use crate::syntax::TextSize;
@@ -28,7 +28,7 @@ pub fn is_loaded_before(facts: &Facts<'_>, file: FileId, import: &Import, import
         Importers::All => None,
         Importers::OfTraining => {
             let training = facts.programs.iter().filter(|program| program.pattern != Pattern::None);
-            Some(training.flat_map(|program| program.files()).collect())
+            Some(training.flat_map(Program::files).collect())
         }
     };
     Loading { facts, package, asked }.is_loaded(file, &mut FxHashSet::default())

@@ -51,13 +51,12 @@ pub(super) fn steps(job: &Job<'_>, files: &[FileId], needed: &BTreeMap<FileId, V
     let finding = Step::missing(&rule.rule, location, ON_ONE_GPU)
         .here("training loop")
         .help("start Horovod behind the imports, and let each process see one GPU");
-    let start = match obstacle {
-        Some(reason) => Step::blocked(finding, reason),
-        None => {
-            // To import Horovod does no harm to who does not start it.
-            let others = files.into_iter().filter(|&file| file != owner).collect();
-            Step::change(finding, "import and start Horovod", edits, Vec::new()).right_everywhere_in(others)
-        }
+    let start = if let Some(reason) = obstacle {
+        Step::blocked(finding, reason)
+    } else {
+        // To import Horovod does no harm to who does not start it.
+        let others = files.into_iter().filter(|&file| file != owner).collect();
+        Step::change(finding, "import and start Horovod", edits, Vec::new()).right_everywhere_in(others)
     };
     let mut found = vec![start];
     found.extend(obstacles::steps(job, &rule.rule));

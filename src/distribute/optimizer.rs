@@ -50,6 +50,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
             LoopKind::GradientTape | LoopKind::KerasFit => {}
         }
     }
+    found.extend(super::loading::from_archives(job, &RULE.rule));
     found
 }
 

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::names::Import;
 use super::step::Step;
 use crate::finding::Location;
-use crate::program::{Caller, Facts, Pattern};
+use crate::program::{Caller, Facts, Pattern, Program};
 use crate::project::FileId;
 use crate::semantic::{Module, StatementId};
 
@@ -113,7 +113,7 @@ impl Unstarted {
 fn run_alone(facts: &Facts<'_>) -> FxHashSet<Caller> {
     let entries: FxHashSet<FileId> = facts.programs.iter().map(|program| program.entry).collect();
     let trained = facts.programs.iter().filter(|program| program.pattern != Pattern::None);
-    let files: FxHashSet<FileId> = trained.flat_map(|program| program.files()).collect();
+    let files: FxHashSet<FileId> = trained.flat_map(Program::files).collect();
     let mut reached: FxHashSet<Caller> = FxHashSet::default();
     let mut work: Vec<Caller> = Vec::new();
     for &file in files.difference(&entries) {

@@ -45,6 +45,10 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
                 let message = "not all ranks have this callback, which communicates with all of them";
                 let help = "give it to all ranks";
                 found.push(guarded(model, own, callback, &out_of_step::CHECK.rule, message, help));
+            } else if differs(callback) && resumes(callback) && communicates {
+                let message = "only some ranks go on at the epoch that this callback kept";
+                let help = "give it to all ranks, each with a directory of its own";
+                found.push(guarded(model, own, callback, &out_of_step::CHECK.rule, message, help));
             } else if differs(callback) && stops && communicates {
                 let message = "not all ranks stop training when this callback does";
                 let help = "give it to all ranks, behind `hvd.callbacks.MetricAverageCallback()`";
@@ -104,7 +108,8 @@ pub(super) fn diverging(model: &Model<'_>) -> Vec<Finding> {
             let steers = callback.effects.contains(Effect::SteersTraining)
                 && !callback.effects.contains(Effect::StopsTraining)
                 && !callback.effects.contains(Effect::Collective);
-            if differs(callback) && steers {
+            let is_out_of_step = resumes(callback) && model.fit_communicates(own.caller.file, own.call);
+            if differs(callback) && steers && !is_out_of_step {
                 let message = "this callback changes the training of some ranks only";
                 let help = "give it to all ranks";
                 found.push(guarded(model, own, callback, &replicas_diverge::CHECK.rule, message, help));
@@ -179,6 +184,11 @@ pub(super) fn are_unknown(model: &Model<'_>, own: &TrainingLoop) -> bool {
 /// Whether only some ranks have a callback.
 fn differs(callback: &Given) -> bool {
     !callback.guard.is_all()
+}
+
+/// Whether a callback begins where an earlier run was interrupted, at its weights and its epoch.
+fn resumes(callback: &Given) -> bool {
+    [Effect::LoadsWeights, Effect::SteersTraining].into_iter().all(|own| callback.effects.contains(own))
 }
 
 /// Whether a callback decides by metrics that are not averaged: there is no average, or it comes later.
