@@ -9,7 +9,7 @@ use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Confidence;
 use crate::program::{CallEdge, Caller, LoopKind, Object, ObjectId, Place, Via};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, CallKind, Operator, Role, Value, ValueId};
+use crate::semantic::{BranchKind, Call, CallId, CallKind, Operator, Role, Value, ValueId};
 
 impl Model<'_> {
     /// Whether a scope's code communicates.
@@ -96,7 +96,13 @@ impl Model<'_> {
         let mut parts = facts.influence().operands(place).filter(|&from| self.difference(from).is_some());
         match &facts.module(file).value(value).value {
             Value::Phi(alternatives) if alternatives.iter().any(is_agreed) => false,
-            Value::Operator { .. } | Value::Phi(_) | Value::Call(_) => {
+            Value::Phi(alternatives) => {
+                let mut parts = parts.peekable();
+                parts.peek().is_none()
+                    || parts.any(|part| self.is_local(part, seen))
+                    || self.is_chosen_locally(file, alternatives, seen)
+            }
+            Value::Operator { .. } | Value::Call(_) => {
                 let mut parts = parts.peekable();
                 parts.peek().is_none() || parts.any(|part| self.is_local(part, seen))
             }
@@ -105,6 +111,19 @@ impl Model<'_> {
             }
             _ => true,
         }
+    }
+
+    /// Whether something of each rank's own decides which of several values a variable has: a counter of the steps that
+    /// made its loss no smaller.
+    fn is_chosen_locally(&self, file: FileId, alternatives: &[ValueId], seen: &mut FxHashSet<Place>) -> bool {
+        let module = self.facts.module(file);
+        let mut bound = module.definitions.iter().filter(|own| alternatives.contains(&own.value));
+        bound.any(|own| {
+            let conditions = self.facts.conditions(Caller { file, scope: own.scope }, own.block);
+            let mut decisions = conditions.iter().filter(|own| own.branch.kind != BranchKind::For);
+            decisions
+                .any(|own| own.branch.condition.is_some_and(|value| self.is_computed((file, value), seen)))
+        })
     }
 
     /// Whether nothing reads what a call returns.
