@@ -97,7 +97,7 @@ fn conditional(context: Context<'_>, source: &Source, causes: &[Cause]) -> Optio
         (Manner::Handler, _) => "only if this fails",
         (_, BranchKind::Try) => "may be interrupted",
         (_, BranchKind::For | BranchKind::While) => "may not run",
-        (_, BranchKind::Match) => "decided by this subject",
+        (_, BranchKind::Match | BranchKind::Case) => "decided by this subject",
         _ => "decided by this condition",
     };
     let (level, message) = match differing {

@@ -7,8 +7,9 @@ use rustc_hash::FxHashSet;
 
 use super::job::Job;
 use super::keras::{Given, given};
+use super::ranked::is_for_one_rank;
 use crate::api::{Calls, Effect, EffectSet, Kind, Symbol};
-use crate::program::{Ancestor, Caller, ClassRef, Object, ObjectId, Place, TrainingLoop};
+use crate::program::{Ancestor, Caller, ClassRef, Facts, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, FunctionId, StoreKey, Value, ValueId};
 
@@ -19,8 +20,8 @@ pub(crate) struct Acts {
     pub(crate) effects: EffectSet,
     /// Its own ones change the training, or may.
     changes: bool,
-    /// Its own ones write files.
-    writes: bool,
+    /// What its own ones write, on all ranks that run it, and communicate.
+    own: EffectSet,
     /// Its own ones read the metrics that they are given.
     reads: bool,
 }
@@ -37,11 +38,9 @@ pub(crate) enum Ranks {
 }
 
 const WRITES: [Effect; 2] = [Effect::WritesFile, Effect::WritesSummary];
-const CHANGES: [Effect; 9] = [
+const SHARES: [Effect; 3] = [Effect::Collective, Effect::Broadcasts, Effect::Averages];
+const CHANGES: [Effect; 6] = [
     Effect::SteersTraining,
-    Effect::Collective,
-    Effect::Broadcasts,
-    Effect::Averages,
     Effect::Trains,
     Effect::Minimizes,
     Effect::AppliesGradients,
@@ -65,7 +64,7 @@ impl Acts {
         }
         match object {
             Object::Instance(class, _) => {
-                for (file, function) in hooks(job, class) {
+                for (file, function) in hooks(facts, class) {
                     acts.add_hook(job, file, function);
                 }
             }
@@ -80,9 +79,9 @@ impl Acts {
 
     /// On which ranks it has to run.
     pub(crate) fn ranks(self) -> Ranks {
-        let writes = self.writes || has_any(self.effects, &WRITES);
+        let writes = has_any(self.own.union(self.effects), &WRITES);
         let steers = self.effects.contains(Effect::SteersTraining);
-        let shares = has_any(self.effects, &[Effect::Collective, Effect::Broadcasts, Effect::Averages]);
+        let shares = has_any(self.own.union(self.effects), &SHARES);
         match (writes, self.changes || steers || shares) {
             (true, false) => Ranks::First,
             (true, true) if steers && has_any(self.effects, &WRITES) && !self.changes => Ranks::AllApart,
@@ -113,6 +112,13 @@ impl Acts {
         }
     }
 
+    /// Adds what a call writes and communicates; `is_apart` tells whether only some ranks make it.
+    fn add(&mut self, effects: EffectSet, is_apart: impl Fn() -> bool) {
+        let writes = WRITES.into_iter().filter(|_| has_any(effects, &WRITES) && !is_apart());
+        let found = writes.chain(SHARES).filter(|&effect| effects.contains(effect));
+        self.own = found.fold(self.own, EffectSet::with);
+    }
+
     fn add_code(&mut self, job: &Job<'_>, caller: Caller, given: &FxHashSet<Place>) {
         let facts = job.facts;
         for edge in facts.outgoing(caller) {
@@ -121,7 +127,8 @@ impl Acts {
                 continue;
             }
             let summary = facts.effects().of_edge(facts, edge);
-            self.writes |= has_any(summary.effects, &WRITES);
+            let is_apart = || edge.call.is_some_and(|call| is_for_one_rank(job, caller.file, call));
+            self.add(summary.effects, is_apart);
             self.changes |= has_any(summary.effects, &CHANGES);
             let receiver = edge.call.and_then(|call| {
                 facts
@@ -132,7 +139,7 @@ impl Acts {
                 Some((call, receiver)) if summary.unknown => {
                     match method_of_model(job, caller.file, call, receiver, given) {
                         Some(method) => {
-                            self.writes |= has_any(method.effects(), &WRITES);
+                            self.add(method.effects(), is_apart);
                             self.changes |=
                                 has_any(method.effects(), &CHANGES) || method.has(Effect::UpdatesState);
                         }
@@ -219,8 +226,7 @@ fn is_hook(name: &str) -> bool {
 }
 
 /// The hooks that a class of the project defines or inherits from others of it.
-fn hooks(job: &Job<'_>, class: ClassRef) -> Vec<(FileId, FunctionId)> {
-    let facts = job.facts;
+pub(crate) fn hooks(facts: &Facts<'_>, class: ClassRef) -> Vec<(FileId, FunctionId)> {
     let mut found = Vec::new();
     for ancestor in facts.hierarchy.order(class) {
         let Ancestor::Project(own) = ancestor else { continue };

@@ -56,7 +56,7 @@ mod writing_callbacks;
 use crate::checks::Context;
 use crate::finding::{Finding, Rule};
 
-pub(crate) use callback::{Acts, Handed, Ranks};
+pub(crate) use callback::{Acts, Handed, Ranks, hooks};
 pub use job::{Common, Job};
 pub use names::{Api, Import, Name, Names};
 pub(crate) use open_files::NOWHERE;

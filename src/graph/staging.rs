@@ -45,7 +45,8 @@ impl Staging {
                     | BranchKind::While
                     | BranchKind::And
                     | BranchKind::Or
-                    | BranchKind::Match => nature.is_tensor(),
+                    | BranchKind::Match
+                    | BranchKind::Case => nature.is_tensor(),
                     BranchKind::For => {
                         nature.is_tensor()
                             || facts.is_dataset(caller.file, condition)

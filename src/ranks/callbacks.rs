@@ -1,25 +1,29 @@
 //! The callbacks that `fit` is given: which ranks run them, and what they do to the others.
 
+mod own;
+
 use rustc_hash::FxHashSet;
 
 use super::guards::{Atom, Guard};
 use super::model::Model;
+use super::values::Cause;
 use super::{out_of_step, replicas_diverge, write_on_every_rank};
-use crate::api::{Effect, EffectSet, Symbol};
+use crate::api::{Effect, EffectSet};
 use crate::distribute::{Acts, Common, Handed, Job, Ranks};
 use crate::finding::{Finding, Label, Level, Rule};
-use crate::program::{Caller, LoopKind, Object, ObjectId, TrainingLoop};
+use crate::program::{Caller, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{CallId, Element, Passing, StoreKey, Value};
+use crate::semantic::{CallId, Element, Passing, Value};
 use crate::syntax::TextRange;
+use own::Own;
 
 /// A callback of a call of `fit`.
 struct Given {
     /// What its hooks do.
     effects: EffectSet,
     ranks: Ranks,
-    /// The project's own code in it ends training.
-    stops: bool,
+    /// What the project's own code in it does.
+    own: Own,
     /// Its call, and where it is put among the callbacks under a condition.
     at: (FileId, CallId),
     guard: Guard,
@@ -30,12 +34,20 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (own, callbacks) in fits(model) {
         let communicates = model.fit_communicates(own.caller.file, own.call);
+        let averages = |callback: &Given| callback.effects.contains(Effect::Averages);
+        if let Some(average) = callbacks.iter().find(|callback| averages(callback)) {
+            found.extend(validates_on_some(model, own, average));
+        }
         for callback in &callbacks {
-            let stops = callback.effects.contains(Effect::StopsTraining) || callback.stops;
-            let shares = callback.effects.contains(Effect::Collective);
+            let stops = callback.effects.contains(Effect::StopsTraining) || callback.own.stops;
+            let shares = callback.effects.contains(Effect::Collective) || callback.own.shares;
             if differs(callback) && shares {
                 let message = "not all ranks have this callback, which communicates with all of them";
                 let help = "give it to all ranks";
+                found.push(guarded(model, own, callback, &out_of_step::CHECK.rule, message, help));
+            } else if differs(callback) && resumes(callback) && communicates {
+                let message = "only some ranks go on at the epoch that this callback kept";
+                let help = "give it to all ranks, each with a directory of its own";
                 found.push(guarded(model, own, callback, &out_of_step::CHECK.rule, message, help));
             } else if differs(callback) && stops && communicates {
                 let message = "not all ranks stop training when this callback does";
@@ -56,6 +68,38 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
     found
 }
 
+/// A call of `fit` that averages the metrics of all ranks, of which some have none of data to validate with.
+fn validates_on_some(model: &Model<'_>, own: &TrainingLoop, average: &Given) -> Option<Finding> {
+    let facts = model.facts;
+    let file = own.caller.file;
+    let call = facts.module(file).call(own.call);
+    let mut takers = facts.called_symbols(file, own.call);
+    let given = takers.find_map(|symbol| facts.argument(file, call, symbol, "validation_data"))?;
+    let origin = |&place: &Place| model.same(place);
+    let place = std::iter::successors(Some((file, given.value)), origin).take(8).last()?;
+    let difference = model.difference(place).filter(|own| own.cause == Cause::Rank)?;
+    let Value::Phi(parts) = &facts.module(place.0).value(place.1).value else { return None };
+    let without = parts.iter().filter(|&&part| facts.is_none(place.0, part)).count();
+    if without == 0 || without == parts.len() {
+        return None;
+    }
+    let location = facts.location(file, given.range);
+    let averaged = model.at_call(average.at.0, average.at.1);
+    let origin = out_of_step::source(model, difference);
+    let message = "not all ranks have these metrics, and all of them average what they have";
+    let mut finding = Finding::new(&out_of_step::CHECK.rule, Level::Error, location, message)
+        .here("only some ranks validate")
+        .label(averaged, "averages each metric")
+        .help("validate on all ranks")
+        .in_scope(facts.scope_name(own.caller));
+    finding.flow = vec![
+        origin,
+        Label { location, message: "only some ranks validate".to_owned() },
+        Label { location: averaged, message: "averages each metric".to_owned() },
+    ];
+    Some(finding)
+}
+
 /// The callbacks that change the training of some ranks only.
 pub(super) fn diverging(model: &Model<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -64,7 +108,8 @@ pub(super) fn diverging(model: &Model<'_>) -> Vec<Finding> {
             let steers = callback.effects.contains(Effect::SteersTraining)
                 && !callback.effects.contains(Effect::StopsTraining)
                 && !callback.effects.contains(Effect::Collective);
-            if differs(callback) && steers {
+            let is_out_of_step = resumes(callback) && model.fit_communicates(own.caller.file, own.call);
+            if differs(callback) && steers && !is_out_of_step {
                 let message = "this callback changes the training of some ranks only";
                 let help = "give it to all ranks";
                 found.push(guarded(model, own, callback, &replicas_diverge::CHECK.rule, message, help));
@@ -141,10 +186,27 @@ fn differs(callback: &Given) -> bool {
     !callback.guard.is_all()
 }
 
-/// Whether a callback of the library decides by metrics that are not averaged: there is no average, or it comes later.
+/// Whether a callback begins where an earlier run was interrupted, at its weights and its epoch.
+fn resumes(callback: &Given) -> bool {
+    [Effect::LoadsWeights, Effect::SteersTraining].into_iter().all(|own| callback.effects.contains(own))
+}
+
+/// Whether a callback decides by metrics that are not averaged: there is no average, or it comes later.
 fn decides_alone(model: &Model<'_>, callback: &Given, all: &[Given]) -> bool {
+    if !callback.guard.is_all() || !(callback.own.stops_by_metrics || monitors(model, callback)) {
+        return false;
+    }
+    let mut averages = all.iter().filter(|other| other.effects.contains(Effect::Averages));
+    match averages.next() {
+        None => true,
+        Some(average) => comes_later(model, average.at, callback.at),
+    }
+}
+
+/// Whether a callback of the library watches a metric of each rank's own.
+fn monitors(model: &Model<'_>, callback: &Given) -> bool {
     let (file, call) = callback.at;
-    if !callback.effects.contains(Effect::ReadsMetrics) || !callback.guard.is_all() {
+    if !callback.effects.contains(Effect::ReadsMetrics) {
         return false;
     }
     let data = model.facts.module(file).call(call);
@@ -153,15 +215,12 @@ fn decides_alone(model: &Model<'_>, callback: &Given, all: &[Given]) -> bool {
         Some(argument) => model.text((file, argument.value)),
         None => symbol.parameter(MONITOR)?.default().map(str::to_owned),
     });
-    // Data to validate with may well be the same on all ranks.
-    if monitors.next().is_none_or(|monitor| monitor.trim_matches(['\'', '"']).starts_with(OF_VALIDATION)) {
-        return false;
-    }
-    let mut averages = all.iter().filter(|other| other.effects.contains(Effect::Averages));
-    match averages.next() {
-        None => true,
-        Some(average) => comes_later(model, average.at, callback.at),
-    }
+    monitors.next().is_some_and(|monitor| !is_of_validation(monitor.trim_matches(['\'', '"'])))
+}
+
+/// Data to validate with may well be the same on all ranks.
+fn is_of_validation(metric: &str) -> bool {
+    metric.starts_with(OF_VALIDATION)
 }
 
 /// The parameter that names the metric which a callback decides by.
@@ -259,8 +318,8 @@ fn given(
     let at = model.facts.made_at(object)?;
     let acts = Acts::of(job, object);
     let guard = entry_guard(model, own, handed, object, at);
-    let stops = stops(model, own, object);
-    Some(Given { effects: acts.effects, ranks: acts.ranks(), stops, at, guard })
+    let own = Own::of(model, object);
+    Some(Given { effects: acts.effects, ranks: acts.ranks(), own, at, guard })
 }
 
 /// Which ranks put a callback among those of `fit`, as compared with those that train.
@@ -324,36 +383,4 @@ fn guard_at(
     let uses = module.uses.iter().filter(|own| range.contains_range(own.range) && own.scope == scope);
     let block = calls.map(|call| call.block).chain(uses.map(|own| own.block)).next()?;
     Some(model.guard(Caller { file, scope }, block))
-}
-
-/// Whether a callback of the project's own ends training.
-fn stops(model: &Model<'_>, own: &TrainingLoop, object: ObjectId) -> bool {
-    let facts = model.facts;
-    let Object::Instance(class, _) = facts.solution.object(object) else { return false };
-    let attribute = facts.library.lookup("tensorflow.keras.Model.stop_training");
-    let Some(attribute) = attribute.filter(|own| own.has(Effect::StopsTraining)).map(Symbol::last_name)
-    else {
-        return false;
-    };
-    let hooks = facts.called_functions(own.caller.file, own.call);
-    let mut work: Vec<Caller> = hooks
-        .filter(|hook| {
-            facts.module(hook.file).function(hook.function).class == Some(class.class)
-                && hook.file == class.file
-        })
-        .map(|hook| facts.code_of(hook))
-        .collect();
-    let mut seen = FxHashSet::default();
-    while let Some(caller) = work.pop() {
-        if seen.insert(caller) {
-            work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
-        }
-    }
-    seen.into_iter().any(|caller| {
-        let module = facts.module(caller.file);
-        module.stores.iter().any(|store| {
-            store.scope == caller.scope
-                && matches!(store.key, StoreKey::Attribute(name) if module.names.text(name) == attribute)
-        })
-    })
 }

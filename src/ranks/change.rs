@@ -16,6 +16,19 @@ pub(super) enum State {
     Equal,
     /// Differs, because of this if it is known.
     Differs(Option<Culprit>),
+    /// Is made to differ by this in each step of training.
+    Parts(Culprit),
+}
+
+impl State {
+    /// What made it differ, if it does and that is known.
+    pub(super) fn culprit(self) -> Option<Culprit> {
+        match self {
+            Self::Differs(culprit) => culprit,
+            Self::Parts(culprit) => Some(culprit),
+            Self::Equal => None,
+        }
+    }
 }
 
 /// What code does to a variable.
@@ -36,6 +49,8 @@ pub(super) struct Change {
 enum Mending {
     /// By a broadcast, or a new beginning.
     Broadcast,
+    /// By a broadcast under a flag that all ranks share.
+    Flagged,
     /// By an assignment, if at all.
     Assignment,
 }
@@ -62,6 +77,12 @@ impl Change {
         Self { equal: state, differs: state, ..Self::NONE }
     }
 
+    /// Ranks get different values in each step.
+    pub(super) fn parting(culprit: Culprit) -> Self {
+        let state = State::Parts(culprit);
+        Self { equal: state, differs: state, ..Self::NONE }
+    }
+
     /// All ranks change it by the same.
     pub(super) fn touching(culprit: Culprit) -> Self {
         Self { touched: Some(culprit), ..Self::NONE }
@@ -72,13 +93,20 @@ impl Change {
         Self { differs: State::Equal, ..Self::touching(culprit) }
     }
 
+    /// Where it first changes it in a way that ranks have to make together.
+    pub(super) fn touched(self) -> Option<Culprit> {
+        self.touched
+    }
+
+    /// Whether it makes equal what differs, by a broadcast or a new beginning.
+    pub(super) fn is_broadcast(self) -> bool {
+        self.differs == State::Equal && self.mending != Mending::Assignment
+    }
+
     /// Whether all that is to blame for what it does is of this kind.
     pub(super) fn is_only_by(self, is_one: impl Fn(Culprit) -> bool) -> bool {
-        let of = |state| match state {
-            State::Differs(culprit) => culprit,
-            State::Equal => None,
-        };
-        let mut culprits = [self.touched, of(self.equal), of(self.differs)].into_iter().flatten().peekable();
+        let states = [self.equal, self.differs].map(State::culprit);
+        let mut culprits = states.into_iter().chain([self.touched]).flatten().peekable();
         culprits.peek().is_some() && culprits.all(is_one)
     }
 
@@ -86,8 +114,10 @@ impl Change {
     pub(super) fn apply(self, state: State) -> State {
         match (state, self.differs) {
             (State::Equal, _) => self.equal,
-            (State::Differs(known), State::Differs(None)) => State::Differs(known),
-            (State::Differs(_), state) => state,
+            // The next step makes it differ again, and the flag has fallen.
+            (State::Parts(_), State::Equal) if self.mending == Mending::Flagged => state,
+            (_, State::Differs(None)) => state,
+            (_, changed) => changed,
         }
     }
 
@@ -98,7 +128,11 @@ impl Change {
             equal: next.apply(self.equal),
             differs: next.apply(self.differs),
             touched: if is_anew { next.touched } else { self.touched.or(next.touched) },
-            mending: if next.mending == Mending::Broadcast { next.mending } else { self.mending },
+            mending: match (self.mending, next.mending) {
+                (mending, Mending::Assignment) => mending,
+                (Mending::Broadcast, _) => Mending::Broadcast,
+                (_, mending) => mending,
+            },
         }
     }
 
@@ -121,21 +155,21 @@ impl Change {
     /// for equal: a broadcast stands under a flag, or in a loop.
     fn or(self, other: Self) -> Self {
         let equal = if self.equal == State::Equal { other.equal } else { self.equal };
-        let is_broadcast = |own: Self| own.differs == State::Equal && own.mending == Mending::Broadcast;
         let differs = match (self.differs, other.differs) {
-            _ if is_broadcast(self) || is_broadcast(other) => State::Equal,
+            _ if self.is_broadcast() || other.is_broadcast() => State::Equal,
             (State::Equal, differs) | (differs, _) => differs,
         };
-        let mending = if is_broadcast(other) { other.mending } else { self.mending };
+        let mending = match (self.mending, other.mending) {
+            (one, other) if one == other => one,
+            _ if self.is_broadcast() || other.is_broadcast() => Mending::Flagged,
+            (one, _) => one,
+        };
         Self { equal, differs, touched: self.touched.or(other.touched), mending }
     }
 
     /// What is known where some ranks go one way, and some another.
     fn apart(self, other: Self) -> Self {
-        let culprit = [self, other].into_iter().find_map(|own| match own.equal {
-            State::Differs(Some(culprit)) => Some(culprit),
-            _ => own.touched,
-        });
+        let culprit = [self, other].into_iter().find_map(|own| own.equal.culprit().or(own.touched));
         culprit.map_or_else(|| self.or(other), Self::differing)
     }
 }
@@ -214,6 +248,15 @@ mod tests {
         let flagged = Change::assigning(1).or(Change::NONE);
         assert!(!Change::touching(0).then(flagged).is_like(flagged));
         assert!(!after(&[Change::differing(0), flagged]));
+    }
+
+    #[test]
+    fn a_broadcast_under_a_flag_does_not_mend_what_each_step_makes_differ() {
+        let flagged = Change::EQUAL.or(Change::NONE);
+        assert!(!after(&[Change::parting(0), flagged]));
+        // One that every step makes does.
+        assert!(after(&[Change::parting(0), Change::EQUAL]));
+        assert!(after(&[Change::parting(0), Change::EQUAL.then(flagged)]));
     }
 
     #[test]

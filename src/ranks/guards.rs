@@ -13,7 +13,9 @@ use super::values::Cause;
 use crate::api::Effect;
 use crate::program::{CallEdge, Caller, Facts, FunctionRef, Place};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, Constant, Dependence, Method, Operator, Value, ValueId};
+use crate::semantic::{
+    BlockId, BranchKind, Constant, Dependence, Dominance, Method, Operator, Value, ValueId,
+};
 
 /// Which number of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,6 +115,18 @@ impl Guard {
 pub struct Known {
     blocks: RefCell<FxHashMap<(Caller, BlockId), Guard>>,
     scopes: FxHashMap<Caller, Guard>,
+    dominance: RefCell<FxHashMap<Caller, Dominance>>,
+}
+
+impl Known {
+    /// Whether control comes to `later` only through `block`.
+    fn is_behind(&self, facts: &Facts<'_>, caller: Caller, block: BlockId, later: BlockId) -> bool {
+        let mut known = self.dominance.borrow_mut();
+        let own = known
+            .entry(caller)
+            .or_insert_with(|| facts.module(caller.file).scope(caller.scope).flow.dominance());
+        own.dominates(block, later)
+    }
 }
 
 impl Model<'_> {
@@ -139,6 +153,10 @@ impl Model<'_> {
         for &Dependence { branch, arm } in self.control(caller).direct(block) {
             if open.contains(&branch) {
                 is_whole = branch == block;
+                continue;
+            }
+            // What decides on further turns of a loop does not decide on the first.
+            if self.guards.is_behind(self.facts, caller, block, branch) {
                 continue;
             }
             let around = self.block_guard(caller, branch, open);
@@ -429,7 +447,7 @@ impl Model<'_> {
 /// What the condition of a branch is where control goes to one of its arms; `None` if it is no truth.
 pub(super) fn outcome(kind: BranchKind, arm: usize) -> Option<bool> {
     match kind {
-        BranchKind::If | BranchKind::And | BranchKind::While => Some(arm == 0),
+        BranchKind::If | BranchKind::And | BranchKind::While | BranchKind::Case => Some(arm == 0),
         BranchKind::Or => Some(arm != 0),
         BranchKind::For | BranchKind::Match | BranchKind::Try | BranchKind::Assert => None,
     }

@@ -52,9 +52,22 @@ fn source(
             limits.iter().find_map(|&limit| values.difference((file, limit))).map(through_library)
         }
         Value::Display(..) => filters.get(&place).copied(),
+        // `np.array_split(data, hvd.size())[hvd.rank()]`
+        Value::Item { base, key, .. } if is_parted(facts, file, *base) => {
+            values.difference((file, *key)).map(through_library)
+        }
         Value::Call(call) => of_call(facts, values, file, *call),
         _ => None,
     }
+}
+
+/// Whether a value is what a library has divided into parts that may be of different lengths.
+fn is_parted(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
+    let divides = |(file, value): Place| match facts.module(file).value(value).value {
+        Value::Call(call) => facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Shards)),
+        _ => false,
+    };
+    divides((file, value)) || facts.influence().operands((file, value)).any(divides)
 }
 
 fn of_call(facts: &Facts<'_>, values: &Values, file: FileId, id: CallId) -> Option<Difference> {

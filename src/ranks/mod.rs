@@ -20,6 +20,7 @@ pub mod broadcast_without_effect;
 mod callbacks;
 mod change;
 mod comms;
+mod disorder;
 mod environment;
 mod exits;
 mod file_questions;

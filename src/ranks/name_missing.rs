@@ -1,5 +1,7 @@
 //! A name that is bound under a condition on the rank is used under that condition: on the other ranks it is unbound.
 
+mod attributes;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::guards::{Atom, Guard, Key, Literal};
@@ -37,6 +39,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
             }
         }
     }
+    found.extend(attributes::check(model));
     found
 }
 

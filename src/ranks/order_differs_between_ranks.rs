@@ -1,7 +1,6 @@
 //! Data that is divided by position, or numbered, in an order that is another one on each rank.
 
-mod disorder;
-
+use super::disorder::{self, Disorder, Why};
 use super::model::Model;
 use super::values::Cause;
 use crate::api::{Effect, Kind};
@@ -11,7 +10,6 @@ use crate::project::FileId;
 use crate::ranks::ranks_check;
 use crate::semantic::{Call, CallId, Container, Element, Value, ValueId};
 use crate::syntax::TextRange;
-use disorder::{Disorder, Why};
 
 ranks_check!("HVD307", "order-differs-between-ranks", Error, run);
 

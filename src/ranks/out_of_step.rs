@@ -1,17 +1,21 @@
 //! All ranks take part in the same collectives, in the same order: otherwise some wait for the others for ever, or
 //! get the numbers of another question.
 
+mod called;
+mod turns;
+mod unequal;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::comms::{Comms, Parting, Way};
 use super::model::Model;
 use super::values::{Cause, Difference};
 use super::{callbacks, layer_names, ranks_check};
-use crate::api::{Effect, Scaling};
+use crate::api::Effect;
 use crate::finding::{Confidence, Finding, Label, Level, Location};
-use crate::program::{Caller, Place};
+use crate::program::Caller;
 use crate::project::FileId;
-use crate::semantic::{BlockId, Branch, BranchKind, CallId, CallKind, Element, Value, ValueId};
+use crate::semantic::{BlockId, Branch, BranchKind, Element, Value, ValueId};
 
 ranks_check!("HVD301", "ranks-out-of-step", Error, check);
 
@@ -27,13 +31,17 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
             let id = BlockId::new(index);
             if flow.is_reachable(id) && block.successors.len() > 1 && !model.unreached.is_block(caller, id) {
                 let finding = parting(model, caller, id, block.branch, behind.follows(caller));
+                let finding = finding.or_else(|| turns::disordered(model, caller, id, block.branch));
                 found.extend(finding.filter(|own| told.insert(own.primary.location)));
             }
         }
         let blocks = (0..flow.blocks.len()).map(BlockId::new);
         for block in blocks.filter(|&block| !model.unreached.is_block(caller, block)) {
             for &call in &model.blocks.of(caller, block).calls {
-                found.extend(unequal(model, caller, call));
+                found.extend(unequal::finding(model, caller, call));
+                let parting = called::finding(model, caller, call, behind.follows(caller))
+                    .or_else(|| turns::exhausted(model, caller, call));
+                found.extend(parting.filter(|own| told.insert(own.primary.location)));
             }
         }
     }
@@ -168,7 +176,7 @@ fn difference(model: &Model<'_>, file: FileId, branch: &Branch) -> Option<Differ
         BranchKind::For => {
             model.values.length((file, condition)).filter(|_| !is_written_out(model, file, condition))
         }
-        BranchKind::Try | BranchKind::Assert | BranchKind::Match => None,
+        BranchKind::Try | BranchKind::Assert => None,
         _ => model.difference((file, condition)),
     };
     own.filter(|&own| model.among_ranks(own))
@@ -259,66 +267,4 @@ pub(super) fn source(model: &Model<'_>, own: Difference) -> Label {
         }
     };
     Label { location, message: what.to_owned() }
-}
-
-/// A collective whose arguments have to be equal on all ranks, and are not: its root, its shape, how often it is made.
-fn unequal(model: &Model<'_>, caller: Caller, id: CallId) -> Option<Finding> {
-    let facts = model.facts;
-    let file = caller.file;
-    let call = facts.module(file).call(id);
-    if call.kind != CallKind::Expression {
-        return None;
-    }
-    let differs = |place: Place| model.difference(place).filter(|own| own.cause != Cause::Files);
-    for symbol in facts.called_symbols(file, id) {
-        let argument = |name: &str| facts.argument(file, call, symbol, name);
-        let (own, range, message) = if symbol.has(Effect::Trains) && model.fit_communicates(file, id) {
-            let shared = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);
-            let counts = shared.map(|(name, _)| name).chain(["epochs", "initial_epoch", "batch_size"]);
-            let by_rank = |place: Place| differs(place).filter(|own| own.cause == Cause::Rank);
-            let counted =
-                counts.filter_map(argument).find_map(|own| Some((by_rank((file, own.value))?, own.range)));
-            let is_told = argument("steps_per_epoch").is_some();
-            let given = ["x", "generator"].into_iter().filter_map(argument);
-            let uneven = given
-                .filter(|_| !is_told)
-                .find_map(|own| Some((model.values.length((file, own.value))?, own.range)));
-            let (own, range) = counted.or(uneven)?;
-            (own, range, "the ranks train for different numbers of steps, and each step communicates")
-        } else if !symbol.has(Effect::Collective) || symbol.has(Effect::Initializes) {
-            continue;
-        } else if let Some((root, own)) =
-            argument("root_rank").and_then(|root| Some((root, differs((file, root.value))?)))
-        {
-            (own, root.range, "the ranks wait for different roots")
-        } else if let Some((name, own)) = argument("name")
-            .filter(|_| model.traced.contains(&caller))
-            .and_then(|name| Some((name, differs((file, name.value))?)))
-        {
-            (own, name.range, "the ranks give the collective different names, and wait for each other")
-        } else {
-            let tensor = ["tensor", "value"].into_iter().find_map(argument)?;
-            let own = model.values.length((file, tensor.value)).filter(|_| !symbol.has(Effect::Grows))?;
-            (own, tensor.range, "the ranks give the collective tensors of different shapes")
-        };
-        let location = model.at_call(file, id);
-        let level = if own.cause == Cause::Rank { Level::Error } else { Level::Warning };
-        let origin = source(model, own);
-        let argument = facts.location(file, range);
-        let mut finding = Finding::new(&CHECK.rule, level, location, message)
-            .here("each rank communicates")
-            .label(argument, "differs between ranks")
-            .help("give it the same on all ranks")
-            .in_scope(facts.scope_name(caller));
-        if origin.location != argument {
-            finding = finding.label(origin.location, origin.message.clone());
-        }
-        finding.flow = vec![
-            origin,
-            Label { location: argument, message: "given here".to_owned() },
-            Label { location, message: "each rank communicates".to_owned() },
-        ];
-        return Some(finding);
-    }
-    None
 }

@@ -1,8 +1,11 @@
 //! After the broadcast all ranks hold the same model, and they keep it the same.
 
+mod applied;
 mod behind;
 mod calls;
 mod reads;
+mod told;
+mod turns;
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -19,6 +22,8 @@ use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Flow, Module, StatementId, StatementKind};
 use crate::syntax::TextSize;
 
+use told::Closed;
+
 ranks_check!("HVD302", "replicas-diverge", Error, check);
 
 fn check(model: &Model<'_>) -> Vec<Finding> {
@@ -29,7 +34,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
     for &program in &model.programs {
         let changes = changes_of(program, &scopes);
         for (&object, &change) in &changes {
-            let State::Differs(Some(culprit)) = change.apply(State::Equal) else { continue };
+            let Some(culprit) = change.apply(State::Equal).culprit() else { continue };
             let finding = replicas.finding(program, object, culprit);
             if seen.insert(finding.primary.location) {
                 found.push(finding);
@@ -81,6 +86,8 @@ struct Replicas<'m, 'c> {
     culprits: Vec<(Location, Manner)>,
     /// Those that load weights from files.
     loads: FxHashSet<Culprit>,
+    /// What the blocks of functions do in which a parameter decides.
+    told: FxHashMap<Caller, Vec<Changes>>,
 }
 
 impl<'m, 'c> Replicas<'m, 'c> {
@@ -95,6 +102,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
             training: FxHashSet::default(),
             culprits: Vec::new(),
             loads: FxHashSet::default(),
+            told: FxHashMap::default(),
         };
         for training in model.programs.iter().flat_map(|program| loops(model, program)) {
             let objects: Vec<ObjectId> =
@@ -123,6 +131,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
                 own.number(made.object);
             }
         }
+        own.trained.extend(own.sources_of_averages());
         own.training = own.scopes_that_train();
         (!own.objects.is_empty()).then_some(own)
     }
@@ -159,9 +168,18 @@ impl<'m, 'c> Replicas<'m, 'c> {
         if own.iter().all(Changes::is_empty) {
             return Changes::new();
         }
-        let order = loops_of(flow);
-        let together = self.settled(caller, &own, &order, None);
-        let mut apart = self.settled(caller, &own, &order, Some(&together));
+        let changes = self.summary(caller, &own, &[]);
+        if self.is_told(caller) {
+            self.told.insert(caller, own);
+        }
+        changes
+    }
+
+    /// What a scope does, given what its blocks do, where control does not take some arms of its branches.
+    fn summary(&self, caller: Caller, own: &[Changes], closed: &[Closed]) -> Changes {
+        let order = loops_of(&self.model.facts.module(caller.file).scope(caller.scope).flow);
+        let together = self.settled(caller, own, &order, None, closed);
+        let mut apart = self.settled(caller, own, &order, Some(&together), closed);
         apart[Flow::ENTRY.index()].take().unwrap_or_default()
     }
 
@@ -172,6 +190,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
         own: &[Changes],
         order: &[Vec<BlockId>],
         together: Option<&[Option<Changes>]>,
+        closed: &[Closed],
     ) -> Vec<Option<Changes>> {
         let mut behind: Vec<Option<Changes>> = vec![None; own.len()];
         for component in order {
@@ -179,7 +198,15 @@ impl<'m, 'c> Replicas<'m, 'c> {
                 let mut is_stable = true;
                 for &block in component {
                     // What leads to itself alone is known when the loop's end is.
-                    let Some(mut changes) = self.joined(caller, block, &behind, together) else { continue };
+                    let Some(mut changes) = self.joined(caller, block, &behind, together, closed) else {
+                        continue;
+                    };
+                    if together.is_some() && component.len() > 1 {
+                        let parted = self.parted_each_turn(caller, block, own);
+                        if !parted.is_empty() {
+                            changes = then(&parted, &changes);
+                        }
+                    }
                     if !own[block.index()].is_empty() {
                         changes = then(&own[block.index()], &changes);
                     }
@@ -203,11 +230,15 @@ impl<'m, 'c> Replicas<'m, 'c> {
         id: BlockId,
         behind: &[Option<Changes>],
         together: Option<&[Option<Changes>]>,
+        closed: &[Closed],
     ) -> Option<Changes> {
         let model = self.model;
         let block = &model.facts.module(caller.file).scope(caller.scope).flow.blocks[id.index()];
-        let several =
-            block.successors.iter().enumerate().filter(|&(arm, _)| !model.unreached.is_arm(caller, id, arm));
+        let several = block
+            .successors
+            .iter()
+            .enumerate()
+            .filter(|&(arm, _)| !model.unreached.is_arm(caller, id, arm) && !closed.contains(&(id, arm)));
         let arms = several.map(|(_, next)| next).filter(|next| behind[next.index()].is_some());
         let arms: Vec<BlockId> = arms.copied().collect();
         let Some((&first, others)) = arms.split_first() else {

@@ -22,8 +22,10 @@ pub enum BranchKind {
     While,
     /// `for`, also in comprehensions: the body may not run.
     For,
-    /// `match`
+    /// A `case` with a pattern: the subject may have another form.
     Match,
+    /// A `case` with a value: the subject may be another one.
+    Case,
     /// `try`: what follows an exception is skipped.
     Try,
     /// `assert`
@@ -35,7 +37,8 @@ pub enum BranchKind {
 pub struct Branch {
     /// What it is.
     pub kind: BranchKind,
-    /// The value that decides: the condition, the iterable, the subject; `None` for `try`.
+    /// The value that decides: the condition, the iterable, the subject or its
+    /// comparison with the value of a `case`; `None` for `try`.
     pub condition: Option<ValueId>,
     /// The condition's expression, or the `try` keyword.
     pub range: TextRange,
@@ -126,6 +129,22 @@ impl Flow {
         seen[to.index()]
     }
 
+    /// Which blocks each block comes behind on all ways from the entry.
+    #[must_use]
+    pub fn dominance(&self) -> Dominance {
+        let mut forward = DiGraph::<(), ()>::with_capacity(self.blocks.len(), self.blocks.len() * 2);
+        for _ in &self.blocks {
+            forward.add_node(());
+        }
+        for (index, block) in self.blocks.iter().enumerate() {
+            for successor in &block.successors {
+                forward.add_edge(NodeIndex::new(index), NodeIndex::new(successor.index()), ());
+            }
+        }
+        let entry = NodeIndex::new(Self::ENTRY.index());
+        Dominance::new(&dominators::simple_fast(&forward, entry), self.blocks.len())
+    }
+
     /// Who decides whether each block runs (Ferrante, Ottenstein, Warren 1987): the branches on which it is
     /// control dependent, directly or through another branch.
     #[must_use]
@@ -164,6 +183,44 @@ impl Flow {
             }
         }
         ControlDependence::new(self, &dominators::simple_fast(&reversed, exit))
+    }
+}
+
+/// The tree of dominators: when a walk through it enters each block, and when it leaves it.
+#[derive(Clone, Debug)]
+pub struct Dominance {
+    spans: Vec<(u32, u32)>,
+}
+
+impl Dominance {
+    fn new(tree: &Dominators<NodeIndex>, count: usize) -> Self {
+        let mut inner = vec![Vec::new(); count];
+        for index in 0..count {
+            if let Some(dominator) = tree.immediate_dominator(NodeIndex::new(index)) {
+                inner[dominator.index()].push(index);
+            }
+        }
+        let mut spans = vec![(0, 0); count];
+        let mut clock = 0;
+        let mut work = vec![(Flow::ENTRY.index(), false)];
+        while let Some((index, is_left)) = work.pop() {
+            clock += 1;
+            if is_left {
+                spans[index].1 = clock;
+            } else {
+                spans[index].0 = clock;
+                work.push((index, true));
+                work.extend(inner[index].iter().map(|&next| (next, false)));
+            }
+        }
+        Self { spans }
+    }
+
+    /// Whether control comes to `block` only through `dominator`.
+    #[must_use]
+    pub fn dominates(&self, dominator: BlockId, block: BlockId) -> bool {
+        let ((enter, leave), (inner, _)) = (self.spans[dominator.index()], self.spans[block.index()]);
+        enter <= inner && inner < leave
     }
 }
 

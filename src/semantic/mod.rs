@@ -26,7 +26,7 @@ mod value;
 
 pub use binding::{Definition, DefinitionKind, Store, StoreKey, Use};
 pub use call::{Argument, Call, CallKind, Passing};
-pub use flow::{Block, Branch, BranchKind, ControlDependence, Dependence, Detour, Flow, Stretch};
+pub use flow::{Block, Branch, BranchKind, ControlDependence, Dependence, Detour, Dominance, Flow, Stretch};
 pub use function::{Class, Function, Parameter, ParameterKind};
 pub use id::{BlockId, CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, StatementId, ValueId};
 pub use import::{Import, Imported};

@@ -98,11 +98,13 @@ fn flipped(
     Some((test, flip))
 }
 
-/// The names and attributes that a test reads.
+/// The names, attributes and items that a test reads.
 fn readings(module: &Module, scope: ScopeId, test: TextRange) -> Vec<ValueId> {
     let names = module.uses.iter().filter(|reading| test.contains_range(reading.range));
     let is_attribute = |own: &Evaluation| {
-        own.scope == scope && matches!(own.value, Value::Attribute { .. }) && test.contains_range(own.range)
+        own.scope == scope
+            && matches!(own.value, Value::Attribute { .. } | Value::Item { .. })
+            && test.contains_range(own.range)
     };
     let attributes = module.values.iter().enumerate().filter(|(_, own)| is_attribute(own));
     names.map(|reading| reading.value).chain(attributes.map(|(index, _)| ValueId::new(index))).collect()
@@ -130,6 +132,16 @@ fn change(facts: &Facts<'_>, file: FileId, flag: ValueId, traced: &FxHashSet<Cal
             let objects = facts.solution.values(file, base);
             let store = module.stores.iter().find(|store| {
                 store.key == StoreKey::Attribute(name)
+                    && traced.contains(&Caller { file, scope: store.scope })
+                    && facts.solution.values(file, store.base).iter().any(|object| objects.contains(object))
+            })?;
+            Some(facts.location(file, store.range))
+        }
+        // `done[0]`, of a list or a dictionary.
+        Value::Item { base, .. } => {
+            let objects = facts.solution.values(file, base);
+            let store = module.stores.iter().find(|store| {
+                matches!(store.key, StoreKey::Item(_))
                     && traced.contains(&Caller { file, scope: store.scope })
                     && facts.solution.values(file, store.base).iter().any(|object| objects.contains(object))
             })?;

@@ -11,7 +11,8 @@ use crate::finding::Location;
 use crate::program::{CallEdge, Caller, Object, Via, code};
 use crate::project::FileId;
 use crate::semantic::{
-    Block, BlockId, BranchKind, Call, CallId, CallKind, Constant, Flow, StatementKind, Value, ValueId,
+    Block, BlockId, BranchKind, Call, CallId, CallKind, Constant, Flow, StatementId, StatementKind, Value,
+    ValueId,
 };
 
 /// The summaries of one scope in the making.
@@ -104,12 +105,7 @@ impl<'w, 'c> Walk<'w, 'c> {
     fn way(&mut self, id: BlockId) -> Way {
         let block = &self.blocks[id.index()];
         let mut way = match block.successors[..] {
-            [] => {
-                let fails = self.model.blocks.of(self.caller, id).leaves.iter().any(|&leave| {
-                    self.model.facts.module(self.caller.file).statement(leave).kind == StatementKind::Raise
-                });
-                self.comms.end(if fails { Ending::Fails } else { Ending::Returns })
-            }
+            [] => self.comms.end(self.last(id)),
             [next] => self.after(id, next),
             _ => self.choice(id),
         };
@@ -117,6 +113,23 @@ impl<'w, 'c> Walk<'w, 'c> {
             way = self.with_call(call, way);
         }
         way
+    }
+
+    /// How a block ends that nothing follows.
+    fn last(&self, id: BlockId) -> Ending {
+        let (facts, file) = (self.model.facts, self.caller.file);
+        let contents = self.model.blocks.of(self.caller, id);
+        let raises = |&leave: &StatementId| facts.module(file).statement(leave).kind == StatementKind::Raise;
+        if !contents.leaves.iter().any(raises) {
+            return Ending::Returns;
+        }
+        // `raise SystemExit`
+        let is_exit = |&call: &CallId| {
+            let call = facts.module(file).call(call);
+            let mut raised = facts.objects(file, call.callee).filter_map(|(_, object)| facts.symbol(object));
+            call.kind == CallKind::Raise && raised.any(|symbol| symbol.has(Effect::Exits))
+        };
+        if contents.calls.iter().any(is_exit) { Ending::Exits } else { Ending::Fails }
     }
 
     fn choice(&mut self, id: BlockId) -> Way {
@@ -163,7 +176,7 @@ impl<'w, 'c> Walk<'w, 'c> {
                         bodies.push(self.stepped(code, body));
                     }
                 }
-                object @ Object::External(_) => {
+                object @ (Object::External(_) | Object::Builtin(_)) => {
                     if let Some(symbol) = self.model.facts.symbol(object) {
                         if symbol.has(Effect::Exits) && symbol.calls().is_empty() {
                             rest = self.comms.end(ending(self.model, file, call));

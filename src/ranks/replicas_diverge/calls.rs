@@ -15,6 +15,10 @@ use crate::semantic::{CallId, CallKind, Passing, Store, StoreKey, Value, ValueId
 /// How many functions and joins a rank's number is followed back through.
 const DEPTH: usize = 4;
 
+/// The parameters of functions that give a variable another value.
+const VARIABLE: &str = "x";
+const VALUE: &str = "value";
+
 impl Replicas<'_, '_> {
     pub(super) fn of_call(
         &mut self,
@@ -31,9 +35,14 @@ impl Replicas<'_, '_> {
         let bodies = facts.callees(file, id).iter().filter(|edge| !self.model.only_wraps(edge));
         let bodies = bodies.filter_map(|edge| crate::program::code(facts.solution.object(edge.callee)));
         let bodies = bodies.filter(|&own| !self.model.overrides.is_replaced(file, id, own));
-        let mut bodies = bodies.filter_map(|function| scopes.get(&facts.code_of(function)));
+        let mut bodies = bodies.filter_map(|function| {
+            let whole = scopes.get(&facts.code_of(function))?;
+            let may_be_left_out = whole.values().any(|change| change.is_broadcast());
+            let told = if may_be_left_out { self.as_told(file, id, function) } else { None };
+            Some(told.unwrap_or_else(|| whole.clone()))
+        });
         if let Some(first) = bodies.next() {
-            let body = bodies.fold(first.clone(), |joined, body| join(&joined, body));
+            let body = bodies.fold(first, |joined, body| join(&joined, &body));
             found.push(self.relied_on(file, id, body));
         }
         let symbols: Vec<&Symbol> = facts.called_symbols(file, id).collect();
@@ -46,13 +55,16 @@ impl Replicas<'_, '_> {
         }
         if let Some(steps) = self.steps.get(&(file, id)).cloned() {
             let broadcasts = self.is_broadcast_by_callback(file, id);
-            let culprit = self.culprit(self.model.at_call(file, id), Manner::Changed);
+            let applied = self.applied(file, id);
+            let manner = applied.map_or(Manner::Changed, Manner::Assigned);
+            let culprit = self.culprit(self.model.at_call(file, id), manner);
+            let change = if applied.is_some() { Change::parting(culprit) } else { Change::touching(culprit) };
             if broadcasts {
                 // A `train_step` of the model's own trains parts of it.
                 let parts = self.parts.iter().chain(&steps);
                 found.push(parts.map(|&object| (object, Change::EQUAL)).collect());
             }
-            found.push(steps.iter().map(|&object| (object, Change::touching(culprit))).collect());
+            found.push(steps.iter().map(|&object| (object, change)).collect());
         }
         // Made here; a wrapped optimizer begins anew.
         let made: Vec<usize> = facts
@@ -163,6 +175,12 @@ impl Replicas<'_, '_> {
         // A state of elastic training, a hook: it broadcasts what it is given when training starts.
         if symbol.is_class() && facts.library.member_effects(symbol).contains(Effect::Broadcasts) {
             return Some(all_equal(self.behind(&given())));
+        }
+        if symbol.has(Effect::UpdatesState)
+            && let Some(variable) = facts.argument(file, call, symbol, VARIABLE)
+            && let Some(value) = facts.argument(file, call, symbol, VALUE)
+        {
+            return self.of_rate(file, id, variable.value, value.value);
         }
         let receiver = facts.receiver(file, call)?;
         // `callback.on_train_begin()`: a hook that is called by hand.
@@ -287,7 +305,13 @@ impl Replicas<'_, '_> {
             return None;
         }
         let owners = match module.value(receiver).value {
-            Value::Attribute { base, .. } => facts.of_kind(file, base, Kind::Optimizer),
+            Value::Attribute { base, .. } => {
+                let optimizers = facts.of_kind(file, base, Kind::Optimizer);
+                if optimizers.is_empty() {
+                    return self.of_weight(file, id, base);
+                }
+                optimizers
+            }
             Value::Iteration(of) | Value::Unpack { base: of, .. } | Value::Item { base: of, .. } => {
                 return self.of_part(file, id, of);
             }
@@ -298,6 +322,43 @@ impl Replicas<'_, '_> {
         let owners: Vec<usize> = owners.iter().filter_map(|own| self.numbers.get(own).copied()).collect();
         let at = self.model.at_call(file, id);
         (!owners.is_empty()).then(|| self.assigned(&owners, worst, at, false))
+    }
+
+    /// `set_value(optimizer.learning_rate, rate)`
+    fn of_rate(&mut self, file: FileId, id: CallId, variable: ValueId, value: ValueId) -> Option<Changes> {
+        let facts = self.model.facts;
+        let Value::Attribute { base, .. } = facts.module(file).value(variable).value else { return None };
+        let owners = facts.of_kind(file, base, Kind::Optimizer);
+        let owners: Vec<usize> = owners.iter().filter_map(|own| self.numbers.get(own).copied()).collect();
+        let worst = self.model.difference((file, value)).filter(|own| own.cause != Cause::Files);
+        let at = self.model.at_call(file, id);
+        (!owners.is_empty()).then(|| self.assigned(&owners, worst, at, false))
+    }
+
+    /// `model.layers[0].kernel.assign(value)`: a method of a weight that a layer has. What a layer does with its own
+    /// weights may be statistics of its data.
+    fn of_weight(&mut self, file: FileId, id: CallId, layer: ValueId) -> Option<Changes> {
+        let facts = self.model.facts;
+        let module = facts.module(file);
+        let owners = self.behind(&[(file, layer)]);
+        let [owner] = owners[..] else { return None };
+        let is_model = matches!(facts.kind(self.objects[owner]), Some(Kind::Model | Kind::Layer));
+        if !is_model || !self.trained.contains(&self.objects[owner]) {
+            return None;
+        }
+        let given = module.call(id).arguments.iter();
+        let given = given.filter_map(|own| self.model.difference((file, own.value)));
+        let worst = given.max_by_key(|own| own.cause).filter(|own| own.cause != Cause::Files);
+        let mut holder = layer;
+        while let Value::Attribute { base, .. } | Value::Item { base, .. } = module.value(holder).value {
+            holder = base;
+        }
+        let is_own = matches!(module.value(holder).value, Value::Parameter(..));
+        if is_own && worst.is_some_and(|own| own.cause != Cause::Rank) {
+            return None;
+        }
+        let at = self.model.at_call(file, id);
+        Some(self.assigned(&owners, worst, at, false))
     }
 
     /// A method of one of several variables.
@@ -339,7 +400,7 @@ impl Replicas<'_, '_> {
     }
 
     /// The replicas that values are computed from.
-    fn behind(&self, places: &[Place]) -> Vec<usize> {
+    pub(super) fn behind(&self, places: &[Place]) -> Vec<usize> {
         let facts = self.model.facts;
         let of = |(file, value): Place| {
             facts.solution.values(file, value).iter().filter_map(|own| self.numbers.get(own).copied())

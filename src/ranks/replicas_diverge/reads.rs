@@ -61,8 +61,8 @@ impl Replicas<'_, '_> {
                 let changes = at(reading.block, &|end| end <= reading.end);
                 let mut states = reading.objects.iter().map(|&object| state(&changes, &entry, object));
                 let difference = states.find_map(|state| match state {
-                    State::Differs(culprit) => Some(self.difference(culprit, &reading)),
                     State::Equal => None,
+                    differs => Some(self.difference(differs.culprit(), &reading)),
                 });
                 found.extend(difference.map(|own| (reading.target, own)));
             }
@@ -77,8 +77,9 @@ impl Replicas<'_, '_> {
                     for code in called {
                         let known = entries.entry(code).or_default();
                         for object in 0..self.objects.len() {
-                            if let State::Differs(culprit) = state(&changes, &entry, object) {
-                                known.entry(object).or_insert(culprit);
+                            let state = state(&changes, &entry, object);
+                            if state != State::Equal {
+                                known.entry(object).or_insert(state.culprit());
                             }
                         }
                     }

@@ -157,12 +157,18 @@ impl Lowering<'_> {
             let certain = case.guard.is_none() && case.pattern.is_irrefutable();
             let frame = self.frame();
             frame.block = before;
-            if !certain {
+            let compared = case.pattern.as_match_value().filter(|_| alive);
+            if let Some(value) = compared {
+                let condition = self.case_value(value, subject);
+                self.branch(BranchKind::Case, Some(condition), match_statement.subject.range());
+            } else if !certain {
                 self.branch(BranchKind::Match, Some(subject), match_statement.subject.range());
             }
             let block = self.frame().ssa.after(before);
             self.resume(block, alive);
-            self.pattern(&case.pattern, subject);
+            if compared.is_none() {
+                self.pattern(&case.pattern, subject);
+            }
             let mut failed = before;
             if let Some(guard) = &case.guard {
                 let condition = self.expression(guard, Role::Condition);

@@ -2,7 +2,7 @@
 
 use super::super::DefinitionKind;
 use super::super::id::ValueId;
-use super::super::value::{Role, Value};
+use super::super::value::{Method, Operator, Role, Value};
 use super::Lowering;
 use crate::syntax::ast::{self, Pattern};
 use crate::syntax::{Ranged, with_stack};
@@ -11,6 +11,13 @@ impl Lowering<'_> {
     /// Binds what `pattern` captures of `subject`.
     pub(super) fn pattern(&mut self, pattern: &Pattern, subject: ValueId) {
         with_stack(|| self.match_pattern(pattern, subject));
+    }
+
+    /// Whether `subject` is what a `case` compares it with.
+    pub(super) fn case_value(&mut self, pattern: &ast::PatternMatchValue, subject: ValueId) -> ValueId {
+        let right = self.expression(&pattern.value, Role::Operand);
+        let operator = Operator::Compare(Method::EQ);
+        self.push(Value::Operator { operator, left: subject, right }, pattern.range)
     }
 
     fn match_pattern(&mut self, pattern: &Pattern, subject: ValueId) {

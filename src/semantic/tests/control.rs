@@ -1,6 +1,7 @@
 //! Where control can go, and what decides it.
 
 use super::{Snippet, check};
+use crate::semantic::{BlockId, BranchKind};
 
 #[test]
 fn what_follows_an_exit_is_dead() {
@@ -357,6 +358,26 @@ def f(x):
             c = 1  #: match 2 if 3
 ",
     );
+}
+
+#[test]
+fn a_block_dominates_what_control_comes_to_only_through_it() {
+    let snippet = Snippet::new(
+        "def f(a):\n    for x in a:\n        if x:\n            break\n        a.b()\n    a.c()\n",
+    );
+    let calls = &snippet.module.calls;
+    let flow = &snippet.module.scope(calls[0].scope).flow;
+    let dominance = flow.dominance();
+    let header = BlockId::new(
+        flow.blocks
+            .iter()
+            .position(|block| block.branch.is_some_and(|branch| branch.kind == BranchKind::For))
+            .expect("there is a loop"),
+    );
+    let (inside, behind) = (calls[0].block, calls[1].block);
+    assert!(dominance.dominates(header, inside) && dominance.dominates(header, behind));
+    assert!(dominance.dominates(header, header));
+    assert!(!dominance.dominates(inside, behind) && !dominance.dominates(inside, header));
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn word(kind: BranchKind) -> &'static str {
         BranchKind::And | BranchKind::Or => "bool",
         BranchKind::While => "while",
         BranchKind::For => "for",
-        BranchKind::Match => "match",
+        BranchKind::Match | BranchKind::Case => "match",
         BranchKind::Try => "try",
         BranchKind::Assert => "assert",
     }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::Model;
+use super::model::Model;
 use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Literal, Object, Place};
 use crate::project::FileId;

@@ -1,0 +1,99 @@
+//! What callbacks do that the project defines: they end training, by the metrics of an epoch or not, and communicate.
+
+use rustc_hash::FxHashSet;
+
+use super::super::model::Model;
+use super::is_of_validation;
+use crate::api::{Effect, Symbol};
+use crate::distribute::hooks;
+use crate::program::{Caller, FunctionRef, Object, ObjectId, Place};
+use crate::semantic::{Constant, Store, StoreKey, Value};
+
+/// What the project's own code in a callback does.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Own {
+    /// It ends training.
+    pub(super) stops: bool,
+    /// It does so by the metrics that it is given, but not those of data to validate with.
+    pub(super) stops_by_metrics: bool,
+    /// It communicates.
+    pub(super) shares: bool,
+}
+
+impl Own {
+    pub(super) fn of(model: &Model<'_>, callback: ObjectId) -> Self {
+        let facts = model.facts;
+        let Object::Instance(class, _) = facts.solution.object(callback) else { return Self::default() };
+        let hooks = hooks(facts, class).into_iter().map(|(file, function)| FunctionRef { file, function });
+        let hooks: Vec<FunctionRef> = hooks.collect();
+        let code = code(model, &hooks);
+        let stopping: Vec<(Caller, &Store)> =
+            code.iter().flat_map(|&caller| stops(model, caller).map(move |store| (caller, store))).collect();
+        Self {
+            stops: !stopping.is_empty(),
+            stops_by_metrics: !stopping.is_empty()
+                && is_decided_by(model, &stopping, &metrics(model, &hooks))
+                && !names_validation(model, &code),
+            shares: code.iter().any(|&caller| model.code_communicates(caller)),
+        }
+    }
+}
+
+/// The code that hooks run.
+fn code(model: &Model<'_>, hooks: &[FunctionRef]) -> FxHashSet<Caller> {
+    let facts = model.facts;
+    let mut work: Vec<Caller> = hooks.iter().map(|&hook| facts.code_of(hook)).collect();
+    let mut seen = FxHashSet::default();
+    while let Some(caller) = work.pop() {
+        if seen.insert(caller) {
+            work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
+        }
+    }
+    seen
+}
+
+/// Where a scope's code ends training: `self.model.stop_training = True`.
+fn stops<'m>(model: &Model<'m>, caller: Caller) -> impl Iterator<Item = &'m Store> {
+    let facts = model.facts;
+    let attribute = facts.library.lookup("tensorflow.keras.Model.stop_training");
+    let attribute = attribute.filter(|own| own.has(Effect::StopsTraining)).map(Symbol::last_name);
+    let module = facts.module(caller.file);
+    module.stores.iter().filter(move |store| {
+        store.scope == caller.scope
+            && matches!(store.key, StoreKey::Attribute(name) if Some(module.names.text(name)) == attribute)
+    })
+}
+
+/// What hooks are given of an epoch or batch: their last parameter.
+fn metrics(model: &Model<'_>, hooks: &[FunctionRef]) -> Vec<Place> {
+    let last = |hook: &FunctionRef| {
+        let own = model.facts.module(hook.file).function(hook.function);
+        own.parameters.last().map(|parameter| (hook.file, parameter.value))
+    };
+    hooks.iter().filter_map(last).collect()
+}
+
+/// Whether values decide that something is stored.
+fn is_decided_by(model: &Model<'_>, stores: &[(Caller, &Store)], values: &[Place]) -> bool {
+    let facts = model.facts;
+    let behind = facts.influence().forwards(values, |_| false);
+    stores.iter().any(|&(caller, store)| {
+        let block = facts.module(caller.file).statement(store.statement).block;
+        let conditions = facts.conditions(caller, block);
+        let mut conditions = conditions.iter().filter_map(|own| own.branch.condition);
+        conditions.any(|value| behind.contains(&(caller.file, value)))
+    })
+}
+
+/// Whether code names a metric of data to validate with.
+fn names_validation(model: &Model<'_>, code: &FxHashSet<Caller>) -> bool {
+    code.iter().any(|caller| {
+        let module = model.facts.module(caller.file);
+        module.values.iter().any(|own| match own.value {
+            Value::Constant(Constant::Str(text)) => {
+                own.scope == caller.scope && is_of_validation(module.names.text(text))
+            }
+            _ => false,
+        })
+    })
+}
