@@ -340,8 +340,11 @@ fn an_edit_changes_what_is_found_in_another_file() {
 #[test]
 fn a_quick_fix_is_what_fix_does() {
     let unused = format!("{MODEL}# hvdlint: ignore-file[import-not-at-top] -- it was once needed\n");
+    let lazy =
+        MODEL.replace("    return", "    import json\n    print(json)\n    return").replace("def", "\ndef");
     let cases = [
-        ("import-not-at-top", LATE, 1, Applicability::Unsafe),
+        ("import-not-at-top", LATE, 1, Applicability::Safe),
+        ("import-not-at-top", lazy.as_str(), 3, Applicability::Unsafe),
         ("unused-suppression", unused.as_str(), 3, Applicability::Safe),
     ];
     for (check, text, line, applicability) in cases {
