@@ -6,7 +6,7 @@ use super::super::guards::outcome;
 use super::Replicas;
 use crate::program::{Caller, FunctionRef, Literal, Object, Place};
 use crate::project::FileId;
-use crate::semantic::{Block, BlockId, CallId, Operator, Value};
+use crate::semantic::{Block, BlockId, CallId, Operator, Passing, Value};
 
 /// An arm of a branch that control does not take.
 pub(super) type Closed = (BlockId, usize);
@@ -27,7 +27,7 @@ impl Replicas<'_, '_> {
         let mut closed: Vec<Closed> = Vec::new();
         for (index, block) in blocks.iter().enumerate() {
             let Some((position, wanted)) = self.asked(caller, block) else { continue };
-            let Some(passed) = facts.passed_for(file, id, function, position) else { continue };
+            let Some(passed) = self.passed(file, id, function, position) else { continue };
             let Some(is_true) = self.truth(passed) else { continue };
             let Some(kind) = block.branch.map(|branch| branch.kind) else { continue };
             let arms = 0..block.successors.len();
@@ -35,6 +35,34 @@ impl Replicas<'_, '_> {
             closed.extend(other.map(|arm| (BlockId::new(index), arm)));
         }
         (!closed.is_empty()).then(|| self.summary(caller, own, &closed))
+    }
+
+    /// What a call passes for a parameter; a method's first one is the object that it is called on.
+    fn passed(&self, file: FileId, id: CallId, function: FunctionRef, position: u32) -> Option<Place> {
+        let facts = self.model.facts;
+        let (module, of) = (facts.module(file), facts.module(function.file));
+        let call = module.call(id);
+        let is_plain = |(_, callee)| matches!(callee, Object::Function(_));
+        if facts.objects(file, call.callee).any(is_plain) {
+            return facts.passed_for(file, id, function, position);
+        }
+        let own = of.function(function.function);
+        let receiver = facts.receiver(file, call)?;
+        let is_instance = |(_, object)| matches!(object, Object::Instance(..));
+        if !facts.objects(file, receiver).all(is_instance) {
+            return None;
+        }
+        let name = of.names.text(own.parameters.get(position as usize)?.name);
+        let is_named =
+            |passing| matches!(passing, Passing::Keyword(keyword) if module.names.text(keyword) == name);
+        let is_plain = |passing| matches!(passing, Passing::Positional | Passing::Keyword(_));
+        if !call.arguments.iter().all(|own| is_plain(own.passing)) {
+            return None;
+        }
+        let named = call.arguments.iter().find(|own| is_named(own.passing));
+        let mut positional = call.arguments.iter().filter(|own| own.passing == Passing::Positional);
+        let given = named.or_else(|| positional.nth((position as usize).checked_sub(1)?));
+        given.map(|own| (file, own.value))
     }
 
     /// The parameter that decides at the end of a block, by its position, and whether its truth is that of the condition.
