@@ -165,7 +165,7 @@ impl<'a> Solver<'a> {
             objects: Objects::with_capacity(count / 4),
             values,
             nodes,
-            uses: Uses::with_capacity(count * 2),
+            uses: Uses::with_capacity(count * 3),
             capacity: modules.capacity,
             view,
             queue: VecDeque::new(),
