@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::program::{Facts, Pattern, Program};
+use crate::program::Facts;
 use crate::project::FileId;
 use crate::semantic::{Import, Module};
 use crate::syntax::TextSize;
@@ -25,11 +25,8 @@ pub fn is_loaded_before(facts: &Facts<'_>, file: FileId, import: &Import, import
         return false;
     }
     let asked = match importers {
-        Importers::All => None,
-        Importers::OfTraining => {
-            let training = facts.programs.iter().filter(|program| program.pattern != Pattern::None);
-            Some(training.flat_map(Program::files).collect())
-        }
+        Importers::All => &facts.concerned,
+        Importers::OfTraining => facts.files_of_training(),
     };
     Loading { facts, package, asked }.is_loaded(file, &mut FxHashSet::default())
 }
@@ -38,8 +35,7 @@ pub fn is_loaded_before(facts: &Facts<'_>, file: FileId, import: &Import, import
 struct Loading<'a> {
     facts: &'a Facts<'a>,
     package: &'a str,
-    /// Only these, if not all.
-    asked: Option<FxHashSet<FileId>>,
+    asked: &'a FxHashSet<FileId>,
 }
 
 impl Loading<'_> {
@@ -49,10 +45,9 @@ impl Loading<'_> {
         if first_loading(facts, file, self.package).is_some() || !seen.insert(file) {
             return true;
         }
-        let is_asked = |file: &FileId| self.asked.as_ref().is_none_or(|asked| asked.contains(file));
-        let imports_it = |other: &FileId| is_asked(other) && facts.imported_files(*other).contains(&file);
-        let importers: Vec<FileId> = facts.files().filter(imports_it).collect();
-        !importers.is_empty() && importers.into_iter().all(|other| self.loads_before(other, file, seen))
+        let is_asked = |file: &FileId| self.asked.contains(file);
+        let mut importers = facts.importers(file).iter().copied().filter(is_asked).peekable();
+        importers.peek().is_some() && importers.all(|other| self.loads_before(other, file, seen))
     }
 
     /// Whether a module that imports another has the package by then.

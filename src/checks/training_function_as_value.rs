@@ -217,7 +217,7 @@ fn goes_on(facts: &Facts<'_>, travel: &Travel, file: FileId, call: CallId, argum
     let given = facts.solution.values(file, argument.value);
     facts.called_functions(file, call).any(|function| {
         facts.module(function.file).function(function.function).parameters.iter().any(|parameter| {
-            travel.loses((function.file, parameter.value))
+            travel.loses(facts, (function.file, parameter.value))
                 && facts
                     .solution
                     .values(function.file, parameter.value)

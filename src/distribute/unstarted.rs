@@ -3,12 +3,14 @@
 //!
 //! `hvd.rank()` and `hvd.size()` fail there, so that new code asks first whether Horovod is started.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::Import;
 use super::step::Step;
 use crate::finding::Location;
-use crate::program::{Caller, Facts, Pattern, Program};
+use crate::program::{Caller, Facts, Pattern};
 use crate::project::FileId;
 use crate::semantic::{Module, StatementId};
 
@@ -92,11 +94,13 @@ impl Unstarted {
             program.pattern == Pattern::None && !facts.modules.imports.is_package(program.entry)
         });
         for other in others {
-            let mut known: FxHashSet<FileId> = [other.entry].into_iter().collect();
             let mut work = vec![other.entry];
             while let Some(file) = work.pop() {
-                files.entry(file).or_insert(other.entry);
-                work.extend(facts.imported_files(file).iter().copied().filter(|&file| known.insert(file)));
+                // What an earlier program has come to, it has followed further.
+                if let Entry::Vacant(place) = files.entry(file) {
+                    place.insert(other.entry);
+                    work.extend(facts.imported_files(file));
+                }
             }
         }
         Self { files, alone: run_alone(facts) }
@@ -112,11 +116,9 @@ impl Unstarted {
 /// The code that the main guards of modules run which are no programs of their own.
 fn run_alone(facts: &Facts<'_>) -> FxHashSet<Caller> {
     let entries: FxHashSet<FileId> = facts.programs.iter().map(|program| program.entry).collect();
-    let trained = facts.programs.iter().filter(|program| program.pattern != Pattern::None);
-    let files: FxHashSet<FileId> = trained.flat_map(Program::files).collect();
     let mut reached: FxHashSet<Caller> = FxHashSet::default();
     let mut work: Vec<Caller> = Vec::new();
-    for &file in files.difference(&entries) {
+    for &file in facts.files_of_training().difference(&entries) {
         let module = facts.module(file);
         let top = Caller { file, scope: Module::TOP };
         let guarded = |statement: StatementId| facts.in_main_guard(file, statement);

@@ -1,6 +1,8 @@
 //! Where functions go as values, and where nobody can follow them any further: into libraries that nobody
 //! knows, other threads, and containers that are read with unknown keys.
 
+use std::sync::OnceLock;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::Facts;
@@ -16,7 +18,10 @@ use crate::semantic::{CallId, CallKind, Module, Value, ValueId};
 #[derive(Debug, Default)]
 pub struct Travel {
     functions: FxHashMap<FunctionRef, Location>,
-    places: FxHashSet<Place>,
+    /// The functions that calls lose, as values.
+    lost: Vec<Place>,
+    /// What comes to them; found when it is first asked for.
+    places: OnceLock<FxHashSet<Place>>,
     containers: FxHashSet<ObjectId>,
 }
 
@@ -25,7 +30,6 @@ impl Travel {
     #[must_use]
     pub fn new(facts: &Facts<'_>) -> Self {
         let mut travel = Self::default();
-        let mut lost = Vec::new();
         for file in facts.files() {
             let module = facts.module(file);
             for (index, call) in module.calls.iter().enumerate() {
@@ -39,16 +43,13 @@ impl Travel {
                 {
                     for argument in &call.arguments {
                         travel.lose(facts, (file, argument.value), facts.location(file, argument.range));
-                        lost.push((file, argument.value));
+                        travel.lost.push((file, argument.value));
                     }
                 }
             }
             travel.add_unknown_keys(facts, file, module);
         }
-        lost.retain(|&(file, value)| facts.objects(file, value).any(|(_, object)| code(object).is_some()));
-        travel.places = facts.influence().backwards(&lost, |(file, value)| {
-            facts.objects(file, value).all(|(_, object)| code(object).is_none())
-        });
+        travel.lost.retain(|&place| is_code(facts, place));
         travel
     }
 
@@ -99,8 +100,9 @@ impl Travel {
 
     /// Whether the value goes on to something that may call it at any time.
     #[must_use]
-    pub fn loses(&self, place: Place) -> bool {
-        self.places.contains(&place)
+    pub fn loses(&self, facts: &Facts<'_>, place: Place) -> bool {
+        let find = || facts.influence().backwards(&self.lost, |place| !is_code(facts, place));
+        self.places.get_or_init(find).contains(&place)
     }
 
     /// Whether a container is given away or read with an unknown key.
@@ -138,6 +140,11 @@ impl Facts<'_> {
 fn may_hold_code(facts: &Facts<'_>, (file, value): Place) -> bool {
     let mut objects = facts.objects(file, value);
     objects.any(|(_, object)| matches!(object, Object::Container(..)) || code(object).is_some())
+}
+
+/// Whether a value may be a function.
+fn is_code(facts: &Facts<'_>, (file, value): Place) -> bool {
+    facts.objects(file, value).any(|(_, object)| code(object).is_some())
 }
 
 /// The function that an object is, bound or not.

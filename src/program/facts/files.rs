@@ -1,8 +1,9 @@
 //! Which files import which, and which of them concern training.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::super::object::{Object, ObjectId};
+use super::super::programs::{Pattern, Program};
 use super::Facts;
 use crate::api::Symbol;
 use crate::project::{FileId, Target};
@@ -13,6 +14,8 @@ use crate::semantic::{Import, ImportId, Imported};
 pub(super) struct Reach {
     /// The project's files that importing the file runs.
     imported: Vec<Vec<FileId>>,
+    /// The project's files that import the file.
+    importers: Vec<Vec<FileId>>,
     /// The first import of a training library.
     training_imports: Vec<Option<ImportId>>,
 }
@@ -20,19 +23,13 @@ pub(super) struct Reach {
 impl<'a> Facts<'a> {
     pub(super) fn find_concerned(&self) -> FxHashSet<FileId> {
         // A program need not name the library itself: it may import modules that do.
-        let mut importers: FxHashMap<FileId, Vec<FileId>> = FxHashMap::default();
-        for file in self.modules.files() {
-            for imported in self.imported_files(file) {
-                importers.entry(*imported).or_default().push(file);
-            }
-        }
         let mut users: Vec<FileId> =
             self.modules.files().filter(|&file| self.uses_training_library(file)).collect();
         let mut work = Vec::new();
         let mut known: FxHashSet<FileId> = users.iter().copied().collect();
         while let Some(file) = users.pop() {
             work.push(file);
-            let others = importers.get(&file).into_iter().flatten().copied();
+            let others = self.importers(file).iter().copied();
             users.extend(others.filter(|&importer| known.insert(importer)));
         }
         let mut concerned = FxHashSet::default();
@@ -90,6 +87,21 @@ impl<'a> Facts<'a> {
         &self.files.imported[file.index()]
     }
 
+    /// The project's files that import a file, in order.
+    #[must_use]
+    pub fn importers(&self, file: FileId) -> &[FileId] {
+        &self.files.importers[file.index()]
+    }
+
+    /// The files of the programs that train.
+    #[must_use]
+    pub fn files_of_training(&self) -> &FxHashSet<FileId> {
+        self.training.get_or_init(|| {
+            let training = self.programs.iter().filter(|program| program.pattern != Pattern::None);
+            training.flat_map(Program::files).collect()
+        })
+    }
+
     pub(super) fn find_reach(&self) -> Reach {
         let imported = |file: FileId| {
             let imports = self.module(file).imports.iter();
@@ -100,8 +112,16 @@ impl<'a> Facts<'a> {
             found.retain(|&found| found != file);
             found
         };
+        let imported: Vec<Vec<FileId>> = self.modules.files().map(imported).collect();
+        let mut importers = vec![Vec::new(); imported.len()];
+        for file in self.modules.files() {
+            for other in &imported[file.index()] {
+                importers[other.index()].push(file);
+            }
+        }
         Reach {
-            imported: self.modules.files().map(imported).collect(),
+            imported,
+            importers,
             training_imports: self.modules.files().map(|file| self.find_training_import(file)).collect(),
         }
     }
