@@ -214,3 +214,11 @@ fn deep_nesting_does_not_exhaust_the_stack() {
         }
     }
 }
+
+/// A list whose methods a library calls, element by element, may be its own element.
+#[test]
+fn what_contains_itself_is_followed_once() {
+    let text = "import tensorflow as tf\nmodel = tf.keras.Sequential()\nmodel.compile('sgd', 'mse')\n\
+                callbacks = []\ncallbacks.append(callbacks)\nmodel.fit([], callbacks=callbacks)\n";
+    ask(text);
+}

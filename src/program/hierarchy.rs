@@ -137,6 +137,10 @@ pub struct Resolver<'a> {
     pub library: &'a Library,
 }
 
+/// What values mean of which there are several, each asked for once: those of loops go in circles. What is being asked for
+/// means nothing yet.
+type Joins = FxHashMap<(FileId, ValueId), Option<Entity>>;
+
 /// How many names may lead to names: longer chains are cycles.
 const DEPTH: usize = 32;
 
@@ -144,7 +148,7 @@ impl Resolver<'_> {
     /// What the value means, if the source tells.
     #[must_use]
     pub fn entity(&self, file: FileId, value: ValueId) -> Option<Entity> {
-        self.resolve(file, value, 0)
+        self.resolve(file, value, 0, &mut Joins::default())
     }
 
     fn ancestor(&self, file: FileId, value: ValueId) -> Ancestor {
@@ -156,7 +160,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn resolve(&self, file: FileId, value: ValueId, depth: usize) -> Option<Entity> {
+    fn resolve(&self, file: FileId, value: ValueId, depth: usize, joins: &mut Joins) -> Option<Entity> {
         if depth > DEPTH {
             return None;
         }
@@ -166,20 +170,48 @@ impl Resolver<'_> {
             Value::Function(function) => Some(Entity::Function(FunctionRef { file, function: *function })),
             Value::Import(import) => {
                 let meaning = self.modules.imported(file, module.import(*import), self.library);
-                self.meaning(meaning, "", depth)
+                self.meaning(meaning, "", depth, joins)
             }
             Value::Free(name) => {
                 let name = module.names.text(*name);
-                self.meaning(self.modules.free(file, name, self.library), name, depth)
+                self.meaning(self.modules.free(file, name, self.library), name, depth, joins)
             }
             Value::Attribute { base, name, .. } => {
-                let base = self.resolve(file, *base, depth + 1)?;
-                self.member(&base, module.names.text(*name), depth)
+                let base = self.resolve(file, *base, depth + 1, joins)?;
+                self.member(&base, module.names.text(*name), depth, joins)
             }
-            Value::Item { base, .. } => self.resolve(file, *base, depth + 1),
+            Value::Item { base, .. } => self.resolve(file, *base, depth + 1, joins),
+            Value::Phi(_) | Value::Cell(_) => {
+                if let Some(known) = joins.get(&(file, value)) {
+                    return known.clone();
+                }
+                joins.insert((file, value), None);
+                let found = self.joined(file, value, depth, joins);
+                joins.insert((file, value), found.clone());
+                found
+            }
+            // A decorated class or function, as a rule.
+            Value::Call(call) => {
+                let call = module.call(*call);
+                match (call.kind, call.arguments.first()) {
+                    (crate::semantic::CallKind::Decorator, Some(argument)) => {
+                        self.resolve(file, argument.value, depth + 1, joins)
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// What one of several values means.
+    fn joined(&self, file: FileId, value: ValueId, depth: usize, joins: &mut Joins) -> Option<Entity> {
+        let module = self.modules.get(file);
+        match &module.value(value).value {
             Value::Phi(operands) => {
                 // `try: import a` `except ImportError: import b`: the project's own comes first.
-                let mut found = operands.iter().filter_map(|&operand| self.resolve(file, operand, depth + 1));
+                let mut found =
+                    operands.iter().filter_map(|&operand| self.resolve(file, operand, depth + 1, joins));
                 let first = found.next()?;
                 if matches!(first, Entity::External(_)) {
                     return Some(
@@ -190,29 +222,19 @@ impl Resolver<'_> {
             }
             Value::Cell(variable) => module
                 .shared_definitions(*variable)
-                .find_map(|definition| self.resolve(file, definition.value, depth + 1)),
-            // A decorated class or function, as a rule.
-            Value::Call(call) => {
-                let call = module.call(*call);
-                match (call.kind, call.arguments.first()) {
-                    (crate::semantic::CallKind::Decorator, Some(argument)) => {
-                        self.resolve(file, argument.value, depth + 1)
-                    }
-                    _ => None,
-                }
-            }
+                .find_map(|definition| self.resolve(file, definition.value, depth + 1, joins)),
             _ => None,
         }
     }
 
-    fn member(&self, base: &Entity, name: &str, depth: usize) -> Option<Entity> {
+    fn member(&self, base: &Entity, name: &str, depth: usize, joins: &mut Joins) -> Option<Entity> {
         match base {
             Entity::External(path) => Some(Entity::External(format!("{path}.{name}"))),
             Entity::Module(target) => {
                 if let Target::File(module) = target
                     && let Some(meaning) = self.modules.member(*module, name, self.library, 0)
                 {
-                    return self.meaning(meaning, name, depth);
+                    return self.meaning(meaning, name, depth, joins);
                 }
                 match self.modules.imports.submodule(*target, name) {
                     Target::External => None,
@@ -223,15 +245,15 @@ impl Resolver<'_> {
                 let module = self.modules.get(class.file);
                 let exports = &module.scope(module.class(class.class).scope).exports;
                 let value = module.names.get(name).and_then(|name| exports.get(&name))?;
-                self.resolve(class.file, *value, depth + 1)
+                self.resolve(class.file, *value, depth + 1, joins)
             }
             Entity::Function(_) | Entity::Builtin(_) => None,
         }
     }
 
-    fn meaning(&self, meaning: Meaning, name: &str, depth: usize) -> Option<Entity> {
+    fn meaning(&self, meaning: Meaning, name: &str, depth: usize, joins: &mut Joins) -> Option<Entity> {
         match meaning {
-            Meaning::Value(file, value) => self.resolve(file, value, depth + 1),
+            Meaning::Value(file, value) => self.resolve(file, value, depth + 1, joins),
             Meaning::Module(target) => Some(Entity::Module(target)),
             Meaning::External(path) => Some(Entity::External(path)),
             Meaning::Builtin => Some(Entity::Builtin(name.to_owned())),

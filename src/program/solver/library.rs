@@ -225,7 +225,8 @@ impl Solver<'_> {
                 });
                 self.on(method, Use::CallOwn(site));
             }
-            Object::Container(..) => {
+            // A list may contain itself.
+            Object::Container(..) if self.hooked.insert((object, name, caller)) => {
                 let all = self.all(object);
                 self.on(all, Use::Hook(name, caller));
             }

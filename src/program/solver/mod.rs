@@ -142,6 +142,8 @@ struct Solver<'a> {
     /// What iterating over the result of `map` and `filter` calls.
     lazy: FxHashMap<ObjectId, Vec<Lazy>>,
     forced: FxHashSet<(ObjectId, Caller)>,
+    /// The containers whose elements a library calls by a method's name.
+    hooked: FxHashSet<(ObjectId, Name, Caller)>,
     partials: FxHashMap<NodeId, (Vec<NodeId>, std::rc::Rc<Arguments>)>,
     edges: Vec<CallEdge>,
     singletons: FxHashMap<ObjectId, NodeId>,
@@ -185,6 +187,7 @@ impl<'a> Solver<'a> {
             decorated: FxHashSet::default(),
             lazy: FxHashMap::default(),
             forced: FxHashSet::default(),
+            hooked: FxHashSet::default(),
             partials: FxHashMap::default(),
             edges: Vec::new(),
             singletons: FxHashMap::default(),
