@@ -222,3 +222,22 @@ fn what_contains_itself_is_followed_once() {
                 callbacks = []\ncallbacks.append(callbacks)\nmodel.fit([], callbacks=callbacks)\n";
     ask(text);
 }
+
+/// Names that stand for each other in the turns of a loop lead round in circles, on more ways than can be gone.
+#[test]
+fn names_that_stand_for_each_other_are_asked_for_once() {
+    const NAMES: usize = 8;
+    let mut text = String::new();
+    for name in 0..NAMES {
+        writeln!(text, "v{name} = unknown").unwrap();
+    }
+    text += "while x:\n";
+    for name in 0..NAMES {
+        text += "    if x:\n        pass\n";
+        for step in 1..NAMES {
+            writeln!(text, "    elif x > {step}:\n        v{name} = v{}", (name + step) % NAMES).unwrap();
+        }
+    }
+    text += "    class C(v0):\n        pass\n";
+    ask(text);
+}
