@@ -11,6 +11,8 @@
 //! Everything runs in one thread, so that times are times of one processor and can be compared, and everything reads
 //! the files, parsing alone too. Throughput is in bytes of source.
 
+mod support;
+
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -23,17 +25,8 @@ use hvdlint::{analysis, semantic, syntax};
 /// Lines of the generated projects.
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 
-/// Long chains of operators make deep trees.
-const STACK: usize = 16 << 20;
-
-/// The program's allocator.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build_global();
-    pool.expect("the pool is built once, before it is used");
-    divan::main();
+    support::run(1);
 }
 
 /// A project and the size of its files in bytes.

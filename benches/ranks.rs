@@ -10,6 +10,8 @@
 //!
 //! Everything runs in one thread and in memory; throughput is in lines.
 
+mod support;
+
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -26,17 +28,8 @@ use hvdlint::rewrite::Texts;
 /// About so many lines have the generated programs.
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
-/// Long chains of operators make deep trees.
-const STACK: usize = 16 << 20;
-
-/// The program's allocator.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK).build_global();
-    pool.expect("the pool is built once, before it is used");
-    divan::main();
+    support::run(1);
 }
 
 /// Functions of a module.

@@ -5,6 +5,8 @@
 //! they share modules, everything in them is examined again: the same with ten modules that each program imports,
 //! and one program of a thousand files.
 
+mod support;
+
 use std::cell::Cell;
 use std::fmt::{self, Write};
 use std::fs;
@@ -20,17 +22,8 @@ use lsp_server::{Connection, Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Long chains of operators make deep trees.
-const STACK: usize = 16 << 20;
-
-/// The program's allocator.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() {
-    let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).build_global();
-    pool.expect("the pool is built once, before it is used");
-    divan::main();
+    support::run(0);
 }
 
 /// What a thousand files have to do with each other.
@@ -153,7 +146,7 @@ struct Editor {
 impl Editor {
     fn new(subject: &Subject) -> Self {
         let (connection, other) = Connection::memory();
-        thread::spawn(|| server::serve(other, STACK));
+        thread::spawn(|| server::serve(other, support::STACK));
         let uri = |path: &Path| format!("file://{}", path.display());
         let editor = Self { connection, uri: uri(&subject.edited), version: Cell::new(1) };
         let folders = json!([{ "uri": uri(subject.folder.path()), "name": "project" }]);
