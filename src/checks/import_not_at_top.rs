@@ -92,8 +92,7 @@ fn finding(
     let is_only_late = matches!(why, Misplaced::Behind(_)) && matches!(need, None | Some(Need::Project(_)));
     // In a module without a training loop nothing is rewritten that needs `os`, and no library that is loaded already.
     let is_harmless = || {
-        let package = import.module.split('.').next().unwrap_or_default();
-        !facts.library.is_training_library(package)
+        !facts.library.is_training_library(import.package())
             || statement.scope != Module::TOP && is_loaded_before(facts, file, import, Importers::OfTraining)
     };
     let is_only_late =

@@ -20,7 +20,7 @@ pub enum Importers {
 /// module that imports this one has done so before.
 #[must_use]
 pub fn is_loaded_before(facts: &Facts<'_>, file: FileId, import: &Import, importers: Importers) -> bool {
-    let package = package(import);
+    let package = import.package();
     if import.level > 0 || !facts.library.is_training_library(package) {
         return false;
     }
@@ -69,13 +69,9 @@ fn first_loading(facts: &Facts<'_>, file: FileId, wanted: &str) -> Option<TextSi
     let mut imports = module.imports.iter().filter(|import| {
         let statement = module.statement(import.statement);
         import.level == 0
-            && package(import) == wanted
+            && import.package() == wanted
             && statement.scope == Module::TOP
             && statement.parent.is_none()
     });
     imports.next().map(|import| import.range.start())
-}
-
-fn package(import: &Import) -> &str {
-    import.module.split('.').next().unwrap_or_default()
 }

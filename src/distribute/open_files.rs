@@ -116,8 +116,7 @@ impl Opened<'_, '_> {
             if !all_ranks_come(self.job, file, id) {
                 return None;
             }
-            let wait = code.wait(text.unit());
-            edits.extend(text.after(*statement, &wait.iter().map(String::as_str).collect::<Vec<_>>()));
+            edits.extend(code.wait_behind(text, *statement));
         }
         let finding = finding(job, self.rule, file, id, "every rank writes the same file");
         Some(code.step(Step::change(finding, "write the file on rank 0 only", edits, vec![code.import])))

@@ -51,8 +51,7 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
         None => text.guard(run.first, run.last, &header),
     };
     if run.is_awaited {
-        let wait = code.wait(text.unit());
-        edits.extend(text.after(run.last, &wait.iter().map(String::as_str).collect::<Vec<_>>()));
+        edits.extend(code.wait_behind(text, run.last));
     }
     Some(code.step(Step::change(finding, "let rank 0 do it", edits, vec![code.import])))
 }

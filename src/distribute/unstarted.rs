@@ -9,9 +9,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::Import;
 use super::step::Step;
-use crate::finding::Location;
+use crate::finding::{Edit, Location};
 use crate::program::{Caller, Facts, Pattern};
 use crate::project::FileId;
+use crate::rewrite::Text;
 use crate::semantic::{Module, StatementId};
 
 /// The code of a project that runs also without Horovod.
@@ -62,16 +63,19 @@ impl Code {
         }
     }
 
-    /// The lines at which the ranks wait for each other; `unit` is a step of indentation.
-    pub(super) fn wait(&self, unit: &str) -> Vec<String> {
+    /// The edits by which the ranks wait for each other behind a statement.
+    pub(super) fn wait_behind(&self, text: Text<'_>, statement: StatementId) -> Vec<Edit> {
         let hvd = &self.horovod;
         let wait = match self.import.1 {
             Import::HorovodKeras => format!("{hvd}.broadcast(0, 0, name='written')"),
             _ => format!("{hvd}.broadcast_object(0, name='written')"),
         };
         match self.runs {
-            Runs::Started => vec![wait],
-            Runs::Anywhere => vec![format!("if {hvd}.is_initialized():"), format!("{unit}{wait}")],
+            Runs::Started => text.after(statement, &[&wait]),
+            Runs::Anywhere => {
+                let header = format!("if {hvd}.is_initialized():");
+                text.after(statement, &[&header, &format!("{}{wait}", text.unit())])
+            }
         }
     }
 

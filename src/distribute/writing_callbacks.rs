@@ -54,8 +54,7 @@ fn wait_behind(job: &Job<'_>, own: &TrainingLoop, step: &mut Step) {
         && all_ranks_come(job, file, call)
     {
         let code = job.code(file, data.scope);
-        let wait = code.wait(text.unit());
-        edits.extend(text.after(data.statement, &wait.iter().map(String::as_str).collect::<Vec<_>>()));
+        edits.extend(code.wait_behind(text, data.statement));
         uses.push(code.import);
     }
 }

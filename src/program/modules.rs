@@ -224,7 +224,7 @@ impl Modules {
     pub fn imported(&self, file: FileId, import: &Import, library: &Library) -> Meaning {
         match &import.what {
             Imported::Root => {
-                let first = import.module.split('.').next().unwrap_or_default();
+                let first = import.package();
                 match self.imports.resolve_prefix(file, 0, &import.module).first() {
                     Some(&target) if target != Target::External => Meaning::Module(target),
                     _ => Meaning::External(first.to_owned()),

@@ -131,8 +131,7 @@ impl Facts<'_> {
     /// Whether a library's function runs a function on all ranks: `horovod.run(train)`.
     #[must_use]
     pub fn is_launcher(&self, symbol: &Symbol) -> bool {
-        let package = symbol.name().split('.').next().unwrap_or_default();
-        symbol.has(Effect::Spawns) && self.library.is_training_library(package)
+        symbol.has(Effect::Spawns) && self.library.is_training_library(symbol.package())
     }
 }
 

@@ -8,7 +8,6 @@ mod told;
 mod turns;
 
 use petgraph::algo::tarjan_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::change::{Changes, Culprit, State, join, part, then};
@@ -443,15 +442,6 @@ fn scope_at(model: &Model<'_>, at: Location) -> Caller {
 
 /// The blocks in the order in which what follows them is known: those of a loop together, behind what follows it.
 fn loops_of(flow: &Flow) -> Vec<Vec<BlockId>> {
-    let mut graph = DiGraph::<(), ()>::with_capacity(flow.blocks.len(), flow.blocks.len() * 2);
-    for _ in &flow.blocks {
-        graph.add_node(());
-    }
-    for (index, block) in flow.blocks.iter().enumerate() {
-        for next in &block.successors {
-            graph.add_edge(NodeIndex::new(index), NodeIndex::new(next.index()), ());
-        }
-    }
-    let components = tarjan_scc(&graph).into_iter();
+    let components = tarjan_scc(&flow.graph()).into_iter();
     components.map(|nodes| nodes.into_iter().map(|node| BlockId::new(node.index())).collect()).collect()
 }

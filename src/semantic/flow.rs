@@ -132,17 +132,23 @@ impl Flow {
     /// Which blocks each block comes behind on all ways from the entry.
     #[must_use]
     pub fn dominance(&self) -> Dominance {
-        let mut forward = DiGraph::<(), ()>::with_capacity(self.blocks.len(), self.blocks.len() * 2);
+        let entry = NodeIndex::new(Self::ENTRY.index());
+        Dominance::new(&dominators::simple_fast(&self.graph(), entry), self.blocks.len())
+    }
+
+    /// The blocks and their successors as a graph; its nodes have the numbers of the blocks.
+    #[must_use]
+    pub fn graph(&self) -> DiGraph<(), ()> {
+        let mut graph = DiGraph::with_capacity(self.blocks.len(), self.blocks.len() * 2);
         for _ in &self.blocks {
-            forward.add_node(());
+            graph.add_node(());
         }
         for (index, block) in self.blocks.iter().enumerate() {
             for successor in &block.successors {
-                forward.add_edge(NodeIndex::new(index), NodeIndex::new(successor.index()), ());
+                graph.add_edge(NodeIndex::new(index), NodeIndex::new(successor.index()), ());
             }
         }
-        let entry = NodeIndex::new(Self::ENTRY.index());
-        Dominance::new(&dominators::simple_fast(&forward, entry), self.blocks.len())
+        graph
     }
 
     /// Who decides whether each block runs (Ferrante, Ottenstein, Warren 1987): the branches on which it is

@@ -18,6 +18,14 @@ pub struct Import {
     pub statement: StatementId,
 }
 
+impl Import {
+    /// The package that the module is of: its name's first part.
+    #[must_use]
+    pub fn package(&self) -> &str {
+        self.module.split('.').next().unwrap_or_default()
+    }
+}
+
 /// What an import takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Imported {

@@ -7,7 +7,7 @@ use super::super::solver::{CallEdge, Caller, Solution, Via};
 use super::Facts;
 use crate::api::{Effect, EffectSet, Kind, Symbol};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, ScopeKind, Value, ValueId};
+use crate::semantic::{Argument, Call, CallId, Passing, ScopeKind, Value, ValueId};
 
 /// Where the edges of the call graph are that concern a scope, a call or a function.
 #[derive(Debug)]
@@ -136,7 +136,6 @@ impl<'a> Facts<'a> {
         symbol: &Symbol,
         parameter: &str,
     ) -> Option<&'c crate::semantic::Argument> {
-        use crate::semantic::Passing;
         let names = &self.module(file).names;
         let keyword = call.arguments.iter().find(
             |argument| matches!(argument.passing, Passing::Keyword(name) if names.text(name) == parameter),
@@ -162,8 +161,7 @@ impl<'a> Facts<'a> {
         let call = self.module(file).call(call);
         let is_plain =
             |(_, callee): (ObjectId, Object)| matches!(callee, Object::Function(own) if own == function);
-        let is_open =
-            |own: &crate::semantic::Argument| matches!(own.passing, Passing::Spread | Passing::Merge);
+        let is_open = |own: &Argument| matches!(own.passing, Passing::Spread | Passing::Merge);
         if !self.objects(file, call.callee).all(is_plain) {
             return None;
         }

@@ -73,7 +73,7 @@ impl<'a> Facts<'a> {
     fn find_training_import(&self, file: FileId) -> Option<ImportId> {
         let imports = &self.module(file).imports;
         let found = imports.iter().position(|import| {
-            let package = import.module.split('.').next().unwrap_or_default();
+            let package = import.package();
             import.level == 0
                 && self.library.is_training_library(package)
                 && self.modules.imports.resolve(file, 0, package) == Target::External
