@@ -132,9 +132,8 @@ pub fn describe(
 fn described(facts: &Facts<'_>, sources: &Sources<'_>, findings: &[Finding], program: &Program) -> Described {
     let files = program.files();
     // What `--fix` does away with is in nobody's way.
-    let is_fixable = |finding: &Finding| {
-        finding.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Safe)
-    };
+    let is_fixable =
+        |finding: &Finding| finding.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Safe);
     let mut blocking: Vec<&Finding> = findings
         .iter()
         .filter(|finding| finding.level == Level::Error && files.contains(&finding.primary.location.file))
