@@ -232,12 +232,13 @@ impl<'a> Solver<'a> {
         }
         let node = self.fresh();
         self.singletons.insert(object, node);
-        self.add(node, object);
+        self.settle(node, self.objects.get(object));
         node
     }
 
     fn add(&mut self, node: NodeId, object: ObjectId) {
         let entry = &mut self.nodes[node.index()];
+        debug_assert!(!entry.settled, "what can't change doesn't");
         let room = self.capacity.saturating_sub(entry.objects.len());
         if room == 0 || entry.objects.contains(&object) {
             return;
@@ -256,6 +257,18 @@ impl<'a> Solver<'a> {
     fn add_new(&mut self, node: NodeId, object: Object) {
         let object = self.objects.id(object);
         self.add(node, object);
+    }
+
+    /// Makes `node` this object for good: nothing will ever flow there. Most values are such: constants, functions,
+    /// displays.
+    fn settle(&mut self, node: NodeId, object: Object) {
+        self.add_new(node, object);
+        let entry = &mut self.nodes[node.index()];
+        // What has been registered already waits for the object.
+        if entry.uses.is_empty() {
+            entry.settled = true;
+            entry.done = 1;
+        }
     }
 
     fn unknown(&mut self, node: NodeId) {
@@ -282,7 +295,10 @@ impl<'a> Solver<'a> {
 
     /// Registers what happens to the objects that `node` may be.
     fn on(&mut self, node: NodeId, reaction: Use) {
-        self.uses.push(&mut self.nodes[node.index()].uses, reaction);
+        let entry = &mut self.nodes[node.index()];
+        if !entry.settled {
+            self.uses.push(&mut entry.uses, reaction);
+        }
         for index in 0..self.nodes[node.index()].done.into() {
             let object = self.nodes[node.index()].objects[index];
             self.react(reaction, object);
