@@ -113,11 +113,15 @@ pub enum Effect {
     Grows,
     /// Keeps `AutoGraph` from rewriting the function that it is given.
     KeepsPython,
+    /// Asks something that is so in traced code: whether its argument is a tensor.
+    HoldsInGraph,
+    /// Asks something that is not so in traced code: whether operations run at once.
+    FailsInGraph,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 54] = [
+    pub const ALL: [(Self, &'static str); 56] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -172,6 +176,8 @@ impl Effect {
         (Self::RunsOnce, "runs-once"),
         (Self::Grows, "grows"),
         (Self::KeepsPython, "keeps-python"),
+        (Self::HoldsInGraph, "holds-in-graph"),
+        (Self::FailsInGraph, "fails-in-graph"),
     ];
 }
 
