@@ -37,6 +37,8 @@ impl Origin {
                     Some(found) => makers.extend(found),
                     None => return Self::Unseen,
                 },
+                // Keras refuses to compile with none: where it is tested for, it does not arrive.
+                Object::Literal(Literal::None) => {}
                 Object::Literal(Literal::Str(name)) => names.push(facts.solution.names.text(name)),
                 Object::Container(Container::Dict, node) => dictionaries.extend(facts.solution.origin(node)),
                 _ if is_of_command_line(job, file, value) => return Self::NamedLater,
