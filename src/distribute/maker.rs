@@ -7,6 +7,9 @@ use crate::program::{Ancestor, ClassRef, Literal, Object, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{CallId, Container, ParameterKind, Value, ValueId};
 
+/// The parameter of `compile`, and the attribute of the model.
+pub(super) const OPTIMIZER: &str = "optimizer";
+
 /// Where an optimizer comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
@@ -57,6 +60,28 @@ impl Origin {
             _ => Self::Unseen,
         }
     }
+}
+
+/// The calls that make the optimizers which models keep, whoever handed them through to `compile`, in `**kwargs` for
+/// instance; `None` if they can't be seen.
+pub(super) fn makers_of_kept(job: &Job<'_>, models: &[ObjectId]) -> Option<Vec<(FileId, CallId)>> {
+    let name = job.facts.solution.names.find(OPTIMIZER)?;
+    let mut makers = Vec::new();
+    for &model in models {
+        let solution = &job.facts.solution;
+        let is_one = |&&kept: &&ObjectId| !matches!(solution.object(kept), Object::Literal(Literal::None));
+        let mut kept = solution.attribute(model, name).iter().filter(is_one).peekable();
+        kept.peek()?;
+        for &optimizer in kept {
+            if job.facts.kind(optimizer) != Some(Kind::Optimizer) {
+                return None;
+            }
+            makers.extend(makers_of(job, optimizer)?);
+        }
+    }
+    makers.sort_unstable();
+    makers.dedup();
+    (!models.is_empty()).then_some(makers)
 }
 
 /// The calls that make an optimizer and don't distribute it; `None` if they can't be seen.
