@@ -7,6 +7,12 @@ use crate::program::{Ancestor, ClassRef, Literal, Object, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{CallId, Container, ParameterKind, Value, ValueId};
 
+/// The parameter of `compile`, and the attribute of the model.
+pub(super) const OPTIMIZER: &str = "optimizer";
+
+/// How many optimizers around each other are looked through.
+const AROUND: u32 = 8;
+
 /// Where an optimizer comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
@@ -25,7 +31,7 @@ pub(super) enum Origin {
 impl Origin {
     /// The origin of what a value may be.
     pub(super) fn of(job: &Job<'_>, file: FileId, value: ValueId) -> Self {
-        Self::within(job, file, value, 8)
+        Self::within(job, file, value, AROUND)
     }
 
     /// The origin through so many optimizers, each around the next: `optimizer = wrap(optimizer)` in a loop has no end.
@@ -44,6 +50,8 @@ impl Origin {
                     Some(found) => makers.extend(found),
                     None => return Self::Unseen,
                 },
+                // Keras refuses to compile with none: where it is tested for, it does not arrive.
+                Object::Literal(Literal::None) => {}
                 Object::Literal(Literal::Str(name)) => names.push(facts.solution.names.text(name)),
                 Object::Container(Container::Dict, node) => dictionaries.extend(facts.solution.origin(node)),
                 _ if is_of_command_line(job, file, value) => return Self::NamedLater,
@@ -76,6 +84,28 @@ fn are_alternatives(job: &Job<'_>, (file, one): (FileId, CallId), (of, other): (
     }
     let flow = &module.scope(one.scope).flow;
     !flow.leads(one.block, other.block) && !flow.leads(other.block, one.block)
+}
+
+/// The calls that make the optimizers which models keep, whoever handed them through to `compile`, in `**kwargs` for
+/// instance; `None` if they can't be seen.
+pub(super) fn makers_of_kept(job: &Job<'_>, models: &[ObjectId]) -> Option<Vec<(FileId, CallId)>> {
+    let name = job.facts.solution.names.find(OPTIMIZER)?;
+    let mut makers = Vec::new();
+    for &model in models {
+        let solution = &job.facts.solution;
+        let is_one = |&&kept: &&ObjectId| !matches!(solution.object(kept), Object::Literal(Literal::None));
+        let mut kept = solution.attribute(model, name).iter().filter(is_one).peekable();
+        kept.peek()?;
+        for &optimizer in kept {
+            if job.facts.kind(optimizer) != Some(Kind::Optimizer) {
+                return None;
+            }
+            makers.extend(makers_of(job, optimizer, AROUND)?);
+        }
+    }
+    makers.sort_unstable();
+    makers.dedup();
+    (!models.is_empty()).then_some(makers)
 }
 
 /// The calls that make an optimizer and don't distribute it; `None` if they can't be seen.
