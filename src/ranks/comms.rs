@@ -19,6 +19,7 @@ use super::model::Model;
 use crate::finding::Location;
 use crate::program::Caller;
 use crate::semantic::{BlockId, Flow};
+pub(in crate::ranks) use asks::only_wraps;
 use walk::Walk;
 
 /// A summary.
