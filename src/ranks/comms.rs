@@ -19,7 +19,6 @@ use super::model::Model;
 use crate::finding::Location;
 use crate::program::Caller;
 use crate::semantic::{BlockId, Flow};
-pub(in crate::ranks) use asks::only_wraps;
 use walk::Walk;
 
 /// A summary.

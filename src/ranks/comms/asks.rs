@@ -7,7 +7,7 @@ use super::super::model::Model;
 use super::super::values::{Cause, is_distributed_object};
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Confidence;
-use crate::program::{CallEdge, Caller, Facts, LoopKind, Object, ObjectId, Place, Via};
+use crate::program::{CallEdge, Caller, LoopKind, Object, ObjectId, Place, Via};
 use crate::project::FileId;
 use crate::semantic::{BranchKind, Call, CallId, CallKind, Operator, Role, Value, ValueId};
 
@@ -21,7 +21,15 @@ impl Model<'_> {
     /// Whether a call only hands a function on to be called later: a decorator, `tf.function(step)`.
     #[must_use]
     pub fn only_wraps(&self, edge: &CallEdge) -> bool {
-        only_wraps(self.facts, edge)
+        let (file, Some(call)) = (edge.caller.file, edge.call) else { return false };
+        edge.via == Via::Library
+            && (self.facts.module(file).call(call).kind == CallKind::Decorator
+                || self.facts.called_symbols(file, call).any(|symbol| {
+                    let class = self.facts.library.returned_class(symbol).unwrap_or(symbol);
+                    symbol.has(Effect::Traces)
+                        || symbol.has(Effect::KeepsLength)
+                        || self.facts.library.kind_of_class(class) == Kind::Estimator
+                }))
     }
 
     /// Whether a condition says something of the rank's number alone.
@@ -168,18 +176,4 @@ impl Model<'_> {
             _ => names.concat(),
         }
     }
-}
-
-/// Whether a call only hands a function on to be called later: a decorator, `tf.function(step)`.
-#[must_use]
-pub(in crate::ranks) fn only_wraps(facts: &Facts<'_>, edge: &CallEdge) -> bool {
-    let (file, Some(call)) = (edge.caller.file, edge.call) else { return false };
-    edge.via == Via::Library
-        && (facts.module(file).call(call).kind == CallKind::Decorator
-            || facts.called_symbols(file, call).any(|symbol| {
-                let class = facts.library.returned_class(symbol).unwrap_or(symbol);
-                symbol.has(Effect::Traces)
-                    || symbol.has(Effect::KeepsLength)
-                    || facts.library.kind_of_class(class) == Kind::Estimator
-            }))
 }

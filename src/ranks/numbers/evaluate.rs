@@ -1,9 +1,8 @@
 //! Which number a value is on each rank: literals, the rank's number, arithmetic, and what collectives make of it.
 
 use super::super::blocks::Blocks;
-use super::super::comms::only_wraps;
 use super::super::lengths::is_called;
-use super::held::Held;
+use super::held::{Held, is_wrapped};
 use super::interval::Interval;
 use super::number::Number;
 use crate::api::{Effect, Symbol};
@@ -177,7 +176,7 @@ impl<'e, 'c> Evaluation<'e, 'c> {
 
     /// What all calls of a function pass for a parameter; `None` if that can't be told.
     fn given(&self, function: FunctionRef, position: u32) -> Option<Vec<Place>> {
-        let calls = self.facts.incoming(function).iter().filter(|edge| !only_wraps(self.facts, edge));
+        let calls = self.facts.incoming(function).iter().filter(|edge| !is_wrapped(self.facts, edge));
         let given = calls.map(|edge| {
             let call = edge.call.filter(|_| edge.via == Via::Source)?;
             self.facts.passed_for(edge.caller.file, call, function, position)

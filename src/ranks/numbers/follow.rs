@@ -9,11 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::blocks::Blocks;
-use super::super::comms::only_wraps;
 use super::super::guards::outcome;
 use super::Here;
 use super::evaluate::{Evaluation, kept};
-use super::held::{Held, initial, scopes_of};
+use super::held::{Held, initial, is_wrapped, scopes_of};
 use super::interval::Interval;
 use super::number::Number;
 use crate::api::{Effect, Symbol};
@@ -281,7 +280,7 @@ impl<'f, 'c> Follow<'f, 'c> {
                 edge.via == Via::Source && self.relevant.contains(&code) && self.held.plain.contains(&code);
             let returned = if is_followed {
                 self.enter(code, state)
-            } else if only_wraps(facts, edge) {
+            } else if is_wrapped(facts, edge) {
                 continue;
             } else {
                 Some(state.clone())

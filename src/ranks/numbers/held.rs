@@ -6,14 +6,13 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::blocks::Blocks;
-use super::super::comms::only_wraps;
 use super::super::values::places_of;
 use super::evaluate::{Evaluation, kept};
 use super::number::Number;
-use crate::api::{Effect, Kind, Symbol};
-use crate::program::{Caller, Creation, Facts, Object, ObjectId, Place, Program, Via, loop_around};
+use crate::api::{Effect, Kind, Returns, Symbol};
+use crate::program::{CallEdge, Caller, Creation, Facts, Object, ObjectId, Place, Program, Via, loop_around};
 use crate::project::FileId;
-use crate::semantic::{BuiltinType, CallId, CallKind, Operator, ScopeKind, StoreKey, Value, ValueId};
+use crate::semantic::{BuiltinType, CallId, CallKind, Operator, ScopeKind, StoreKey, Value};
 
 /// How many variables of a file are followed at most.
 const MANY: usize = 64;
@@ -253,7 +252,7 @@ fn is_plain(facts: &Facts<'_>, programs: &[&Program], plain: &FxHashSet<Caller>,
         && !own.asynchronous
         && edges.all(|edge| {
             !programs.iter().any(|program| facts.is_run(program, edge))
-                || only_wraps(facts, edge)
+                || is_wrapped(facts, edge)
                 || edge.via == Via::Source
                     && plain.contains(&edge.caller)
                     && edge.call.is_some_and(|call| {
@@ -262,17 +261,24 @@ fn is_plain(facts: &Facts<'_>, programs: &[&Program], plain: &FxHashSet<Caller>,
         })
 }
 
-/// The values of a file that may be a variable that is followed.
+/// Whether a call only makes a function of another one, for calls that are seen: `@tf.function`.
+pub(super) fn is_wrapped(facts: &Facts<'_>, edge: &CallEdge) -> bool {
+    let file = edge.caller.file;
+    let makes = |symbol: &Symbol| matches!(symbol.returns(), Returns::Wrapped(_) | Returns::Decorator);
+    edge.via == Via::Library
+        && edge.call.is_some_and(|call| {
+            let mut symbols = facts.called_symbols(file, call).peekable();
+            symbols.peek().is_some() && symbols.all(makes)
+        })
+}
+
+/// The scopes that have to do with variables that are followed.
 pub(super) fn scopes_of(facts: &Facts<'_>, held: &Held, files: &[FileId]) -> FxHashSet<Caller> {
     let mut found = FxHashSet::default();
     for (file, value) in places_of(facts, files) {
         if !held.of(facts, (file, value)).is_empty() {
-            found.insert(Caller { file, scope: scope_of(facts, file, value) });
+            found.insert(Caller { file, scope: facts.module(file).value(value).scope });
         }
     }
     found
-}
-
-fn scope_of(facts: &Facts<'_>, file: FileId, value: ValueId) -> crate::semantic::ScopeId {
-    facts.module(file).value(value).scope
 }
