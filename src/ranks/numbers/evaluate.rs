@@ -344,12 +344,15 @@ impl<'e, 'c> Evaluation<'e, 'c> {
         }
     }
 
-    /// How many turns a loop over a value makes.
-    pub(super) fn turns(&mut self, (file, value): Place) -> Number {
-        let Value::Call(id) = self.facts.module(file).value(value).value else { return Number::ANY };
-        match &self.facts.module(file).call(id).arguments[..] {
-            [stop] if is_called(self.facts, file, id, "builtins.range") => self.number((file, stop.value)),
-            _ => Number::ANY,
+    /// Whether a loop over a value makes at least one turn on every rank.
+    pub(super) fn surely_turns(&mut self, (file, value): Place) -> bool {
+        let facts = self.facts;
+        let Value::Call(id) = facts.module(file).value(value).value else { return false };
+        match &facts.module(file).call(id).arguments[..] {
+            [stop] if is_called(facts, file, id, "builtins.range") => {
+                self.number((file, stop.value)).is_always(|turns| turns.low >= 1.0)
+            }
+            _ => false,
         }
     }
 }

@@ -10,11 +10,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::blocks::Blocks;
 use super::super::guards::outcome;
-use super::Here;
 use super::evaluate::{Evaluation, kept};
 use super::held::{Held, initial, is_wrapped, scopes_of};
 use super::interval::Interval;
 use super::number::Number;
+use super::{Here, first_turn};
 use crate::api::{Effect, Symbol};
 use crate::program::{Caller, Facts, Object, Place, Program, Via};
 use crate::project::FileId;
@@ -194,7 +194,8 @@ impl<'f, 'c> Follow<'f, 'c> {
         while let Some(id) = work.pop_first() {
             let block = &flow.blocks[id.index()];
             let Some((mut state, _)) = before[id.index()].clone() else { continue };
-            self.reached.insert((caller, id), state.here);
+            let known = self.reached.entry((caller, id)).or_default();
+            *known = [known[0] || state.here[0], known[1] || state.here[1]];
             for &call in &self.blocks.of(caller, id).calls {
                 self.call(caller, call, &mut state);
             }
@@ -205,7 +206,7 @@ impl<'f, 'c> Follow<'f, 'c> {
                 Some(condition) => self.evaluation().truth((caller.file, condition)),
                 None => Number::truth([None; 2]),
             };
-            for (arm, next) in block.successors.iter().enumerate() {
+            for (arm, &next) in block.successors.iter().enumerate() {
                 let mut at = state.clone();
                 if let Some(branch) = block.branch {
                     at = at.at_arm(truth, branch.kind, arm);
@@ -217,6 +218,7 @@ impl<'f, 'c> Follow<'f, 'c> {
                 if !at.is_here() {
                     continue;
                 }
+                let next = self.behind_head(caller, id, next, at.here);
                 let known = &mut before[next.index()];
                 let joined = known.as_ref().map_or(at.clone(), |(known, _)| known.clone().or(&at));
                 match known {
@@ -224,16 +226,25 @@ impl<'f, 'c> Follow<'f, 'c> {
                     Some((known, times)) => {
                         *known = if *times < GROWTH { joined } else { known.widened(&joined) };
                         *times += 1;
-                        work.insert(*next);
+                        work.insert(next);
                     }
                     None => {
                         *known = Some((joined, 0));
-                        work.insert(*next);
+                        work.insert(next);
                     }
                 }
             }
         }
         exit
+    }
+
+    /// Where control goes to from a block: past the head of a loop that surely makes a turn.
+    fn behind_head(&mut self, caller: Caller, from: BlockId, next: BlockId, here: Here) -> BlockId {
+        let is_sure = |iterable| self.evaluation().surely_turns(iterable);
+        let Some(body) = first_turn(self.facts, caller, from, next, is_sure) else { return next };
+        let known = self.reached.entry((caller, next)).or_default();
+        *known = [known[0] || here[0], known[1] || here[1]];
+        body
     }
 
     fn evaluation(&self) -> Evaluation<'_, 'c> {

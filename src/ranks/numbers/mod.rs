@@ -108,8 +108,7 @@ impl Numbers {
     /// Whether a loop makes at least one turn on every rank: over `range(hvd.rank() + 1)`.
     #[must_use]
     pub fn surely_turns(&self, facts: &Facts<'_>, blocks: &Blocks, iterable: Place) -> bool {
-        let count = Evaluation::new(facts, blocks, &self.held).turns(iterable);
-        count.is_always(|turns| turns.low >= 1.0)
+        Evaluation::new(facts, blocks, &self.held).surely_turns(iterable)
     }
 }
 
@@ -119,4 +118,20 @@ fn is_closed(truth: Number, here: Here, kind: BranchKind, arm: usize) -> bool {
     let is_decided =
         |is_here: bool, own: interval::Interval| !is_here || !own.is_empty() && !follow::may_be(own, holds);
     (here[0] || here[1]) && is_decided(here[0], truth.root) && is_decided(here[1], truth.others)
+}
+
+/// Where control surely goes to behind the head of a loop that it comes to from a block outside, if the loop makes a turn
+/// in any case.
+pub(super) fn first_turn(
+    facts: &Facts<'_>,
+    caller: Caller,
+    from: BlockId,
+    head: BlockId,
+    surely_turns: impl FnOnce(Place) -> bool,
+) -> Option<BlockId> {
+    let flow = &facts.module(caller.file).scope(caller.scope).flow;
+    let block = &flow.blocks[head.index()];
+    let branch = block.branch.filter(|branch| branch.kind == BranchKind::For)?;
+    let is_sure = surely_turns((caller.file, branch.condition?));
+    (is_sure && !flow.leads(head, from)).then(|| block.successors[0])
 }

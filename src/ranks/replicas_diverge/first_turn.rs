@@ -4,21 +4,19 @@
 use std::collections::BTreeMap;
 
 use super::super::change::Changes;
+use super::super::numbers;
 use super::super::values::agrees;
 use super::Replicas;
 use crate::program::{Caller, Place};
-use crate::semantic::{BlockId, BranchKind, Value};
+use crate::semantic::{BlockId, BranchKind, Value, ValueId};
 
 impl Replicas<'_, '_> {
     /// Where control surely goes to behind the head of a loop that it comes to from a block outside.
     pub(super) fn first_turn(&self, caller: Caller, from: BlockId, head: BlockId) -> Option<BlockId> {
         let model = self.model;
-        let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
-        let block = &flow.blocks[head.index()];
-        let branch = block.branch.filter(|branch| branch.kind == BranchKind::For)?;
-        let iterable = (caller.file, branch.condition?);
-        let is_sure = model.numbers.surely_turns(model.facts, &model.blocks, iterable);
-        (is_sure && !flow.leads(head, from)).then(|| block.successors[0])
+        numbers::first_turn(model.facts, caller, from, head, |iterable| {
+            model.numbers.surely_turns(model.facts, &model.blocks, iterable)
+        })
     }
 
     /// What each turn of a loop whose first turn is sure gives one and the same value, at one place that no turn leaves
@@ -52,13 +50,7 @@ impl Replicas<'_, '_> {
     }
 
     /// Whether what a block gives to a variable does not come from the turn that a loop is in.
-    fn is_given_the_same(
-        &self,
-        caller: Caller,
-        block: BlockId,
-        object: usize,
-        iterable: crate::semantic::ValueId,
-    ) -> bool {
+    fn is_given_the_same(&self, caller: Caller, block: BlockId, object: usize, iterable: ValueId) -> bool {
         let facts = self.model.facts;
         let module = facts.module(caller.file);
         let mut given: Vec<Place> = Vec::new();
