@@ -127,10 +127,7 @@ fn character(text: &str, at: usize) -> TextRange {
 
 /// The configuration's rows in the form of the library's tables, a line each.
 fn table(rows: &[ApiRow]) -> String {
-    rows.iter().map(table_row).collect::<Vec<_>>().join(
-        "
-",
-    )
+    rows.iter().map(table_row).collect::<Vec<_>>().join("\n")
 }
 
 fn table_row(row: &ApiRow) -> String {

@@ -114,7 +114,7 @@ pub struct Examined {
 }
 
 impl Examined {
-    /// Reads the project and examines it.
+    /// Reads the project and examines what can have to do with the files that findings are reported in.
     #[must_use]
     pub fn new(project: Project, wishes: Wishes<'_>) -> Self {
         let modules = match wishes.progress {
@@ -125,6 +125,12 @@ impl Examined {
             None => Modules::load(&project),
         };
         wishes.enter(Stage::Checking);
+        let reported: Vec<FileId> = project.reported().map(|file| file.id).collect();
+        let modules = if reported.len() == project.files().len() {
+            modules
+        } else {
+            modules.only(&modules.components.around(reported))
+        };
         Self::of(project, modules, wishes)
     }
 

@@ -13,6 +13,7 @@ use hvdlint::examine::{Examined, Ignores, Wishes};
 use hvdlint::finding::{Confidence, Finding};
 use hvdlint::program::Modules;
 use hvdlint::project::{ConfigSource, FileId, OpenOptions, Project, SelectOptions, Selection};
+use hvdlint::report::Reported;
 use support::{folder, root};
 
 fn open(place: &Path) -> Project {
@@ -29,11 +30,11 @@ fn words(finding: &Finding) -> String {
     )
 }
 
-/// What is found in all modules, and in each component by itself.
-fn found(project: &Project) -> (Vec<String>, Vec<String>, usize) {
+/// Asks for everything.
+fn with_wishes<R>(project: &Project, work: impl FnOnce(Wishes<'_>) -> R) -> R {
     let selection = Selection::new(project.config(), &SelectOptions::default(), RULES).unwrap();
-    let work = |library: &_| {
-        let wishes = Wishes {
+    analysis::with_library(project, |library| {
+        work(Wishes {
             checks: CHECKS,
             library,
             selection: &selection,
@@ -42,23 +43,32 @@ fn found(project: &Project) -> (Vec<String>, Vec<String>, usize) {
             ignores: Ignores::Obeyed,
             baseline: None,
             progress: None,
-        };
+        })
+    })
+    .unwrap()
+}
+
+/// What is reported.
+fn reported(examined: Examined) -> Vec<String> {
+    examined.report.findings.into_iter().map(|own| words(&own.finding)).collect()
+}
+
+/// What is found in all modules, and in each component by itself.
+fn found(project: &Project) -> (Vec<String>, Vec<String>, usize) {
+    let work = |wishes: Wishes<'_>| {
         let modules = Modules::load(project);
         let mut components: BTreeMap<FileId, Vec<FileId>> = BTreeMap::new();
         for file in project.files() {
             components.entry(modules.components.of(file.id)).or_default().push(file.id);
         }
-        let examine = |modules: Modules| {
-            let examined = Examined::of(project.clone(), modules, wishes);
-            examined.report.findings.into_iter().map(|own| words(&own.finding)).collect::<Vec<_>>()
-        };
+        let examine = |modules: Modules| reported(Examined::of(project.clone(), modules, wishes));
         let mut apart = Vec::new();
         for files in components.values() {
             apart.extend(examine(modules.only(&files.iter().copied().collect())));
         }
         (examine(modules), apart, components.len())
     };
-    let (mut together, mut apart, components) = analysis::with_library(project, work).unwrap();
+    let (mut together, mut apart, components) = with_wishes(project, work);
     together.sort();
     apart.sort();
     (together, apart, components)
@@ -105,4 +115,36 @@ for images, labels in tf.data.Dataset.range(10):
     assert_eq!(components, 2);
     assert!(!together.is_empty());
     assert_eq!(together, apart);
+}
+
+/// Only the component of the file that is asked about is examined, and what is found there is the same.
+#[test]
+fn a_file_by_itself_is_found_the_same_as_in_its_project() {
+    let train = "\
+import tensorflow as tf
+from helper import rate
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(tf.keras.optimizers.SGD(rate()), \"mse\")
+model.fit(tf.data.Dataset.range(10))
+";
+    let place = folder(&[
+        ("hvdlint.toml", String::new()),
+        ("one/helper.py", "def rate():\n    return 0.1\n".to_owned()),
+        ("one/train.py", train.to_owned()),
+        ("two/train.py", train.replace("from helper import rate", "rate = lambda: 0.2")),
+    ]);
+    let options = OpenOptions { rules: RULES, ..OpenOptions::default() };
+    let open = |place: &Path| Project::open(&[place.to_owned()], &options).unwrap();
+    let (all, one) = (open(place.path()), open(&place.path().join("one/train.py")));
+    assert_eq!(one.files().len(), all.files().len(), "the others belong to the project too");
+    let examined = with_wishes(&one, |wishes| Examined::new(one.clone(), wishes));
+    let of_others = |file: &FileId| one.file(*file).relative.starts_with("two/");
+    let others = one.files().iter().map(|file| file.id).filter(of_others);
+    assert!(others.clone().all(|file| examined.modules.get(file).statements.is_empty()));
+    let whole = with_wishes(&all, |wishes| Examined::new(all.clone(), wishes));
+    let is_asked = |own: &&Reported| one.file(own.finding.primary.location.file).reported;
+    let wanted: Vec<String> =
+        whole.report.findings.iter().filter(is_asked).map(|own| words(&own.finding)).collect();
+    assert!(!wanted.is_empty());
+    assert_eq!(reported(examined), wanted);
 }

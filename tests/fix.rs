@@ -205,6 +205,22 @@ fn a_program_that_can_not_be_distributed_stays_as_it_is() {
 }
 
 #[test]
+fn what_keeps_a_program_as_it_is_is_told_also_if_restrictions_could_be_fixed() {
+    let text = "import tensorflow as tf
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.1)
+model.compile(optimizer=optimizer, loss='mse')
+import numpy as np
+model.fit(np.ones([8, 4]), np.ones([8, 1]))
+done = [np.save('weights.npy', model.get_weights()[0])]
+";
+    let project = folder(&[("train.py", text)]);
+    let answer = run(project.path(), &["check", "--fix"]);
+    assert_eq!(read(project.path(), "train.py"), text.as_bytes());
+    assert!(answer.stderr.contains("is left out: it would cause write-on-every-rank"), "{answer:#?}");
+}
+
+#[test]
 fn a_file_that_does_not_parse_is_left_alone() {
     let text = format!("{FIXABLE}def f(:\n");
     let project = folder(&[("train.py", text.as_str())]);

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::semantic::{Definition, Module, Use, Value, ValueId};
+use crate::semantic::{Call, Definition, Module, StatementId, Use, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// The names that a stretch binds and that are read outside of it.
@@ -46,4 +46,26 @@ fn may_be(module: &Module, value: ValueId, other: ValueId) -> bool {
         }
     }
     false
+}
+
+/// The last of the statements beside that of a call in which the variable is read that its result is assigned to; none
+/// if other code may read it.
+pub(super) fn end_of_use(module: &Module, call: &Call) -> Option<StatementId> {
+    let own = module.definitions.iter().find(|own| own.value == call.result)?;
+    let uses = module.uses.iter().filter(|reading| reading.variable == Some(own.variable));
+    let mut last = call.range;
+    for reading in uses {
+        if reading.scope != own.scope {
+            return None;
+        }
+        if may_be(module, reading.value, own.value) && reading.range.start() > last.start() {
+            last = reading.range;
+        }
+    }
+    let around = module.statement(call.statement).parent;
+    let mut beside = (0..module.statements.len()).map(StatementId::new);
+    beside.find(|&id| {
+        let statement = module.statement(id);
+        statement.parent == around && statement.range.contains_range(last)
+    })
 }

@@ -28,9 +28,10 @@ pub(super) fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet 
 /// rank needs.
 pub(super) fn paths_read(job: &Job<'_>) -> FxHashSet<Place> {
     let reading = job.calls().filter(|&(file, call)| {
-        own_effects(job, file, call).contains(Effect::ReadsFile) && !asks_for_existence(job, file, call)
-            || job.facts.opens(file, job.facts.module(file).call(call))
-                && !job.facts.opens_for_writing(file, job.facts.module(file).call(call))
+        !job.facts.opens_for_writing(file, job.facts.module(file).call(call))
+            && (job.facts.opens(file, job.facts.module(file).call(call))
+                || own_effects(job, file, call).contains(Effect::ReadsFile)
+                    && !asks_for_existence(job, file, call))
     });
     let given: Vec<Place> = reading.flat_map(|(file, call)| arguments(job, file, call)).collect();
     texts_behind(job, &given)

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::awaited::all_ranks_come;
+use super::bound::end_of_use;
 use super::inputs::{names_input, paths_read};
 use super::job::Job;
 use super::preparation::Preparations;
@@ -112,11 +113,12 @@ impl Opened<'_, '_> {
         };
         if names_input(job, file, id, &self.inputs) {
             let mut managers = text.module.managers.iter();
-            let (_, statement) = managers.find(|(manager, _)| *manager == call.result)?;
+            let block = managers.find(|(manager, _)| *manager == call.result);
+            let statement = block.map_or_else(|| end_of_use(text.module, call), |&(_, block)| Some(block))?;
             if !all_ranks_come(self.job, file, id) {
                 return None;
             }
-            edits.extend(code.wait_behind(text, *statement));
+            edits.extend(code.wait_behind(text, statement));
         }
         let finding = finding(job, self.rule, file, id, "every rank writes the same file");
         Some(code.step(Step::change(finding, "write the file on rank 0 only", edits, vec![code.import])))

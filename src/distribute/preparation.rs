@@ -1,7 +1,9 @@
-//! What a program makes if it is not there yet: `if not os.path.exists(path): download(path)`.
+//! What a program makes in a block of its own: `if not os.path.exists(path): download(path)`, and
+//! `with imageio.get_writer(path) as writer: ...`.
 //!
 //! While one rank makes a file another may see the beginning of it, and take it for the whole. So one rank asks and
 //! makes it, and the others wait behind the whole `if` statement: inside of it they would not all come to the place.
+//! They wait behind a `with` statement only for what the program reads.
 
 use rustc_hash::FxHashSet;
 
@@ -9,6 +11,7 @@ use super::awaited::all_ranks_come_to;
 use super::bound::{read_elsewhere, within};
 use super::inputs::{names_input, paths_read};
 use super::job::Job;
+use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::code_runs_started;
 use crate::api::{Effect, EffectSet};
 use crate::program::{Caller, Facts, Object};
@@ -16,13 +19,15 @@ use crate::project::FileId;
 use crate::semantic::{BranchKind, CallId, Module, Role, StatementId, StatementKind};
 use crate::syntax::TextRange;
 
-/// An `if` statement that makes what the program reads.
+/// A block that makes a file.
 #[derive(Clone, Debug)]
 pub(super) struct Preparation {
     pub(super) file: FileId,
     pub(super) statement: StatementId,
     /// The calls that write.
     pub(super) calls: Vec<CallId>,
+    /// The program reads what is made.
+    pub(super) is_awaited: bool,
 }
 
 /// The preparations of a program.
@@ -45,12 +50,16 @@ impl Preparations {
         }
         let inputs = paths_read(job);
         for (file, call) in writing {
-            if found.contain(job, file, call) || !names_input(job, file, call, &inputs) {
+            if found.contain(job, file, call) {
                 continue;
             }
-            let Some(statement) = question_around(job, file, call) else { continue };
-            if all_ranks_come_to(job, file, statement) && can_be_left_out(job, file, statement) {
-                found.all.push(Preparation { file, statement, calls: vec![call] });
+            let is_awaited = names_input(job, file, call, &inputs);
+            let question = || question_around(job, file, call).filter(|_| is_awaited);
+            let Some(statement) = question().or_else(|| block_of(job, file, call)) else { continue };
+            if (!is_awaited || all_ranks_come_to(job, file, statement))
+                && can_be_left_out(job, file, statement)
+            {
+                found.all.push(Preparation { file, statement, calls: vec![call], is_awaited });
             }
         }
         found
@@ -115,6 +124,19 @@ fn question_around(job: &Job<'_>, file: FileId, call: CallId) -> Option<Statemen
     let outermost = around.map(|branch| branch.statement).min()?;
     let own = module.statement(outermost);
     code_runs_started(job, file, own.scope, own.range.start()).then_some(outermost)
+}
+
+/// The `with` statement whose manager a call makes, if there is no file for it that goes nowhere.
+fn block_of(job: &Job<'_>, file: FileId, call: CallId) -> Option<StatementId> {
+    let module = job.facts.module(file);
+    let data = module.call(call);
+    let (_, block) = module.managers.iter().find(|(manager, _)| *manager == data.result)?;
+    let own = module.statement(*block);
+    let has_nowhere = job.facts.opens(file, data);
+    let is_due = code_runs_started(job, file, own.scope, own.range.start())
+        && !is_for_one_rank(job, file, call)
+        && !data.arguments.iter().any(|argument| reads_rank(job, file, argument.value));
+    (is_due && !has_nowhere).then_some(*block)
 }
 
 /// Whether the other ranks can do without a statement: nothing in it is done by all, what it binds is read only

@@ -62,7 +62,7 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                 statement: own.statement,
                 calls: own.calls.clone(),
                 sort: Sort::File,
-                is_awaited: true,
+                is_awaited: own.is_awaited,
             })
             .collect();
         for call in job.calls_in(file) {

@@ -45,7 +45,8 @@ pub fn mend(
     if mended.changes.iter().all(|change| !spared.contains(&change.file)) {
         return mended;
     }
-    mend_unless(first, wishes, least, stdin, &spared)
+    // Why they stay is what the first attempt met.
+    Mended { refusals: mended.refusals, ..mend_unless(first, wishes, least, stdin, &spared) }
 }
 
 /// The files that stay as they are because fixes don't lead to the distribution of their programs.

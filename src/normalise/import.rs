@@ -48,8 +48,11 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
         } else {
             imports.clone().all(|import| is_loaded_before(facts, file, import, Importers::All))
         };
-    let line = text.slice(own.range);
     let mut edits = text.remove(statement);
+    if is_repeated(text, statement) {
+        return Some(super::fix(Applicability::Safe, "remove the repeated import", edits));
+    }
+    let line = text.slice(own.range);
     match anchor {
         Some(anchor) => edits.extend(text.after(anchor, &[line])),
         None => edits.extend(text.at_top(&[line])),
@@ -91,6 +94,29 @@ fn names_stay(facts: &Facts<'_>, text: Text<'_>, statement: StatementId) -> bool
     !is_star && !bound.is_empty() && bound.iter().all(|definition| name_stays(facts, text, definition))
 }
 
+/// Whether the module has executed the same import when it comes to the statement.
+fn is_repeated(text: Text<'_>, statement: StatementId) -> bool {
+    let module = text.module;
+    let mut bound = module.definitions.iter().filter(|own| own.statement == Some(statement)).peekable();
+    bound.peek().is_some() && bound.all(|own| is_bound_above(text, own))
+}
+
+/// Whether a statement of the module itself, above and under no condition, imports the same to the same name.
+fn is_bound_above(text: Text<'_>, definition: &Definition) -> bool {
+    let module = text.module;
+    module.definitions.iter().any(|other| {
+        other.variable == definition.variable
+            && other.scope == Module::TOP
+            && other.range.start() < definition.range.start()
+            && other.statement.is_some_and(|above| module.statement(above).parent.is_none())
+            && is_same_import(text, other, definition)
+    })
+}
+
+fn is_same_import(text: Text<'_>, one: &Definition, other: &Definition) -> bool {
+    one.kind == DefinitionKind::Import && import_of(text, one) == import_of(text, other)
+}
+
 fn name_stays(facts: &Facts<'_>, text: Text<'_>, definition: &Definition) -> bool {
     let module = text.module;
     let name = module.symbol(definition.variable).name;
@@ -101,11 +127,10 @@ fn name_stays(facts: &Facts<'_>, text: Text<'_>, definition: &Definition) -> boo
             .filter(|other| module.symbol(other.variable).name == name && other.range != definition.range)
     };
     // The same import elsewhere binds the same.
-    let is_same = |other: &Definition| {
-        other.kind == DefinitionKind::Import && import_of(text, other) == import_of(text, definition)
-    };
+    let is_same = |other: &Definition| is_same_import(text, other, definition);
     let is_own = |scope: ScopeId| scope == definition.variable.scope || scope == Module::TOP;
-    let is_unread_before = definition.variable.scope != Module::TOP || {
+    let is_elsewhere = definition.variable.scope != Module::TOP;
+    let is_unread_before = is_elsewhere || is_bound_above(text, definition) || {
         let start = definition.range.start();
         !module.uses.iter().any(|reading| {
             reading.variable == Some(definition.variable)
@@ -113,13 +138,12 @@ fn name_stays(facts: &Facts<'_>, text: Text<'_>, definition: &Definition) -> boo
                 && reading.scope == Module::TOP
         })
     };
-    // A new name of the module may be seen from outside.
-    let is_new = definition.variable.scope != Module::TOP;
     others()
         .all(|other| is_same(other) || !is_own(other.variable.scope) && !encloses(module, other, definition))
         && !is_free(module, name)
         && is_unread_before
-        && !(is_new && is_visible_outside(facts, text.file, module.names.text(name)))
+        // A new name of the module may be seen from outside.
+        && !(is_elsewhere && is_visible_outside(facts, text.file, module.names.text(name)))
         && !module.symbol(definition.variable).rebound
 }
 

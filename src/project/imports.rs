@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::names::{is_package, stem};
 use super::{FileId, SourceFile};
@@ -45,6 +46,9 @@ pub struct Imports {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct NameId(u32);
+
+/// A dotted name; nothing for a part that no file or folder is called by.
+type Dotted = SmallVec<[Option<NameId>; 8]>;
 
 #[derive(Clone, Debug)]
 struct Folder {
@@ -180,17 +184,19 @@ impl Imports {
     /// in the project: where `a` is and `a.b` isn't, `a.b` is external.
     #[must_use]
     pub fn resolve(&self, importer: FileId, level: u32, dotted: &str) -> Target {
-        let Some(start) = self.start(importer, level, dotted) else { return Target::External };
-        self.descend(start, dotted)
+        let path = self.path(dotted);
+        let Some(start) = self.start(importer, level, dotted, &path, None) else { return Target::External };
+        self.descend(start, &path)
     }
 
     /// What each prefix of the dotted name means: for `a.b.c` the targets of `a`, `a.b` and `a.b.c`, as many as are
     /// in the project. `import a.b.c` runs all of them.
     #[must_use]
     pub fn resolve_prefix(&self, importer: FileId, level: u32, dotted: &str) -> Vec<Target> {
-        let Some(mut target) = self.start(importer, level, dotted) else { return Vec::new() };
+        let path = self.path(dotted);
+        let Some(mut target) = self.start(importer, level, dotted, &path, None) else { return Vec::new() };
         let mut prefixes = Vec::new();
-        for part in parts(dotted) {
+        for &part in &path {
             target = self.child(target, part);
             if target == Target::External {
                 break;
@@ -204,24 +210,37 @@ impl Imports {
     /// the module with that name comes first in Python; the caller knows its attributes).
     #[must_use]
     pub fn resolve_from(&self, importer: FileId, level: u32, dotted: &str, name: &str) -> (Target, Target) {
-        let start = match level {
-            0 => self.absolute_start(importer, dotted, Some(name)),
-            _ => self.relative_start(importer, level),
-        };
-        let module = start.map_or(Target::External, |start| self.descend(start, dotted));
+        let path = self.path(dotted);
+        let start = self.start(importer, level, dotted, &path, Some(name));
+        let module = start.map_or(Target::External, |start| self.descend(start, &path));
         (module, self.submodule(module, name))
     }
 
     /// The module `name` in a package; external where `parent` is no package or has no such module.
     #[must_use]
     pub fn submodule(&self, parent: Target, name: &str) -> Target {
-        self.normal(self.child(parent, name))
+        self.normal(self.child(parent, self.name(name)))
+    }
+
+    fn name(&self, name: &str) -> Option<NameId> {
+        self.names.get(name).copied()
+    }
+
+    fn path(&self, dotted: &str) -> Dotted {
+        parts(dotted).map(|part| self.name(part)).collect()
     }
 
     /// The folder that the first part of the name is to be looked for in, as a target.
-    fn start(&self, importer: FileId, level: u32, dotted: &str) -> Option<Target> {
+    fn start(
+        &self,
+        importer: FileId,
+        level: u32,
+        dotted: &str,
+        path: &Dotted,
+        member: Option<&str>,
+    ) -> Option<Target> {
         match level {
-            0 => self.absolute_start(importer, dotted, None),
+            0 => self.absolute_start(importer, dotted, path, member),
             _ => self.relative_start(importer, level),
         }
     }
@@ -236,10 +255,16 @@ impl Imports {
 
     /// The search folder in which most of an absolute name is found. Among equals a module or package, or a folder
     /// without `__init__` that has the wanted `member`, comes before any other folder, then the nearest.
-    fn absolute_start(&self, importer: FileId, dotted: &str, member: Option<&str>) -> Option<Target> {
+    fn absolute_start(
+        &self,
+        importer: FileId,
+        dotted: &str,
+        path: &Dotted,
+        member: Option<&str>,
+    ) -> Option<Target> {
+        let name = (*path.first()?)?;
         let first = parts(dotted).next()?;
-        let name = *self.names.get(first)?;
-        let length = parts(dotted).count();
+        let member = member.map(|member| self.name(member));
         let is_standard = is_standard(first);
         if is_standard && is_builtin_module(PYTHON, first) {
             return None;
@@ -250,7 +275,7 @@ impl Imports {
         let is_package = |folder: &FolderId| self.folder(*folder).init.is_some();
         let plain = above().filter(|folder| !is_package(folder));
         let packages = above().filter(|folder| !is_standard && is_package(folder));
-        let source = self.names.get("src").and_then(|src| self.entries.get(&(ROOT, *src))?.folder);
+        let source = self.name("src").and_then(|src| self.entries.get(&(ROOT, src))?.folder);
 
         let mut best = None;
         for folder in plain.chain(packages).chain(source).chain([OUTSIDE]) {
@@ -262,7 +287,7 @@ impl Imports {
             if is_foreign && (matches!(found, Target::Namespace(_)) || is_own_name) {
                 continue;
             }
-            let (depth, last) = self.depth(folder, dotted);
+            let (depth, last) = self.depth(folder, path);
             let is_meant = match last {
                 Target::File(_) => true,
                 _ => member.is_some_and(|member| self.child(last, member) != Target::External),
@@ -271,7 +296,7 @@ impl Imports {
             if best.is_none_or(|(best, _)| rank > best) {
                 best = Some((rank, folder));
             }
-            if rank == (length, true) {
+            if rank == (path.len(), true) {
                 break;
             }
         }
@@ -279,10 +304,10 @@ impl Imports {
     }
 
     /// How many parts of the name are there, and the last of them.
-    fn depth(&self, folder: FolderId, dotted: &str) -> (usize, Target) {
+    fn depth(&self, folder: FolderId, path: &Dotted) -> (usize, Target) {
         let mut last = Target::Namespace(folder);
         let mut depth = 0;
-        for part in parts(dotted) {
+        for &part in path {
             let child = self.child(last, part);
             if child == Target::External {
                 break;
@@ -292,11 +317,11 @@ impl Imports {
         (depth, self.normal(last))
     }
 
-    fn descend(&self, start: Target, dotted: &str) -> Target {
-        self.normal(parts(dotted).fold(start, |target, part| self.child(target, part)))
+    fn descend(&self, start: Target, path: &Dotted) -> Target {
+        self.normal(path.iter().fold(start, |target, &part| self.child(target, part)))
     }
 
-    fn child(&self, parent: Target, name: &str) -> Target {
+    fn child(&self, parent: Target, name: Option<NameId>) -> Target {
         let folder = match parent {
             Target::Namespace(folder) => folder,
             Target::File(file) => match self.files[file.index()] {
@@ -305,7 +330,7 @@ impl Imports {
             },
             Target::External => return Target::External,
         };
-        self.names.get(name).map_or(Target::External, |&name| self.entry(folder, name))
+        name.map_or(Target::External, |name| self.entry(folder, name))
     }
 
     /// A package before a module before a folder without `__init__`, as in Python.

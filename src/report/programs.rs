@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::Sources;
-use crate::finding::{Finding, Level, Location};
+use crate::distribute::INITIALISATION;
+use crate::finding::{Applicability, Finding, Level, Location};
 use crate::program::{
     Creation, Facts, Object, ObjectId, Pattern, Program, QualifiedNames, TrainingLoop, way,
 };
@@ -100,7 +101,7 @@ pub struct Described {
     pub optimizers: Vec<Named>,
     /// The datasets that it creates.
     pub datasets: Vec<Named>,
-    /// No error stands in the way.
+    /// No error stands in the way that `--fix` can't do away with.
     pub distributable: bool,
     /// The codes of the errors that do.
     pub blocked_by: Vec<&'static str>,
@@ -130,11 +131,17 @@ pub fn describe(
 
 fn described(facts: &Facts<'_>, sources: &Sources<'_>, findings: &[Finding], program: &Program) -> Described {
     let files = program.files();
+    // What `--fix` does away with is in nobody's way.
+    let is_fixable =
+        |finding: &Finding| finding.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Safe);
     let mut blocking: Vec<&Finding> = findings
         .iter()
         .filter(|finding| finding.level == Level::Error && files.contains(&finding.primary.location.file))
+        .filter(|finding| !is_fixable(finding))
         .collect();
-    blocking.sort_by_key(|finding| (finding.primary.location, finding.rule.code));
+    // The best reason is one that concerns the program as a whole.
+    let is_part = |finding: &Finding| finding.rule.code != INITIALISATION.rule.code;
+    blocking.sort_by_key(|&finding| (is_part(finding), finding.primary.location, finding.rule.code));
     let reasons = blocking.iter().map(|finding| {
         let place = sources.page_and_line(finding.primary.location);
         format!("{place} {} ({})", finding.message, finding.rule.name)

@@ -9,6 +9,9 @@ use crate::api::{Effect, EffectSet, Kind, Symbol};
 use crate::project::FileId;
 use crate::semantic::{Argument, Call, CallId, Passing, ScopeKind, Value, ValueId};
 
+/// The parameter that says what a file is opened for.
+const MODE: &str = "mode";
+
 /// Where the edges of the call graph are that concern a scope, a call or a function.
 #[derive(Debug)]
 pub(super) struct CallIndex {
@@ -179,23 +182,28 @@ impl<'a> Facts<'a> {
         own.or_else(|| default().filter(|_| !call.arguments.iter().any(is_open)))
     }
 
-    /// Whether a call is `open`.
+    /// Whether a call opens a file that is a stream of text or bytes: `open`, `gzip.open`, `tf.io.gfile.GFile`.
     #[must_use]
     pub fn opens(&self, file: FileId, call: &Call) -> bool {
-        self.objects(file, call.callee).any(|(_, object)| {
-            let symbol = self.symbol(object).filter(|symbol| symbol.has(Effect::ReadsFile));
-            symbol.is_some() && symbol == self.library.lookup("builtins.open")
-        })
+        self.opener(file, call).is_some()
     }
 
-    /// Whether a call is `open` with a mode that writes.
+    fn opener(&self, file: FileId, call: &Call) -> Option<&'a Symbol> {
+        let library = self.library;
+        let stream = library.lookup("io.IOBase")?;
+        let opens = |symbol: &&Symbol| {
+            let made = if symbol.is_class() { Some(*symbol) } else { library.returned_class(symbol) };
+            symbol.has(Effect::ReadsFile)
+                && symbol.position_of(MODE).is_some_and(|position| position > 0)
+                && made.is_some_and(|class| library.is_subclass(class, stream))
+        };
+        self.objects(file, call.callee).find_map(|(_, object)| self.symbol(object).filter(opens))
+    }
+
+    /// Whether a call opens a stream with a mode that writes.
     #[must_use]
     pub fn opens_for_writing(&self, file: FileId, call: &Call) -> bool {
-        if !self.opens(file, call) {
-            return false;
-        }
-        let open = self.library.lookup("builtins.open");
-        let mode = open.and_then(|open| self.argument(file, call, open, "mode"));
+        let mode = self.opener(file, call).and_then(|opener| self.argument(file, call, opener, MODE));
         mode.is_some_and(|mode| {
             self.objects(file, mode.value).any(|(_, object)| match object {
                 Object::Literal(Literal::Str(text)) => {

@@ -10,7 +10,9 @@ use super::{
 impl Solver<'_> {
     /// `object` is called at `site`.
     pub(super) fn call(&mut self, site: SiteId, object: ObjectId) {
-        if !self.calls_seen.insert((site, object)) {
+        // To enter a function twice does nothing; most calls are that.
+        let may_be_repeated = || matches!(self.objects.get(object), Object::Function(_) | Object::Bound(..));
+        if !may_be_repeated() && !self.calls_seen.insert((site, object)) {
             return;
         }
         // `raise C` makes an instance of the project's class; what else is raised is not called.

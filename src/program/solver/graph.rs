@@ -211,31 +211,27 @@ pub(super) struct Node {
     pub(super) queued: bool,
 }
 
-/// The first and the last of what happens at a node, as indices into [`Uses`].
+/// What happens at a node: the link of what was registered last, as a place in [`Uses`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct UseList {
-    first: u32,
-    last: u32,
-}
-
-const NONE: u32 = u32::MAX;
+pub(super) struct UseList(u32);
 
 impl Default for UseList {
     fn default() -> Self {
-        Self { first: NONE, last: NONE }
+        Self(u32::MAX)
     }
 }
 
 impl UseList {
     pub(super) fn is_empty(self) -> bool {
-        self.first == NONE
+        self == Self::default()
     }
 }
 
-/// What happens at all nodes: a linked list for each, in the order of registration.
+/// What happens at all nodes: for each a linked list, from what was registered last to what was first. A list that
+/// was copied does not see what is registered later.
 #[derive(Debug)]
 pub(super) struct Uses {
-    links: Vec<(Use, u32)>,
+    links: Vec<(Use, UseList)>,
 }
 
 impl Uses {
@@ -244,19 +240,14 @@ impl Uses {
     }
 
     pub(super) fn push(&mut self, list: &mut UseList, reaction: Use) {
-        let new = u32::try_from(self.links.len()).expect("fewer uses than 2^32");
-        self.links.push((reaction, NONE));
-        match self.links.get_mut(list.last as usize) {
-            Some((_, next)) => *next = new,
-            None => list.first = new,
-        }
-        list.last = new;
+        let new = UseList(u32::try_from(self.links.len()).expect("fewer uses than 2^32"));
+        self.links.push((reaction, std::mem::replace(list, new)));
     }
 
     /// Takes the first one off the list.
     pub(super) fn pop(&self, list: &mut UseList) -> Option<Use> {
-        let &(reaction, next) = self.links.get(list.first as usize)?;
-        list.first = if list.first == list.last { NONE } else { next };
+        let &(reaction, rest) = self.links.get(list.0 as usize)?;
+        *list = rest;
         Some(reaction)
     }
 }

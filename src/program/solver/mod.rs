@@ -25,8 +25,6 @@ pub use solution::{CallEdge, Solution};
 
 use graph::{Arguments, Field, Node, Site, SiteId, Use, Uses};
 
-use std::collections::VecDeque;
-
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::hierarchy::{Hierarchy, Resolver};
@@ -118,7 +116,8 @@ struct Solver<'a> {
     uses: Uses,
     capacity: usize,
     view: View,
-    queue: VecDeque<NodeId>,
+    /// Nodes with objects that have not been passed on. The last one is next: what is near it is in the caches.
+    queue: Vec<NodeId>,
     fields: FxHashMap<(ObjectId, Field), NodeId>,
     /// The parts of each container, for what reads them all.
     parts: FxHashMap<ObjectId, Vec<(Literal, NodeId)>>,
@@ -170,7 +169,7 @@ impl<'a> Solver<'a> {
             uses: Uses::with_capacity(count * 3),
             capacity: modules.capacity,
             view,
-            queue: VecDeque::new(),
+            queue: Vec::new(),
             fields: FxHashMap::with_capacity_and_hasher(count / 4, FxBuildHasher),
             parts: FxHashMap::default(),
             slices: FxHashMap::default(),
@@ -199,14 +198,6 @@ impl<'a> Solver<'a> {
         let mut edges = self.edges;
         edges.sort_unstable_by_key(CallEdge::order);
         edges.dedup();
-        let fields = self
-            .fields
-            .iter()
-            .filter_map(|(&(object, field), &node)| match field {
-                Field::Attribute(name) => Some(((object, name), node)),
-                _ => None,
-            })
-            .collect();
         let mut sets = Lists::with_capacity(self.nodes.len());
         for node in self.nodes {
             sets.push(node.objects.iter().copied());
@@ -218,7 +209,7 @@ impl<'a> Solver<'a> {
             externals: self.externals,
             sets,
             edges,
-            fields,
+            fields: self.fields,
             partials: self.partials.into_iter().map(|(site, (callees, _))| (site, callees)).collect(),
         }
     }
@@ -258,7 +249,7 @@ impl<'a> Solver<'a> {
         }
         if !entry.queued && !entry.uses.is_empty() {
             entry.queued = true;
-            self.queue.push_back(node);
+            self.queue.push(node);
         }
     }
 
@@ -303,12 +294,12 @@ impl<'a> Solver<'a> {
         let entry = &mut self.nodes[node.index()];
         if !entry.queued && usize::from(entry.done) < entry.objects.len() {
             entry.queued = true;
-            self.queue.push_back(node);
+            self.queue.push(node);
         }
     }
 
     fn run(&mut self) {
-        while let Some(node) = self.queue.pop_front() {
+        while let Some(node) = self.queue.pop() {
             self.nodes[node.index()].queued = false;
             while let entry = &mut self.nodes[node.index()]
                 && let Some(&object) = entry.objects.get(usize::from(entry.done))

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::numbering::{Lists, Numbering};
 use super::super::object::{Externals, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
+use super::graph::Field;
 use super::{Caller, Via, node_id};
 use crate::project::FileId;
 use crate::semantic::{CallId, ValueId};
@@ -42,7 +43,7 @@ pub struct Solution<'a> {
     pub(super) sets: Lists<ObjectId>,
     /// Every call, sorted.
     pub edges: Vec<CallEdge>,
-    pub(super) fields: FxHashMap<(ObjectId, Name), NodeId>,
+    pub(super) fields: FxHashMap<(ObjectId, Field), NodeId>,
     pub(super) partials: FxHashMap<NodeId, Vec<NodeId>>,
 }
 
@@ -91,7 +92,7 @@ impl Solution<'_> {
     /// What has been stored in an object's attribute.
     #[must_use]
     pub fn attribute(&self, object: ObjectId, name: Name) -> &[ObjectId] {
-        self.fields.get(&(object, name)).map_or(&[], |&node| self.at(node))
+        self.fields.get(&(object, Field::Attribute(name))).map_or(&[], |&node| self.at(node))
     }
 
     /// What a `functools.partial` calls.
