@@ -81,18 +81,18 @@ impl<'e, 'c> Evaluation<'e, 'c> {
             }
             Value::Operator { operator, left, right } => self.operator(file, *operator, *left, *right),
             Value::Phi(parts) => {
-                let parts = parts.iter().map(|&part| (file, part)).collect();
-                self.joined(place, parts)
+                let parts: Vec<Place> = parts.iter().map(|&part| (file, part)).collect();
+                self.joined(place, &parts)
             }
             Value::Cell(variable) => {
                 let definitions = module.shared_definitions(*variable);
-                let parts = definitions.map(|definition| (file, definition.value)).collect();
-                self.joined(place, parts)
+                let parts: Vec<Place> = definitions.map(|definition| (file, definition.value)).collect();
+                self.joined(place, &parts)
             }
             Value::Parameter(function, position) => {
                 let function = FunctionRef { file, function: *function };
                 match self.given(function, *position) {
-                    Some(given) => self.joined(place, given),
+                    Some(given) => self.joined(place, &given),
                     None => Number::ANY,
                 }
             }
@@ -146,7 +146,7 @@ impl<'e, 'c> Evaluation<'e, 'c> {
     }
 
     /// One of several values; a value that goes into itself again grows until it stays as it is.
-    fn joined(&mut self, place: Place, parts: Vec<Place>) -> Number {
+    fn joined(&mut self, place: Place, parts: &[Place]) -> Number {
         if let Some((_, assumed, is_used)) = self.open.iter_mut().find(|(own, ..)| *own == place) {
             *is_used = true;
             return *assumed;
@@ -156,7 +156,7 @@ impl<'e, 'c> Evaluation<'e, 'c> {
         let mut found = Number::ANY;
         for round in 0..ROUNDS {
             let mut all = Number::NONE;
-            for &part in &parts {
+            for &part in parts {
                 all = all.or(self.number(part));
                 if !all.is_known() {
                     break;
@@ -188,7 +188,7 @@ impl<'e, 'c> Evaluation<'e, 'c> {
         let facts = self.facts;
         let call = facts.module(file).call(id);
         if let Some(returned) = self.returned(file, id) {
-            return self.joined((file, call.result), returned);
+            return self.joined((file, call.result), &returned);
         }
         if is_called(facts, file, id, "builtins.int") {
             let given = call.arguments.first().map_or(Number::ANY, |own| self.number((file, own.value)));

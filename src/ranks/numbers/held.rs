@@ -66,7 +66,9 @@ impl Held {
             .filter(|made| made.kind == Kind::Variable && !made.derived && files.contains(&made.file))
             .filter(|made| is_single(facts, made) && begins_with_number(facts, blocks, made))
             .collect();
-        made.iter().for_each(|made| *of_file.entry(made.file).or_default() += 1);
+        for made in &made {
+            *of_file.entry(made.file).or_default() += 1;
+        }
         made.retain(|made| of_file[&made.file] <= MANY);
         if made.is_empty() {
             return held;
@@ -85,9 +87,9 @@ impl Held {
         for place in places_of(facts, files) {
             let of = facts.solution.values(place.0, place.1);
             if of.iter().any(|object| kept.contains(object)) && !held.is_told(facts, place) {
-                of.iter().for_each(|object| {
+                for object in of {
                     kept.remove(object);
-                });
+                }
             }
         }
         let order = made.iter().map(|made| made.object).filter(|object| kept.contains(object));
@@ -235,9 +237,9 @@ fn plain(facts: &Facts<'_>, programs: &[&Program]) -> FxHashSet<Caller> {
         if others.is_empty() {
             return plain;
         }
-        others.iter().for_each(|own| {
+        for own in &others {
             plain.remove(own);
-        });
+        }
     }
 }
 

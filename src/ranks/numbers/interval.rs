@@ -110,7 +110,7 @@ impl Interval {
         }
         // The same whole number, or beyond it.
         let is_beyond = self.low > other.high && is_apart(self.low, other.high);
-        let is_same = self.low == other.high && is_whole(self.low);
+        let is_same = is_same_whole(self.low, other.high);
         (is_beyond || is_same).then_some(false)
     }
 
@@ -119,8 +119,8 @@ impl Interval {
         if self.is_less(other) == Some(true) || other.is_less(self) == Some(true) {
             return Some(false);
         }
-        let is_one = |own: Self| own.low == own.high && is_whole(own.low);
-        (is_one(self) && is_one(other) && self.low == other.low).then_some(true)
+        let is_one = |own: Self| is_same_whole(own.low, own.high);
+        (is_one(self) && is_one(other) && is_same_whole(self.low, other.low)).then_some(true)
     }
 }
 
@@ -128,9 +128,14 @@ fn is_whole(number: f64) -> bool {
     number.is_finite() && number.fract() == 0.0
 }
 
+#[expect(clippy::float_cmp, reason = "whole numbers are exact")]
+fn is_same_whole(one: f64, other: f64) -> bool {
+    one == other && is_whole(one)
+}
+
 fn is_apart(one: f64, other: f64) -> bool {
     if is_whole(one) && is_whole(other) {
-        return one != other;
+        return !is_same_whole(one, other);
     }
     let greater = if one.is_finite() && other.is_finite() { one.abs().max(other.abs()) } else { 0.0 };
     (one - other).abs() > greater * ROUNDING + NEAR_ZERO

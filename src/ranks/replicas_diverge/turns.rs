@@ -29,9 +29,12 @@ impl Replicas<'_, '_> {
             return Changes::new();
         }
         // A model is trained by steps, in which all ranks take part; that some make none is another check's finding.
-        let is_meant = |own: ObjectId| match is_by_data {
-            true => self.trained.contains(&own),
-            false => model.facts.kind(own) == Some(Kind::Variable),
+        let is_meant = |own: ObjectId| {
+            if is_by_data {
+                self.trained.contains(&own)
+            } else {
+                model.facts.kind(own) == Some(Kind::Variable)
+            }
         };
         let mut touched: BTreeMap<usize, (u64, Culprit)> = BTreeMap::new();
         for (block, arms) in model.blocks.sides(caller, id) {
