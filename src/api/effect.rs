@@ -123,11 +123,15 @@ pub enum Effect {
     Sums,
     /// Reduces to the greatest: `hvd.Max`.
     TakesGreatest,
+    /// Asks something that is so in traced code: whether its argument is a tensor.
+    HoldsInGraph,
+    /// Asks something that is not so in traced code: whether operations run at once.
+    FailsInGraph,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 59] = [
+    pub const ALL: [(Self, &'static str); 61] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -187,6 +191,8 @@ impl Effect {
         (Self::Subtracts, "subtracts"),
         (Self::Sums, "sums"),
         (Self::TakesGreatest, "takes-greatest"),
+        (Self::HoldsInGraph, "holds-in-graph"),
+        (Self::FailsInGraph, "fails-in-graph"),
     ];
 }
 

@@ -71,12 +71,12 @@ impl<'c> Model<'c> {
         files.sort_unstable();
         files.dedup();
         let blocks = Blocks::new(facts, &files);
-        let (values, seeds) = Values::new(facts, &blocks, &files, &programs);
+        let overrides = Overrides::new(facts, &files, &programs);
+        let (values, seeds) = Values::new(facts, &blocks, &overrides, &files, &programs);
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
         let exits = Exits::new(facts, &files);
         let numbers = Numbers::new(facts, &blocks, &files, &programs);
         let unreached = Unreached::default();
-        let overrides = Overrides::new(facts, &files, &programs);
         let mut model = Self {
             facts,
             texts,
@@ -110,7 +110,7 @@ impl<'c> Model<'c> {
             if news.is_empty() {
                 return;
             }
-            self.values.extend(self.facts, &self.blocks, &self.files, news);
+            self.values.extend(self.facts, &self.blocks, &self.overrides, &self.files, news);
             self.guards = Known::default();
             self.comms = Comms::new(self);
             self.follow_calls();
