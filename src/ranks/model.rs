@@ -8,6 +8,7 @@ use super::comms::Comms;
 use super::environment;
 use super::exits::Exits;
 use super::guards::Known;
+use super::numbers::Numbers;
 use super::overrides::Overrides;
 use super::replicas_diverge::reads_that_differ;
 use super::seeds::Seeds;
@@ -43,6 +44,8 @@ pub struct Model<'c> {
     pub(super) guards: Known,
     /// Who decides what runs in code that may end the program.
     pub(super) exits: Exits,
+    /// What the numbers that values and variables hold decide.
+    pub numbers: Numbers,
     /// What none of several ranks runs.
     pub unreached: Unreached,
     /// Where a flag is off that Horovod is started under.
@@ -72,6 +75,7 @@ impl<'c> Model<'c> {
         let (values, seeds) = Values::new(facts, &blocks, &overrides, &files, &programs);
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
         let exits = Exits::new(facts, &files);
+        let numbers = Numbers::new(facts, &blocks, &files, &programs);
         let unreached = Unreached::default();
         let mut model = Self {
             facts,
@@ -85,6 +89,7 @@ impl<'c> Model<'c> {
             seeds,
             guards,
             exits,
+            numbers,
             unreached,
             started_among_some: environment::started_among_some(facts),
             overrides,
