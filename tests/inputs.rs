@@ -241,3 +241,24 @@ fn names_that_stand_for_each_other_are_asked_for_once() {
     text += "    class C(v0):\n        pass\n";
     ask(text);
 }
+
+/// What stands under the `else` of a `try` is numbered before its handlers.
+#[test]
+fn statements_are_looked_for_in_front_of_others_whatever_their_numbers() {
+    let text = "import tensorflow as tf\ntape = tf.GradientTape()\nv = tf.Variable(1.0)\n\n\ndef show():\n    \
+                try:\n        a = 1\n    except ValueError:\n        print('no')\n    else:\n        try:\n            \
+                print('b')\n        except ValueError:\n            print('c')\n    print('d')\n\n\nfor _ in range(2):\n    \
+                with tf.GradientTape() as tape:\n        loss = v * v\n    \
+                tf.keras.optimizers.SGD().apply_gradients([(tape.gradient(loss, v), v)])\n    show()\n";
+    ask(text);
+}
+
+/// An optimizer around another, which may be itself.
+#[test]
+fn an_optimizer_around_itself_has_an_end() {
+    let text = "import tensorflow as tf\n\n\nclass Net:\n    def __init__(self):\n        \
+                self.optimizer = tf.keras.optimizers.SGD()\n        self.optimizer = \
+                tf.keras.mixed_precision.LossScaleOptimizer(self.optimizer)\n\n\nnet = Net()\nmodel = \
+                tf.keras.Sequential()\nmodel.compile(net.optimizer, 'mse')\nmodel.fit([], [])\n";
+    ask(text);
+}

@@ -98,6 +98,21 @@ fn a_package_comes_before_a_module_before_a_folder() {
 }
 
 #[test]
+fn the_examples_of_a_library_mean_what_all_its_users_mean() {
+    let project = layout(&[
+        "horovod/__init__.py",
+        "horovod/tensorflow/__init__.py",
+        "horovod/tensorflow/ops.py",
+        "examples/mnist.py",
+    ]);
+    assert_eq!(project.resolve("examples/mnist.py", "horovod.tensorflow"), "external");
+    assert_eq!(
+        project.resolve("horovod/tensorflow/ops.py", "horovod.tensorflow"),
+        "horovod/tensorflow/__init__.py"
+    );
+}
+
+#[test]
 fn what_is_missing_is_external_and_the_rest_is_told() {
     let project = layout(&["main.py", "pkg/__init__.py", "pkg/a.py"]);
     assert_eq!(project.resolve("main.py", "pkg.b"), "external");

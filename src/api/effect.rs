@@ -113,11 +113,25 @@ pub enum Effect {
     Grows,
     /// Keeps `AutoGraph` from rewriting the function that it is given.
     KeepsPython,
+    /// Returns the number that it is given, or that its receiver holds: `tf.constant`, `variable.numpy`.
+    KeepsValue,
+    /// Adds its argument to what its receiver holds.
+    Adds,
+    /// Takes its argument from what its receiver holds.
+    Subtracts,
+    /// Reduces to the sum: `hvd.Sum`.
+    Sums,
+    /// Reduces to the greatest: `hvd.Max`.
+    TakesGreatest,
+    /// Asks something that is so in traced code: whether its argument is a tensor.
+    HoldsInGraph,
+    /// Asks something that is not so in traced code: whether operations run at once.
+    FailsInGraph,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 54] = [
+    pub const ALL: [(Self, &'static str); 61] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -172,6 +186,13 @@ impl Effect {
         (Self::RunsOnce, "runs-once"),
         (Self::Grows, "grows"),
         (Self::KeepsPython, "keeps-python"),
+        (Self::KeepsValue, "keeps-value"),
+        (Self::Adds, "adds"),
+        (Self::Subtracts, "subtracts"),
+        (Self::Sums, "sums"),
+        (Self::TakesGreatest, "takes-greatest"),
+        (Self::HoldsInGraph, "holds-in-graph"),
+        (Self::FailsInGraph, "fails-in-graph"),
     ];
 }
 
@@ -251,6 +272,9 @@ impl EffectSet {
             Effect::RunsEagerly,
             Effect::Grows,
             Effect::KeepsPython,
+            Effect::KeepsValue,
+            Effect::Adds,
+            Effect::Subtracts,
         ];
         others.into_iter().fold(self, Self::without)
     }

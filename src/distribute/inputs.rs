@@ -87,9 +87,19 @@ fn is_content(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
 
 /// Whether the program loads weights or models that it may have written itself.
 pub(super) fn reads_what_it_writes(job: &Job<'_>) -> bool {
-    job.calls().any(|(file, call)| {
-        job.facts
-            .called_symbols(file, call)
-            .any(|symbol| symbol.has(Effect::LoadsWeights) || symbol.has(Effect::LoadsModel))
-    })
+    job.calls().any(|(file, call)| loads(job, file, call))
+}
+
+fn loads(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let mut symbols = job.facts.called_symbols(file, call);
+    symbols.any(|symbol| symbol.has(Effect::LoadsWeights) || symbol.has(Effect::LoadsModel))
+}
+
+/// Whether the program loads weights or models from where a call says that they lie: `restore(checkpoint.save(path))`.
+pub(super) fn loads_from(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let result = job.facts.module(file).call(call).result;
+    let known = job.facts.influence().forwards(&[(file, result)], |_| false);
+    job.calls()
+        .filter(|&(file, call)| loads(job, file, call))
+        .any(|(file, call)| arguments(job, file, call).iter().any(|place| known.contains(place)))
 }

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::names::{Api, Import, Names};
 use super::obstacles::own_results;
 use super::session::is_session;
+use super::started::start_by_import;
 use super::unstarted::{Code, Runs, Unstarted};
 use crate::finding::{Confidence, Location};
 use crate::program::{Caller, Facts, LoopKind, Place, Program, TrainingLoop};
@@ -35,6 +36,7 @@ pub struct Job<'c> {
     calls: OnceCell<Vec<(FileId, CallId)>>,
     own_results: OnceCell<FxHashSet<Place>>,
     alone: OnceCell<Alone>,
+    started: RefCell<FxHashMap<FileId, Option<TextSize>>>,
 }
 
 /// What the programs that are distributed have in common.
@@ -101,6 +103,7 @@ impl<'c> Job<'c> {
             calls: OnceCell::new(),
             own_results: OnceCell::new(),
             alone: OnceCell::new(),
+            started: RefCell::default(),
         };
         let by_fit = |own: &TrainingLoop| own.kind == LoopKind::KerasFit && job.is_fit(own);
         if program.steps_of_fit.is_empty() && program.loops.iter().all(by_fit) {
@@ -113,6 +116,16 @@ impl<'c> Job<'c> {
     #[must_use]
     pub fn owner(&self) -> FileId {
         self.owner
+    }
+
+    /// Where in a file that does not own the loop Horovod is started for its own code, by an import.
+    pub(super) fn start_of(&self, file: FileId) -> Option<TextSize> {
+        let known = self.started.borrow().get(&file).copied();
+        known.unwrap_or_else(|| {
+            let start = start_by_import(self, file);
+            self.started.borrow_mut().insert(file, start);
+            start
+        })
     }
 
     /// Whether a Keras loop calls back: `fit`, and not `train_on_batch`.

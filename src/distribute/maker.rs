@@ -7,6 +7,12 @@ use crate::program::{Ancestor, ClassRef, Literal, Object, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{CallId, Container, ParameterKind, Value, ValueId};
 
+/// The parameter of `compile`, and the attribute of the model.
+pub(super) const OPTIMIZER: &str = "optimizer";
+
+/// How many optimizers around each other are looked through.
+const AROUND: u32 = 8;
+
 /// Where an optimizer comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
@@ -25,23 +31,35 @@ pub(super) enum Origin {
 impl Origin {
     /// The origin of what a value may be.
     pub(super) fn of(job: &Job<'_>, file: FileId, value: ValueId) -> Self {
+        Self::within(job, file, value, AROUND)
+    }
+
+    /// The origin through so many optimizers, each around the next: `optimizer = wrap(optimizer)` in a loop has no end.
+    fn within(job: &Job<'_>, file: FileId, value: ValueId, depth: u32) -> Self {
         let facts = job.facts;
         let mut makers = Vec::new();
+        let mut distributed = Vec::new();
         let mut names: Vec<&str> = Vec::new();
         let mut dictionaries = Vec::new();
         let all = facts.solution.values(file, value);
         for (id, object) in facts.objects(file, value) {
             match object {
                 _ if forms::takes_place(facts, all, id) => {}
-                _ if facts.kind(id) == Some(Kind::Optimizer) => match makers_of(job, id) {
+                _ if facts.kind(id) == Some(Kind::Optimizer) => match makers_of(job, id, depth) {
+                    Some(found) if found.is_empty() => distributed.extend(facts.made_at(id)),
                     Some(found) => makers.extend(found),
                     None => return Self::Unseen,
                 },
+                // Keras refuses to compile with none: where it is tested for, it does not arrive.
+                Object::Literal(Literal::None) => {}
                 Object::Literal(Literal::Str(name)) => names.push(facts.solution.names.text(name)),
                 Object::Container(Container::Dict, node) => dictionaries.extend(facts.solution.origin(node)),
                 _ if is_of_command_line(job, file, value) => return Self::NamedLater,
                 _ => return Self::Unseen,
             }
+        }
+        if job.program.already_distributed {
+            makers.retain(|&maker| !distributed.iter().any(|&other| are_alternatives(job, maker, other)));
         }
         makers.sort_unstable();
         makers.dedup();
@@ -57,8 +75,41 @@ impl Origin {
     }
 }
 
+/// Whether a function makes one of two calls and never both: `if distributed: return hvd.DistributedOptimizer(...)`.
+fn are_alternatives(job: &Job<'_>, (file, one): (FileId, CallId), (of, other): (FileId, CallId)) -> bool {
+    let module = job.facts.module(file);
+    let (one, other) = (module.call(one), job.facts.module(of).call(other));
+    if file != of || one.scope != other.scope || one.block == other.block {
+        return false;
+    }
+    let flow = &module.scope(one.scope).flow;
+    !flow.leads(one.block, other.block) && !flow.leads(other.block, one.block)
+}
+
+/// The calls that make the optimizers which models keep, whoever handed them through to `compile`, in `**kwargs` for
+/// instance; `None` if they can't be seen.
+pub(super) fn makers_of_kept(job: &Job<'_>, models: &[ObjectId]) -> Option<Vec<(FileId, CallId)>> {
+    let name = job.facts.solution.names.find(OPTIMIZER)?;
+    let mut makers = Vec::new();
+    for &model in models {
+        let solution = &job.facts.solution;
+        let is_one = |&&kept: &&ObjectId| !matches!(solution.object(kept), Object::Literal(Literal::None));
+        let mut kept = solution.attribute(model, name).iter().filter(is_one).peekable();
+        kept.peek()?;
+        for &optimizer in kept {
+            if job.facts.kind(optimizer) != Some(Kind::Optimizer) {
+                return None;
+            }
+            makers.extend(makers_of(job, optimizer, AROUND)?);
+        }
+    }
+    makers.sort_unstable();
+    makers.dedup();
+    (!models.is_empty()).then_some(makers)
+}
+
 /// The calls that make an optimizer and don't distribute it; `None` if they can't be seen.
-fn makers_of(job: &Job<'_>, object: ObjectId) -> Option<Vec<(FileId, CallId)>> {
+fn makers_of(job: &Job<'_>, object: ObjectId, depth: u32) -> Option<Vec<(FileId, CallId)>> {
     let facts = job.facts;
     let (file, call) = facts.made_at(object)?;
     let data = facts.module(file).call(call);
@@ -72,7 +123,7 @@ fn makers_of(job: &Job<'_>, object: ObjectId) -> Option<Vec<(FileId, CallId)>> {
             _ => None,
         });
         if let Some(inner) = inner {
-            return match Origin::of(job, file, inner.value) {
+            return match Origin::within(job, file, inner.value, depth.checked_sub(1)?) {
                 Origin::Made(makers) => Some(makers),
                 _ => None,
             };

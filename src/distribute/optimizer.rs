@@ -8,7 +8,7 @@ use super::distribution_rule;
 use super::forms;
 use super::job::Job;
 use super::keras::{Compile, Given, Moment, StepOf, compiles, given, models_of};
-use super::maker::Origin;
+use super::maker::{OPTIMIZER, Origin, makers_of_kept};
 use super::remade::{Making, described, named, named_later, omitted, wrapped};
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
@@ -137,12 +137,15 @@ fn for_compile(
         found.push(Step::blocked(finding, reason));
         return;
     }
-    let argument = match given(job, file, call, symbol, "optimizer") {
+    let argument = match given(job, file, call, symbol, OPTIMIZER) {
         Given::Argument(argument) => Some(argument),
         // A `compile` of the model's own keeps the optimizers itself.
         Given::Nothing if job.program.already_distributed && is_of_base(job, file, call) => return,
         Given::Nothing => None,
         Given::Hidden => {
+            if let Some(makers) = makers_of_kept(job, &models_of(job, file, call)) {
+                return distribute(job, own, makers, done, found);
+            }
             if !done.contains(&(file, call)) {
                 done.push((file, call));
                 found.extend(unseen(job, file, call));

@@ -21,6 +21,11 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     found
 }
 
+/// Why a path that one rank gets can't be used by all.
+const UNTOLD: &str = "The program loads from the path that the call returns, and rank 0, which saves, can't tell it to the \
+                      other ranks here: load from a path that all of them know, such as \
+                      `tf.train.latest_checkpoint(folder)`.";
+
 fn finding(job: &Job<'_>, run: &Run) -> Finding {
     let message = match run.sort {
         Sort::Print => "every rank prints",
@@ -50,8 +55,13 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
         }
         None => text.guard(run.first, run.last, &header),
     };
-    if run.is_awaited {
-        edits.extend(code.wait_behind(text, run.last));
+    match &run.unbound {
+        Some(names) if run.is_loaded => match code.tell_behind(text, run.last, names) {
+            Some(told) if run.is_awaited => edits.extend(told),
+            _ => return Some(code.step(Step::blocked(finding, UNTOLD))),
+        },
+        _ if run.is_awaited => edits.extend(code.wait_behind(text, run.last)),
+        _ => {}
     }
     Some(code.step(Step::change(finding, "let rank 0 do it", edits, vec![code.import])))
 }

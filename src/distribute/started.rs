@@ -1,13 +1,13 @@
 //! Which code runs only once Horovod is started: `hvd.rank()` and `hvd.size()` fail before.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::initialisation::end_of_imports;
 use super::job::Job;
 use crate::api::Effect;
 use crate::program::Caller;
 use crate::project::FileId;
-use crate::semantic::{CallId, Module, ScopeId};
+use crate::semantic::{CallId, Module, ScopeId, StatementId};
 use crate::syntax::TextSize;
 
 /// Whether a call is made only once Horovod is started.
@@ -34,7 +34,31 @@ pub(super) fn code_runs_started(job: &Job<'_>, file: FileId, scope: ScopeId, at:
         return end_of_imports(job, file).is_none_or(|end| end <= at);
     }
     // The start stands in front of all imports of the project's own modules.
-    job.owner() == job.program.entry
+    job.owner() == job.program.entry || job.start_of(file).is_some_and(|start| start <= at)
+}
+
+/// Where the import ends by which a file's own code comes to the owner of the loop, where Horovod is started: behind it
+/// that is done, also where modules import each other.
+pub(super) fn start_by_import(job: &Job<'_>, file: FileId) -> Option<TextSize> {
+    let mut seen = FxHashSet::default();
+    leads_to_owner(job, file, &mut seen)
+}
+
+fn leads_to_owner(job: &Job<'_>, file: FileId, seen: &mut FxHashSet<FileId>) -> Option<TextSize> {
+    if !seen.insert(file) {
+        return None;
+    }
+    let module = job.facts.module(file);
+    let unconditional = |statement: StatementId| {
+        let own = module.statement(statement);
+        own.scope == Module::TOP && own.parent.is_none()
+    };
+    let mut imports = module.imports.iter().filter(|import| unconditional(import.statement));
+    let import = imports.find(|import| {
+        let mut files = job.facts.files_of_import(file, import).into_iter();
+        files.any(|to| to == job.owner() || leads_to_owner(job, to, seen).is_some())
+    })?;
+    Some(module.statement(import.statement).range.end())
 }
 
 /// Where the first call ends that starts Horovod in the code of each scope that does so.

@@ -70,11 +70,36 @@ impl Code {
             Import::HorovodKeras => format!("{hvd}.broadcast(0, 0, name='written')"),
             _ => format!("{hvd}.broadcast_object(0, name='written')"),
         };
+        self.behind(text, statement, &[wait])
+    }
+
+    /// The edits by which rank 0 tells the others behind a statement what variables are; they wait for it. None where only
+    /// Horovod's module for Keras is at hand, which broadcasts numbers.
+    pub(super) fn tell_behind(
+        &self,
+        text: Text<'_>,
+        statement: StatementId,
+        names: &[String],
+    ) -> Option<Vec<Edit>> {
+        let hvd = &self.horovod;
+        let tell = |name: &String| format!("{name} = {hvd}.broadcast_object({name}, name='{name}')");
+        let lines: Vec<String> = names.iter().map(tell).collect();
+        (self.import.1 == Import::Horovod).then(|| self.behind(text, statement, &lines))
+    }
+
+    /// Collectives behind a statement, only where Horovod is started.
+    fn behind(&self, text: Text<'_>, statement: StatementId, lines: &[String]) -> Vec<Edit> {
         match self.runs {
-            Runs::Started => text.after(statement, &[&wait]),
+            Runs::Started => {
+                let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+                text.after(statement, &lines)
+            }
             Runs::Anywhere => {
-                let header = format!("if {hvd}.is_initialized():");
-                text.after(statement, &[&header, &format!("{}{wait}", text.unit())])
+                let header = format!("if {}.is_initialized():", self.horovod);
+                let deeper: Vec<String> = lines.iter().map(|line| format!("{}{line}", text.unit())).collect();
+                let lines: Vec<&str> =
+                    std::iter::once(header.as_str()).chain(deeper.iter().map(String::as_str)).collect();
+                text.after(statement, &lines)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::awaited::all_ranks_come;
 use super::bound::read_elsewhere;
-use super::inputs::{names_input, own_effects, paths_read, reads_what_it_writes};
+use super::inputs::{loads_from, names_input, own_effects, paths_read, reads_what_it_writes};
 use super::job::Job;
 use super::preparation::Preparations;
 use super::ranked::is_for_one_rank;
@@ -36,6 +36,8 @@ pub(super) struct Run {
     pub(super) unbound: Option<Vec<String>>,
     /// The program reads what is written: the other ranks have to wait for it.
     pub(super) is_awaited: bool,
+    /// The program loads what lies where a call returns: the other ranks have to know it.
+    pub(super) is_loaded: bool,
 }
 
 /// A statement that writes.
@@ -46,6 +48,8 @@ struct Writing {
     sort: Sort,
     /// The program reads what is written.
     is_awaited: bool,
+    /// The program loads what lies where a call returns.
+    is_loaded: bool,
 }
 
 /// The runs of a program that every rank executes.
@@ -63,6 +67,7 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                 calls: own.calls.clone(),
                 sort: Sort::File,
                 is_awaited: own.is_awaited,
+                is_loaded: false,
             })
             .collect();
         for call in job.calls_in(file) {
@@ -78,7 +83,8 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                 // Where the others can't wait for it, each rank writes it.
                 if !is_input || is_awaited {
                     let statement = module.call(call).statement;
-                    writings.push(Writing { statement, calls: vec![call], sort, is_awaited });
+                    let is_loaded = is_model && sort == Sort::Checkpoint && loads_from(job, file, call);
+                    writings.push(Writing { statement, calls: vec![call], sort, is_awaited, is_loaded });
                 }
             }
         }
@@ -95,13 +101,14 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
     }
     let Some(text) = job.text(file) else { return Vec::new() };
     let mut runs: Vec<Run> = Vec::new();
-    for Writing { statement, calls, sort, is_awaited } in writings {
+    for Writing { statement, calls, sort, is_awaited, is_loaded } in writings {
         match runs.last_mut() {
             Some(run) if text.follows(run.last, statement) => {
                 run.last = statement;
                 run.calls.extend(calls);
                 run.sort = run.sort.max(sort);
                 run.is_awaited |= is_awaited;
+                run.is_loaded |= is_loaded;
             }
             _ => {
                 runs.push(Run {
@@ -112,6 +119,7 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
                     sort,
                     unbound: None,
                     is_awaited,
+                    is_loaded,
                 });
             }
         }

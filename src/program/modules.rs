@@ -65,6 +65,8 @@ pub struct Modules {
     digests: Vec<Digest>,
     /// The dotted names.
     pub names: Arc<[String]>,
+    /// What kinds of files they are.
+    pub kinds: Arc<[FileKind]>,
     /// Which imports lead where.
     pub imports: Arc<Imports>,
     /// Which files can have to do with each other.
@@ -124,6 +126,7 @@ impl Modules {
             list: Vec::with_capacity(project.files().len()),
             digests: Vec::with_capacity(project.files().len()),
             names: project.files().iter().map(|file| file.name.as_str().to_owned()).collect(),
+            kinds: project.files().iter().map(|file| file.kind).collect(),
             imports: Arc::new(Imports::new(project.files())),
             components: Arc::default(),
             problems: project.problems().to_vec(),

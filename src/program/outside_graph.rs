@@ -5,7 +5,9 @@ use super::modules::{ClassRef, FunctionRef};
 use super::solver::Caller;
 use crate::api::Effect;
 use crate::project::FileId;
-use crate::semantic::{BlockId, BuiltinType, CallId, Method, Operator, StatementId, Value, ValueId};
+use crate::semantic::{
+    BlockId, BranchKind, BuiltinType, CallId, Dependence, Method, Operator, StatementId, Value, ValueId,
+};
 
 impl Facts<'_> {
     /// Whether what a call runs is plain Python although traced code calls it: `tf.py_function(f)`, a block of
@@ -14,6 +16,46 @@ impl Facts<'_> {
     pub fn leaves_graph(&self, file: FileId, call: CallId) -> bool {
         let eager = |call| self.called_symbols(file, call).any(|symbol| symbol.has(Effect::RunsEagerly));
         eager(call) || self.is_outside_graph(file, self.module(file).call(call).statement)
+    }
+
+    /// Whether a block runs only where nothing is traced: `if not tf.is_tensor(x):`, `if tf.executing_eagerly():`.
+    #[must_use]
+    pub fn is_for_eager_code(&self, caller: Caller, mut block: BlockId) -> bool {
+        let flow = &self.module(caller.file).scope(caller.scope).flow;
+        for _ in 0..16 {
+            let &[Dependence { branch, arm }] = self.control(caller).direct(block) else { return false };
+            let Some(own) = flow.blocks[branch.index()].branch else { return false };
+            if own.kind == BranchKind::If
+                && own
+                    .condition
+                    .is_some_and(|value| self.holds_in_graph(caller.file, value) == Some(arm != 0))
+            {
+                return true;
+            }
+            block = branch;
+        }
+        false
+    }
+
+    /// Whether what a condition asks is so in traced code; `None` if it asks something else.
+    fn holds_in_graph(&self, file: FileId, value: ValueId) -> Option<bool> {
+        let module = self.module(file);
+        match module.value(value).value {
+            Value::Operator { operator: Operator::Not, left, .. } => {
+                self.holds_in_graph(file, left).map(|holds| !holds)
+            }
+            Value::Call(call) => {
+                let mut objects = self.objects(file, module.call(call).callee);
+                objects.find_map(|(_, object)| {
+                    let symbol = self.symbol(object)?;
+                    match (symbol.has(Effect::HoldsInGraph), symbol.has(Effect::FailsInGraph)) {
+                        (false, false) => None,
+                        (holds, _) => Some(holds),
+                    }
+                })
+            }
+            _ => None,
+        }
     }
 
     /// Whether a statement stands in a block that runs outside of the graph: `with tf.init_scope():`.

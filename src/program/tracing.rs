@@ -71,7 +71,11 @@ impl Tracing {
                 tracing.order.push(caller);
             }
             for (edge, function) in facts.reached_functions(caller) {
-                if edge.call.is_some_and(|call| facts.leaves_graph(caller.file, call)) {
+                let is_eager = |call| {
+                    facts.leaves_graph(caller.file, call)
+                        || facts.is_for_eager_code(caller, facts.module(caller.file).call(call).block)
+                };
+                if edge.call.is_some_and(is_eager) {
                     continue;
                 }
                 let skips = [Effect::Memoizes, Effect::RunsEagerly];

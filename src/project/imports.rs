@@ -35,6 +35,9 @@ pub enum Target {
 /// Libraries that a folder named after them, say `keras/` with examples, does not hide.
 const LIBRARIES: [&str; 4] = ["horovod", "keras", "numpy", "tensorflow"];
 
+/// The library whose own sources do not hide it from programs beside: a fork of Horovod has the examples of Horovod.
+const FORKED: &str = "horovod";
+
 /// Every place where an import can lead.
 #[derive(Clone, Debug)]
 pub struct Imports {
@@ -154,6 +157,20 @@ impl Imports {
     #[must_use]
     pub fn folder_of(&self, file: FileId) -> FolderId {
         self.files[file.index()].folder
+    }
+
+    /// Whether the project holds the sources of a library itself: a fork of it, or a patch.
+    #[must_use]
+    pub fn holds_library(&self, name: &str) -> bool {
+        let Some(&name) = self.names.get(name) else { return false };
+        let folders = (0..self.folders.len()).map(|index| FolderId(u32::try_from(index).unwrap_or(u32::MAX)));
+        let packages = folders.filter_map(|folder| self.entries.get(&(folder, name))?.folder);
+        packages.into_iter().any(|package| {
+            let children = self.entries.iter().filter(|((folder, _), _)| *folder == package);
+            children
+                .into_iter()
+                .any(|(_, entry)| entry.folder.is_some_and(|own| self.folder(own).init.is_some()))
+        })
     }
 
     /// Whether a dotted name begins as one of the project's modules or folders does.
@@ -287,6 +304,9 @@ impl Imports {
             if is_foreign && (matches!(found, Target::Namespace(_)) || is_own_name) {
                 continue;
             }
+            if first == FORKED && self.is_package_around(found, own) == Some(false) {
+                continue;
+            }
             let (depth, last) = self.depth(folder, path);
             let is_meant = match last {
                 Target::File(_) => true,
@@ -301,6 +321,14 @@ impl Imports {
             }
         }
         best.map(|(_, folder)| Target::Namespace(folder))
+    }
+
+    /// Whether a package holds a folder; `None` if it is no package.
+    fn is_package_around(&self, package: Target, folder: FolderId) -> Option<bool> {
+        let Target::File(init) = package else { return None };
+        let Place { folder: own, is_package: true } = self.files[init.index()] else { return None };
+        let mut above = std::iter::successors(Some(folder), |folder| self.folder(*folder).parent);
+        Some(above.any(|folder| folder == own))
     }
 
     /// How many parts of the name are there, and the last of them.

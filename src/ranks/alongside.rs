@@ -1,5 +1,6 @@
 //! Whether a run of the program that comes to a place trains or communicates too: what is exported or predicted in a
-//! run of its own, `if mode == 'export': export(); return`, is seldom run by several ranks.
+//! run of its own, `if mode == 'export': export(); return`, is seldom run by several ranks; and what is run instead of
+//! starting Horovod is not.
 
 use std::cell::RefCell;
 
@@ -11,13 +12,19 @@ use crate::program::{Caller, Program};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId, Module};
 
-/// The code of some programs that trains or communicates, and what runs together with it.
+/// What runs together with training and with the start of Horovod.
 pub(super) struct Alongside<'m, 'c> {
+    training: Company<'m, 'c>,
+    start: Company<'m, 'c>,
+}
+
+/// The code of some programs that does something, and what runs together with it.
+struct Company<'m, 'c> {
     model: &'m Model<'c>,
     steps: FxHashSet<(FileId, CallId)>,
-    /// The scopes whose code comes to a step or a collective, by itself or in what it calls.
+    /// The scopes whose code comes to one of them, by itself or in what it calls.
     busy: FxHashSet<Caller>,
-    /// For the entry of a program and a scope whether one of its calls is made in a run that trains.
+    /// For the entry of a program and a scope whether one of its calls is made in such a run.
     scopes: RefCell<FxHashMap<(FileId, Caller), bool>>,
 }
 
@@ -29,12 +36,50 @@ impl<'m, 'c> Alongside<'m, 'c> {
             steps.extend(own.steps.iter().chain(&own.by_hand).copied());
             steps.insert((own.caller.file, own.call));
         }
+        let communicates =
+            |symbol: &Symbol| symbol.has(Effect::Collective) && !symbol.has(Effect::Initializes);
+        let collectives = calls_of(model, Effect::Collective, communicates);
+        steps.extend(collectives);
+        let communicating = model.callers().into_iter().filter(|&caller| model.code_communicates(caller));
+        let starts = calls_of(model, Effect::Initializes, |symbol| symbol.has(Effect::Initializes));
+        Self {
+            training: Company::of(model, steps, communicating),
+            start: Company::of(model, starts, std::iter::empty()),
+        }
+    }
+
+    /// Whether a run that comes to a call may also come to a step of training or a collective, before or after it, and
+    /// starts Horovod.
+    pub(super) fn is_in_training(&self, program: &Program, caller: Caller, call: CallId) -> bool {
+        self.training.includes(program, caller, call) && self.start.includes(program, caller, call)
+    }
+}
+
+/// The calls of functions with an effect.
+fn calls_of(
+    model: &Model<'_>,
+    effect: Effect,
+    is_wanted: impl Fn(&Symbol) -> bool,
+) -> FxHashSet<(FileId, CallId)> {
+    let facts = model.facts;
+    facts
+        .calls_with(effect)
+        .filter(|&(file, call)| facts.called_symbols(file, call).any(&is_wanted))
+        .collect()
+}
+
+impl<'m, 'c> Company<'m, 'c> {
+    /// What runs together with some calls, or with the code of some scopes.
+    fn of(
+        model: &'m Model<'c>,
+        steps: FxHashSet<(FileId, CallId)>,
+        scopes: impl Iterator<Item = Caller>,
+    ) -> Self {
         let of = |&(file, call): &(FileId, CallId)| Caller {
             file,
             scope: model.facts.module(file).call(call).scope,
         };
-        let mut work: Vec<Caller> = steps.iter().map(of).collect();
-        work.extend(model.callers().into_iter().filter(|&caller| model.code_communicates(caller)));
+        let mut work: Vec<Caller> = steps.iter().map(of).chain(scopes).collect();
         let mut busy = FxHashSet::default();
         while let Some(caller) = work.pop() {
             if busy.insert(caller) {
@@ -46,8 +91,8 @@ impl<'m, 'c> Alongside<'m, 'c> {
         Self { model, steps, busy, scopes: RefCell::default() }
     }
 
-    /// Whether a run that comes to a call may also come to a step of training or a collective, before or after it.
-    pub(super) fn is_in_training(&self, program: &Program, caller: Caller, call: CallId) -> bool {
+    /// Whether a run that comes to a call may also come to one of them, before or after it.
+    fn includes(&self, program: &Program, caller: Caller, call: CallId) -> bool {
         self.in_scope(caller, call) || self.in_callers(program, caller)
     }
 
@@ -62,14 +107,14 @@ impl<'m, 'c> Alongside<'m, 'c> {
         if let Some(&known) = self.scopes.borrow().get(&key) {
             return known;
         }
-        // Functions that call each other are run in training if one of the others is.
+        // Functions that call each other are run together with it if one of the others is.
         self.scopes.borrow_mut().insert(key, false);
         let incoming = facts.incoming(function);
         let found = incoming.is_empty()
             || incoming
                 .iter()
                 .filter(|edge| facts.is_run(program, edge))
-                .any(|edge| edge.call.is_none_or(|call| self.is_in_training(program, edge.caller, call)));
+                .any(|edge| edge.call.is_none_or(|call| self.includes(program, edge.caller, call)));
         self.scopes.borrow_mut().insert(key, found);
         found
     }
@@ -97,15 +142,12 @@ impl<'m, 'c> Alongside<'m, 'c> {
             && (!reach(vec![block]).is_disjoint(&busy) || reach(busy.into_iter().collect()).contains(&block))
     }
 
-    /// Whether another call of a block trains or communicates.
+    /// Whether another call of a block is one of them.
     fn is_busy(&self, caller: Caller, block: BlockId, except: CallId) -> bool {
         let facts = self.model.facts;
-        let communicates =
-            |symbol: &Symbol| symbol.has(Effect::Collective) && !symbol.has(Effect::Initializes);
         let calls = self.model.blocks.of(caller, block).calls.iter();
         calls.filter(|&&call| call != except).any(|&call| {
             self.steps.contains(&(caller.file, call))
-                || facts.called_symbols(caller.file, call).any(communicates)
                 || facts
                     .called_functions(caller.file, call)
                     .any(|own| self.busy.contains(&facts.code_of(own)))

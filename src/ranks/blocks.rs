@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 use crate::program::{Caller, Facts};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, BranchKind, CallId, Dependence, ScopeId, StatementId, StatementKind, Value, ValueId,
+    BlockId, BranchKind, CallId, Dependence, Flow, Module, ScopeId, StatementId, StatementKind, Value,
+    ValueId, Variable,
 };
 use crate::syntax::TextRange;
 
@@ -40,6 +41,47 @@ pub struct Blocks {
     choices: FxHashMap<FileId, Vec<(TextRange, ValueId)>>,
     /// The chains of `and` and `or`.
     junctions: FxHashMap<(FileId, TextRange), BranchKind>,
+    /// The variables that hold a value which merges several definitions.
+    merged: FxHashMap<(FileId, ValueId), Vec<Variable>>,
+}
+
+/// A scope's flow without the ways that end in an exception: ranks that fail decide nothing for those that go on.
+/// `None` if there are no such ways.
+fn without_failures(module: &Module, scope: ScopeId) -> Option<Flow> {
+    let flow = &module.scope(scope).flow;
+    let is_end = |block: BlockId| flow.blocks[block.index()].successors.is_empty();
+    let raised =
+        module.statements.iter().filter(|own| own.scope == scope && own.kind == StatementKind::Raise);
+    let raising: Vec<BlockId> = raised.map(|own| own.block).filter(|&block| is_end(block)).collect();
+    if raising.is_empty() {
+        return None;
+    }
+    let all = || (0..flow.blocks.len()).map(BlockId::new);
+    let mut before = vec![Vec::new(); flow.blocks.len()];
+    for block in all() {
+        for next in &flow.blocks[block.index()].successors {
+            before[next.index()].push(block);
+        }
+    }
+    // What goes on comes to another end, or turns in a loop for ever.
+    let mut goes_on = vec![false; flow.blocks.len()];
+    let mut work: Vec<BlockId> = all().filter(|&block| is_end(block) && !raising.contains(&block)).collect();
+    work.extend(all().filter(|&block| flow.leads(block, block)));
+    while let Some(block) = work.pop() {
+        if !std::mem::replace(&mut goes_on[block.index()], true) {
+            work.extend(&before[block.index()]);
+        }
+    }
+    let mut blocks = flow.blocks.clone();
+    for block in &mut blocks {
+        let kept = block.successors.iter().copied().find(|next| goes_on[next.index()]);
+        for next in &mut block.successors {
+            if let Some(kept) = kept.filter(|_| !goes_on[next.index()]) {
+                *next = kept;
+            }
+        }
+    }
+    Some(Flow::new(blocks))
 }
 
 static NOTHING: Contents =
@@ -61,7 +103,8 @@ impl Blocks {
         let caller = |scope| Caller { file, scope };
         for index in 0..module.scopes.len() {
             let scope = ScopeId::new(index);
-            let control = facts.control(caller(scope));
+            let going_on = without_failures(module, scope).map(|flow| flow.control_dependence());
+            let control = going_on.as_ref().unwrap_or_else(|| facts.control(caller(scope)));
             let own = self.scopes.entry(caller(scope)).or_default();
             for (index, block) in module.scope(scope).flow.blocks.iter().enumerate() {
                 let id = BlockId::new(index);
@@ -83,6 +126,7 @@ impl Blocks {
         let mut choices: Vec<(TextRange, ValueId)> = choices.map(|(id, own)| (own.range, id)).collect();
         choices.sort_by_key(|(range, _)| (range.end(), std::cmp::Reverse(range.start())));
         self.choices.insert(file, choices);
+        self.name_merged(file, module);
         let mut calls: Vec<CallId> = (0..module.calls.len()).map(CallId::new).collect();
         calls.sort_by_key(|&call| (module.call(call).range.end(), std::cmp::Reverse(call)));
         for call in calls {
@@ -102,6 +146,26 @@ impl Blocks {
                 leaves.push(StatementId::new(index));
             }
         }
+    }
+
+    /// Finds the variables of merged values: those under whose names they are read, by themselves or merged again.
+    fn name_merged(&mut self, file: FileId, module: &Module) {
+        let read = module.uses.iter().filter_map(|own| Some((own.value, own.variable?)));
+        let mut work: Vec<(ValueId, Variable)> = read.collect();
+        while let Some((value, variable)) = work.pop() {
+            let Value::Phi(parts) = &module.value(value).value else { continue };
+            let names = self.merged.entry((file, value)).or_default();
+            if module.value(value).range.is_empty() && !names.contains(&variable) {
+                names.push(variable);
+                work.extend(parts.iter().map(|&part| (part, variable)));
+            }
+        }
+    }
+
+    /// The variables that hold a value which merges several definitions, as far as it is read under their names.
+    #[must_use]
+    pub fn names_of(&self, place: (FileId, ValueId)) -> &[Variable] {
+        self.merged.get(&place).map_or(&[], Vec::as_slice)
     }
 
     fn contents(&mut self, caller: Caller, block: BlockId) -> &mut Contents {

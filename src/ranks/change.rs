@@ -98,6 +98,11 @@ impl Change {
         self.touched
     }
 
+    /// Whether all ranks that do it have the same behind it, whatever they had.
+    pub(super) fn assigns(self) -> bool {
+        self.equal == State::Equal && self.differs == State::Equal
+    }
+
     /// Whether it makes equal what differs, by a broadcast or a new beginning.
     pub(super) fn is_broadcast(self) -> bool {
         self.differs == State::Equal && self.mending != Mending::Assignment

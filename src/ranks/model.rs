@@ -8,6 +8,7 @@ use super::comms::Comms;
 use super::environment;
 use super::exits::Exits;
 use super::guards::Known;
+use super::numbers::Numbers;
 use super::overrides::Overrides;
 use super::replicas_diverge::reads_that_differ;
 use super::seeds::Seeds;
@@ -43,6 +44,8 @@ pub struct Model<'c> {
     pub(super) guards: Known,
     /// Who decides what runs in code that may end the program.
     pub(super) exits: Exits,
+    /// What the numbers that values and variables hold decide.
+    pub numbers: Numbers,
     /// What none of several ranks runs.
     pub unreached: Unreached,
     /// Where a flag is off that Horovod is started under.
@@ -68,11 +71,12 @@ impl<'c> Model<'c> {
         files.sort_unstable();
         files.dedup();
         let blocks = Blocks::new(facts, &files);
-        let (values, seeds) = Values::new(facts, &blocks, &files, &programs);
+        let overrides = Overrides::new(facts, &files, &programs);
+        let (values, seeds) = Values::new(facts, &blocks, &overrides, &files, &programs);
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
         let exits = Exits::new(facts, &files);
+        let numbers = Numbers::new(facts, &blocks, &files, &programs);
         let unreached = Unreached::default();
-        let overrides = Overrides::new(facts, &files, &programs);
         let mut model = Self {
             facts,
             texts,
@@ -85,6 +89,7 @@ impl<'c> Model<'c> {
             seeds,
             guards,
             exits,
+            numbers,
             unreached,
             started_among_some: environment::started_among_some(facts),
             overrides,
@@ -105,7 +110,7 @@ impl<'c> Model<'c> {
             if news.is_empty() {
                 return;
             }
-            self.values.extend(self.facts, &self.blocks, &self.files, news);
+            self.values.extend(self.facts, &self.blocks, &self.overrides, &self.files, news);
             self.guards = Known::default();
             self.comms = Comms::new(self);
             self.follow_calls();

@@ -75,6 +75,11 @@ fn numberings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
     let mut found = Vec::new();
     for evaluation in &module.values {
         let Value::Display(Container::Dict, elements) = &evaluation.value else { continue };
+        // Code of a helper that only other programs run is nobody's concern.
+        let code = Caller { file, scope: module.code_scope(evaluation.scope) };
+        if !model.programs.iter().any(|program| program.reached.contains(&code)) {
+            continue;
+        }
         for element in elements {
             let Element::Key(key, value) = element else { continue };
             let Some(numbered) = numbered(model, file, *key, *value) else { continue };

@@ -3,6 +3,7 @@
 mod applied;
 mod behind;
 mod calls;
+mod first_turn;
 mod reads;
 mod told;
 mod turns;
@@ -197,7 +198,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
                 let mut is_stable = true;
                 for &block in component {
                     // What leads to itself alone is known when the loop's end is.
-                    let Some(mut changes) = self.joined(caller, block, &behind, together, closed) else {
+                    let Some(mut changes) = self.joined(caller, block, own, &behind, together, closed) else {
                         continue;
                     };
                     if together.is_some() && component.len() > 1 {
@@ -227,6 +228,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
         &self,
         caller: Caller,
         id: BlockId,
+        own: &[Changes],
         behind: &[Option<Changes>],
         together: Option<&[Option<Changes>]>,
         closed: &[Closed],
@@ -243,8 +245,13 @@ impl<'m, 'c> Replicas<'m, 'c> {
         let Some((&first, others)) = arms.split_first() else {
             return block.successors.is_empty().then(Changes::new);
         };
-        let known =
-            |changes: &'_ [Option<Changes>], arm: BlockId| changes[arm.index()].clone().unwrap_or_default();
+        let known = |changes: &'_ [Option<Changes>], arm: BlockId| {
+            let first_turn = self.first_turn(caller, id, arm).and_then(|body| changes[body.index()].as_ref());
+            match first_turn {
+                Some(body) => then(&own[arm.index()], body),
+                None => changes[arm.index()].clone().unwrap_or_default(),
+            }
+        };
         let mut joined = known(behind, first);
         let Some(branch) = block.branch else { return Some(joined) };
         // Exceptions are no part of what is meant to happen.
@@ -255,7 +262,13 @@ impl<'m, 'c> Replicas<'m, 'c> {
         for &arm in others {
             let other = known(behind, arm);
             joined = match apart {
-                Some(together) => part(&joined, &other, &known(together, first), &known(together, arm)),
+                Some(together) => {
+                    let mut parted = part(&joined, &other, &known(together, first), &known(together, arm));
+                    let alike = join(&joined, &other);
+                    let settled = self.assigned_each_turn(caller, id, own).into_iter();
+                    parted.extend(settled.filter_map(|object| Some((object, *alike.get(&object)?))));
+                    parted
+                }
                 None if joined == other => joined,
                 None => join(&joined, &other),
             };
@@ -265,8 +278,12 @@ impl<'m, 'c> Replicas<'m, 'c> {
 
     /// Whether some ranks may go one way at a branch and some another, and still come to the end.
     fn may_part(&self, caller: Caller, id: BlockId, branch: &Branch) -> bool {
-        let Some(condition) = branch.condition else { return false };
-        let place = (caller.file, condition);
+        self.parts_by(caller, id, branch).is_some()
+    }
+
+    /// Why some ranks may go one way at a branch and some another, and still come to the end.
+    fn parts_by(&self, caller: Caller, id: BlockId, branch: &Branch) -> Option<Difference> {
+        let place = (caller.file, branch.condition?);
         let difference = match branch.kind {
             BranchKind::For => self.model.values.length(place),
             _ => self.model.difference(place),
@@ -275,8 +292,9 @@ impl<'m, 'c> Replicas<'m, 'c> {
             BranchKind::For => own.cause != Cause::Files,
             _ => self.model.sureness(place, own.cause) == Confidence::Certain,
         };
-        difference.is_some_and(|own| is_sure(own) && self.model.among_ranks(own))
-            && !out_of_step::parts(self.model, caller, id)
+        difference.filter(|&own| {
+            is_sure(own) && self.model.among_ranks(own) && !out_of_step::parts(self.model, caller, id)
+        })
     }
 
     fn of_block(&mut self, caller: Caller, block: BlockId, scopes: &FxHashMap<Caller, Changes>) -> Changes {

@@ -1,5 +1,5 @@
 //! Code that no rank comes to when there are several: that of a single rank, as `if hvd.size() == 1:` says, that of a
-//! run without Horovod, and that of a rank whose number is another one. Nothing can go wrong between ranks there.
+//! run without Horovod, that of a rank whose number is another one, and that behind a condition whose numbers never come. Nothing can go wrong between ranks there.
 
 use rustc_hash::FxHashSet;
 
@@ -103,7 +103,7 @@ impl Model<'_> {
         let branch = self.facts.module(caller.file).scope(caller.scope).flow.blocks[block.index()].branch;
         let told = branch.and_then(|branch| Some((branch.condition?, outcome(branch.kind, arm)?)));
         let Some((condition, holds)) = told else { return false };
-        if self.alone.is_arm(caller, block, arm) {
+        if self.alone.is_arm(caller, block, arm) || self.numbers.is_closed(caller, block, arm) {
             return true;
         }
         let condition = (caller.file, condition);

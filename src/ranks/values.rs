@@ -19,6 +19,7 @@ use flood::Flood;
 use super::blocks::Blocks;
 use super::environment;
 use super::file_questions;
+use super::overrides::Overrides;
 use super::seeds::Seeds;
 use crate::api::{Effect, EffectSet, Kind};
 use crate::program::{Facts, ObjectId, Place, Program};
@@ -87,7 +88,13 @@ const RANK: [Effect; 2] = [Effect::ReadsRank, Effect::ReadsLocalRank];
 impl Values {
     /// Follows the differences through some files.
     #[must_use]
-    pub fn new(facts: &Facts<'_>, blocks: &Blocks, files: &[FileId], programs: &[&Program]) -> (Self, Seeds) {
+    pub fn new(
+        facts: &Facts<'_>,
+        blocks: &Blocks,
+        overrides: &Overrides,
+        files: &[FileId],
+        programs: &[&Program],
+    ) -> (Self, Seeds) {
         let places = places_of(facts, files);
         let with = |effects: &[Effect]| -> Vec<Place> {
             places.iter().copied().filter(|&place| facts.gives(place, effects)).collect()
@@ -98,7 +105,7 @@ impl Values {
             .filter(|made| made.kind == Kind::Variable && !made.derived && files.contains(&made.file))
             .map(|made| made.object)
             .collect();
-        let mut flood = Flood::new(facts, blocks, Self { variables, ..Self::default() });
+        let mut flood = Flood::new(facts, blocks, overrides, Self { variables, ..Self::default() });
         let told: EffectSet = RANK.into_iter().collect();
         let by_launcher = |&place: &Place| environment::number(facts, place).intersects(told);
         let numbers = with(&RANK).into_iter().chain(places.iter().copied().filter(by_launcher));
@@ -122,8 +129,15 @@ impl Values {
     }
 
     /// Follows what was found to differ beside: what is read of variables.
-    pub(super) fn extend(&mut self, facts: &Facts<'_>, blocks: &Blocks, files: &[FileId], news: Vec<Read>) {
-        let mut flood = Flood::new(facts, blocks, std::mem::take(self));
+    pub(super) fn extend(
+        &mut self,
+        facts: &Facts<'_>,
+        blocks: &Blocks,
+        overrides: &Overrides,
+        files: &[FileId],
+        news: Vec<Read>,
+    ) {
+        let mut flood = Flood::new(facts, blocks, overrides, std::mem::take(self));
         let mut found = Vec::new();
         for (target, own) in news {
             match target {

@@ -3,6 +3,7 @@
 mod destination;
 mod inputs;
 mod modes;
+mod untold;
 
 use destination::Destination;
 pub(super) use inputs::Inputs;
@@ -112,8 +113,13 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Input
         };
         return Some(if paths.iter().any(is_of_host) { Fate::OncePerHost } else { Fate::Safe });
     }
-    if paths.iter().any(|&path| is_path_of_one(model, caller, path)) {
+    // `os.devnull` is written by all.
+    let is_nowhere = |&path: &Place| model.facts.gives(path, &[Effect::Idempotent]);
+    if paths.iter().any(|&path| is_path_of_one(model, caller, path)) || paths.iter().any(is_nowhere) {
         return Some(Fate::Safe);
+    }
+    if untold::may_be_of_one(model, caller, call.block) {
+        return Some(Fate::Some);
     }
     Some(if guard.is_one_of_host() {
         Fate::OncePerHost
@@ -183,10 +189,11 @@ fn finding(
         Writers::Any => "any of the ranks may write the same file, several of them at once",
         Writers::Racing => "the ranks find out at once what is to be done here, and all but the first fail",
     };
-    // What only exports or predicts with a trained model is seldom run by several ranks.
+    // What only exports or predicts with a trained model is seldom run by several ranks, and so are notebooks.
     let is_parallel = |program: &&Program| {
         program.reached.contains(&caller)
             && !model.is_launched(program)
+            && !model.facts.is_notebook(program.entry)
             && (program.pattern != Pattern::None || model.communicates(program))
             && alongside.is_in_training(program, caller, id)
     };

@@ -303,8 +303,9 @@ impl Text<'_> {
         while self.module.statement(id).parent != own.parent {
             id = self.module.statement(id).parent?;
         }
-        let between = TextRange::new(self.module.statement(id).range.end(), own.range.start());
-        self.is_trivia(between).then_some(id)
+        // What stands under the `else` of a `try` is numbered before the handlers in front of it.
+        let end = self.module.statement(id).range.end();
+        (end <= own.range.start() && self.is_trivia(TextRange::new(end, own.range.start()))).then_some(id)
     }
 
     /// The statement behind this one in its suite.

@@ -119,14 +119,22 @@ impl Flow {
     /// Whether control may go from the end of a block to another, or to its beginning again.
     #[must_use]
     pub fn leads(&self, from: BlockId, to: BlockId) -> bool {
+        self.blocks[from.index()].successors.iter().any(|&next| self.behind(next).contains(&to))
+    }
+
+    /// A block, and all that control may go to from it.
+    #[must_use]
+    pub fn behind(&self, block: BlockId) -> Vec<BlockId> {
         let mut seen = vec![false; self.blocks.len()];
-        let mut work = self.blocks[from.index()].successors.clone();
+        let mut found = Vec::new();
+        let mut work = vec![block];
         while let Some(block) = work.pop() {
             if !std::mem::replace(&mut seen[block.index()], true) {
+                found.push(block);
                 work.extend(&self.blocks[block.index()].successors);
             }
         }
-        seen[to.index()]
+        found
     }
 
     /// Which blocks each block comes behind on all ways from the entry.

@@ -64,6 +64,8 @@ pub struct Module {
     pub managers: Vec<(ValueId, StatementId)>,
     /// The clauses behind the first of `if` statements, those of one statement in order.
     pub clauses: Vec<Clause>,
+    /// The numbers of the literals that are no integers, by their values.
+    pub floats: Vec<(ValueId, f64)>,
     /// The conditions of `assert` statements.
     pub asserts: Vec<(ValueId, StatementId)>,
     /// What f-strings write with a format of their own: `f"{x:.2f}"`.
@@ -92,6 +94,13 @@ impl Module {
     #[must_use]
     pub fn value(&self, id: ValueId) -> &Evaluation {
         &self.values[id.index()]
+    }
+
+    /// The number that a literal is, if it is no integer.
+    #[must_use]
+    pub fn float(&self, id: ValueId) -> Option<f64> {
+        let index = self.floats.binary_search_by_key(&id, |&(own, _)| own).ok()?;
+        Some(self.floats[index].1)
     }
 
     /// The statement `id`.

@@ -6,7 +6,7 @@ use super::super::object::{Object, ObjectId};
 use super::super::programs::{Pattern, Program};
 use super::Facts;
 use crate::api::Symbol;
-use crate::project::{FileId, Target};
+use crate::project::{FileId, FileKind, Target};
 use crate::semantic::{Import, ImportId, Imported};
 
 /// Where the imports of each file lead.
@@ -91,6 +91,12 @@ impl<'a> Facts<'a> {
     #[must_use]
     pub fn importers(&self, file: FileId) -> &[FileId] {
         &self.files.importers[file.index()]
+    }
+
+    /// Whether a file is a notebook, which one process runs.
+    #[must_use]
+    pub fn is_notebook(&self, file: FileId) -> bool {
+        self.modules.kinds[file.index()] == FileKind::Notebook
     }
 
     /// The files of the programs that train.

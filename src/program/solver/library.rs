@@ -23,14 +23,7 @@ impl Solver<'_> {
         if symbol.has(Effect::Compiles)
             && let Some(receiver) = receiver
         {
-            // The model keeps what it is compiled with.
-            for parameter in symbol.parameters() {
-                if let Some(value) = argument(self, symbol, &arguments, parameter.name()) {
-                    let name = self.names.id(parameter.name());
-                    let field = self.field(receiver, Field::Attribute(name));
-                    self.flow(value, field);
-                }
-            }
+            self.keep_arguments(receiver, symbol, &arguments);
         }
         if symbol.has(Effect::SetsDefaults) {
             let component = self.modules.components.of(self.site_caller(site).file);
@@ -94,6 +87,32 @@ impl Solver<'_> {
                 if let Some(result) = self.result(site) {
                     self.add_new(result, Object::Identity);
                 }
+            }
+        }
+    }
+
+    /// A model keeps what it is compiled with, also what stands in `*args` and `**kwargs`.
+    fn keep_arguments(&mut self, model: ObjectId, symbol: &Symbol, arguments: &Arguments) {
+        for (position, parameter) in (0..).zip(symbol.parameters()) {
+            let name = self.names.id(parameter.name());
+            if let Some(value) = argument(self, symbol, arguments, parameter.name()) {
+                let field = self.field(model, Field::Attribute(name));
+                self.flow(value, field);
+                continue;
+            }
+            if arguments.merge.is_empty() && arguments.spread.is_empty() {
+                continue;
+            }
+            let field = self.field(model, Field::Attribute(name));
+            let keyword = self.objects.id(Object::Literal(Literal::Str(name)));
+            for &merge in &arguments.merge {
+                self.on(merge, Use::ElementInto(keyword, field));
+            }
+            if let [spread] = arguments.spread[..]
+                && arguments.positional.is_empty()
+            {
+                let index = self.objects.id(Object::Literal(Literal::Int(position)));
+                self.on(spread, Use::ElementInto(index, field));
             }
         }
     }

@@ -65,6 +65,9 @@ impl Walk<'_, '_> {
     }
 
     fn block_communicates(&mut self, block: BlockId) -> bool {
+        if self.model.unreached.is_block(self.caller, block) {
+            return false;
+        }
         let start = self.comms.end(Ending::Returns);
         let calls = self.model.blocks.of(self.caller, block).calls.iter().rev();
         let calls: Vec<CallId> = calls.copied().collect();

@@ -7,8 +7,11 @@ use crate::semantic::{CallKind, Passing};
 pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
     let symbol = site.horovods()?;
     let parameters = symbol.parameters();
-    // A row without parameters may be one whose parameters are unknown.
-    if parameters.is_empty() || site.call.kind != CallKind::Expression {
+    // A row without parameters may be one whose parameters are unknown, and a fork of Horovod may have others.
+    if parameters.is_empty()
+        || site.facts.modules.imports.holds_library(symbol.package())
+        || site.call.kind != CallKind::Expression
+    {
         return None;
     }
     let names = &site.facts.module(site.file).names;

@@ -10,7 +10,7 @@ use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Location;
 use crate::program::{Caller, Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, CallKind, Passing, Store, StoreKey, Value, ValueId};
+use crate::semantic::{Call, CallId, CallKind, Passing, Store, StoreKey, Value, ValueId};
 
 /// How many functions and joins a rank's number is followed back through.
 const DEPTH: usize = 4;
@@ -239,6 +239,10 @@ impl Replicas<'_, '_> {
         let is_variable = |own: &ObjectId| facts.kind(*own) == Some(Kind::Variable);
         if facts.solution.values(file, receiver).iter().any(is_variable) && !changed.is_empty() {
             let replaces = symbol.parameter("value").is_some() && changed.len() == 1;
+            let adds = symbol.has(Effect::Adds) || symbol.has(Effect::Subtracts);
+            if adds && call.arguments.first().is_some_and(|own| self.adds_nothing(file, call, own.value)) {
+                return None;
+            }
             if replaces
                 && call.arguments.first().is_some_and(|own| self.is_value_of((file, own.value), receiver))
             {
@@ -247,6 +251,13 @@ impl Replicas<'_, '_> {
             return Some(self.assigned(&changed, worst, at, replaces));
         }
         None
+    }
+
+    /// Whether a number is zero on all ranks that come to a call: rank 0 that adds its own number.
+    fn adds_nothing(&self, file: FileId, call: &Call, value: ValueId) -> bool {
+        let model = self.model;
+        let caller = Caller { file, scope: call.scope };
+        model.numbers.is_zero(model.facts, &model.blocks, caller, call.block, (file, value))
     }
 
     /// Whether a value is what a variable holds, as it is: `v.assign(float(v.numpy()))` changes nothing.

@@ -1,38 +1,55 @@
-//! What some ranks change by data of their own in each turn of a loop: a broadcast in the first turn does not make up
-//! for it.
+//! What some ranks change in each turn of a loop and others do not: a broadcast in the first turn does not make up for
+//! it, and a later turn that all make does not make it the same.
 
 use std::collections::BTreeMap;
 
 use super::super::change::{Change, Changes, Culprit};
 use super::super::values::Cause;
 use super::Replicas;
-use crate::program::Caller;
-use crate::semantic::BlockId;
+use crate::api::Kind;
+use crate::program::{Caller, ObjectId};
+use crate::semantic::{BlockId, BranchKind};
 
 impl Replicas<'_, '_> {
-    /// What is trained and changed under one arm of a branch in a loop and not under the other, as the rank's own data
-    /// decide; `own` has what the blocks do.
+    /// What is changed under one arm of a branch in a loop and not under the other, as the rank's number alone decides:
+    /// variables; where the rank's own data do, what is trained. `own` has what the blocks do.
     pub(super) fn parted_each_turn(&self, caller: Caller, id: BlockId, own: &[Changes]) -> Changes {
         let model = self.model;
         let block = &model.facts.module(caller.file).scope(caller.scope).flow.blocks[id.index()];
-        let Some(branch) = block.branch else { return Changes::new() };
-        let difference = branch.condition.and_then(|condition| model.difference((caller.file, condition)));
-        let is_by_data = difference.is_some_and(|own| own.cause == Cause::Data);
-        if !is_by_data || !self.may_part(caller, id, &branch) {
+        let Some((branch, condition)) = block.branch.and_then(|branch| Some((branch, branch.condition?)))
+        else {
+            return Changes::new();
+        };
+        let place = (caller.file, condition);
+        let is_turns = branch.kind == BranchKind::For;
+        let is_by_data = model.difference(place).is_some_and(|own| own.cause == Cause::Data);
+        let Some(parts_by) = self.parts_by(caller, id, &branch) else { return Changes::new() };
+        let is_by_rank = parts_by.cause == Cause::Rank && (is_turns || model.is_on_rank(place));
+        if !is_by_data && !is_by_rank {
             return Changes::new();
         }
+        // A model is trained by steps, in which all ranks take part; that some make none is another check's finding.
+        let is_meant = |own: ObjectId| {
+            if is_by_data {
+                self.trained.contains(&own)
+            } else {
+                model.facts.kind(own) == Some(Kind::Variable)
+            }
+        };
         let mut touched: BTreeMap<usize, (u64, Culprit)> = BTreeMap::new();
         for (block, arms) in model.blocks.sides(caller, id) {
             for (&object, change) in &own[block.index()] {
                 if let Some(culprit) = change.touched()
-                    && self.trained.contains(&self.objects[object])
+                    && is_meant(self.objects[object])
+                    && !(is_turns && change.assigns())
                 {
                     let known = touched.entry(object).or_insert((0, culprit));
                     *known = (known.0 | arms, known.1.min(culprit));
                 }
             }
         }
+        let change = if is_by_data { Change::parting } else { Change::differing };
         let by_one_arm = touched.into_iter().filter(|(_, (arms, _))| arms.is_power_of_two());
-        by_one_arm.map(|(object, (_, culprit))| (object, Change::parting(culprit))).collect()
+        by_one_arm.map(|(object, (_, culprit))| (object, change(culprit))).collect()
     }
 }

@@ -2,21 +2,25 @@
 
 use std::collections::VecDeque;
 
+use rustc_hash::FxHashSet;
+
 use super::super::blocks::Blocks;
 use super::super::lengths;
+use super::super::overrides::Overrides;
 use super::{Cause, Difference, Values, is_distributed};
 use crate::api::{Effect, Kind};
 use crate::program::{Caller, Facts, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{
     BlockId, BranchKind, BuiltinType, CallId, Element, Method, Operator, StatementKind, StoreKey, Value,
-    ValueId,
+    ValueId, Variable,
 };
 
 /// Follows differences from one value to the next.
 pub(super) struct Flood<'f, 'a> {
     facts: &'f Facts<'a>,
     blocks: &'f Blocks,
+    overrides: &'f Overrides,
     pub(super) values: Values,
     /// What a library makes of the rank's number: differs, but nobody knows how.
     weaker: Vec<(Place, Difference)>,
@@ -25,8 +29,13 @@ pub(super) struct Flood<'f, 'a> {
 }
 
 impl<'f, 'a> Flood<'f, 'a> {
-    pub(super) fn new(facts: &'f Facts<'a>, blocks: &'f Blocks, values: Values) -> Self {
-        Self { facts, blocks, values, weaker: Vec::new(), unpacked: Vec::new() }
+    pub(super) fn new(
+        facts: &'f Facts<'a>,
+        blocks: &'f Blocks,
+        overrides: &'f Overrides,
+        values: Values,
+    ) -> Self {
+        Self { facts, blocks, overrides, values, weaker: Vec::new(), unpacked: Vec::new() }
     }
 
     /// Follows what differs by itself.
@@ -79,7 +88,7 @@ impl<'f, 'a> Flood<'f, 'a> {
             let next: Vec<Place> = self.facts.influence().dependents(place).collect();
             for next in next {
                 let is_read = is_variable && !self.values.may_be_variable(self.facts, next);
-                if is_read || self.is_guessed(place, next) {
+                if is_read || self.is_guessed(place, next) || self.is_of_replaced(place, next) {
                     continue;
                 }
                 if !self.unpacks_differing(next) {
@@ -176,12 +185,45 @@ impl<'f, 'a> Flood<'f, 'a> {
         from != file && self.facts.solution.values(file, base).iter().all(|&own| own == ObjectId::UNKNOWN)
     }
 
+    /// Whether a value is what a method returns that several ranks don't call there: a class for Horovod has its own.
+    fn is_of_replaced(&self, (file, value): Place, (of, next): Place) -> bool {
+        let Value::Call(call) = self.facts.module(of).value(next).value else { return false };
+        let mut returning = self.facts.called_functions(of, call).filter(|own| {
+            own.file == file && self.facts.module(file).function(own.function).returns.contains(&value)
+        });
+        returning.next().is_some_and(|own| self.overrides.is_replaced(of, call, own))
+            && returning.next().is_none()
+    }
+
+    /// Whether a value is what a variable holds behind branches of which one bound it to another value. One value may
+    /// stand for many: `None` is what all kinds of variables are bound to.
+    fn merges(&self, (of, value): Place, (file, part): Place, variable: Variable) -> bool {
+        match self.facts.module(of).value(value).value {
+            Value::Cell(own) => of != file || own == variable,
+            Value::Phi(_) => {
+                let own = self.facts.module(of).value(value);
+                let names = self.blocks.names_of((of, value));
+                let is_shared = matches!(self.facts.module(file).value(part).value, Value::Constant(_));
+                own.range.is_empty() && if names.is_empty() { !is_shared } else { names.contains(&variable) }
+            }
+            _ => false,
+        }
+    }
+
     /// Whether a value is what a library returns, as opposed to Python's own functions and the project's.
     fn is_of_library(&self, (file, value): Place) -> bool {
         let Value::Call(call) = self.facts.module(file).value(value).value else { return false };
         self.facts.callees(file, call).iter().any(|edge| {
             matches!(self.facts.solution.object(edge.callee), Object::External(_) | Object::Unknown)
         })
+    }
+
+    /// Whether ranks that went different ways from a branch come to the same code of its scope again.
+    fn meet(&self, caller: Caller, branch: BlockId) -> bool {
+        let flow = &self.facts.module(caller.file).scope(caller.scope).flow;
+        let mut seen: FxHashSet<BlockId> = FxHashSet::default();
+        let arms = flow.blocks[branch.index()].successors.iter();
+        arms.flat_map(|&arm| flow.behind(arm)).any(|block| !seen.insert(block))
     }
 
     /// The values that depend on how a branch goes, though they are not computed from its condition.
@@ -195,22 +237,24 @@ impl<'f, 'a> Flood<'f, 'a> {
         if own.is_some_and(|own| own.kind == BranchKind::For) {
             return found;
         }
-        let mut merged = |value: ValueId, is_wanted: &dyn Fn(&Value) -> bool| {
-            let dependents = facts.influence().dependents((file, value));
-            found.extend(dependents.filter(|&(of, value)| is_wanted(&facts.module(of).value(value).value)));
-        };
+        let meets = self.meet(caller, branch);
         let mut returns = false;
         for block in self.blocks.region(caller, branch) {
             let contents = self.blocks.of(caller, block);
-            for &index in &contents.definitions {
-                let value = module.definitions[index as usize].value;
-                merged(value, &|value| matches!(value, Value::Phi(_) | Value::Cell(_)));
+            for &index in contents.definitions.iter().filter(|_| meets) {
+                let own = &module.definitions[index as usize];
+                let dependents = facts.influence().dependents((file, own.value));
+                found.extend(dependents.filter(|&place| self.merges(place, (file, own.value), own.variable)));
             }
             for &index in &contents.stores {
                 let store = &module.stores[index as usize];
-                if matches!(store.key, StoreKey::Attribute(_)) {
-                    merged(store.value, &|value| matches!(value, Value::Attribute { .. }));
-                }
+                let StoreKey::Attribute(stored) = store.key else { continue };
+                let dependents = facts.influence().dependents((file, store.value));
+                found.extend(dependents.filter(|&(of, value)| {
+                    // One value may stand for many: `None` is stored in all kinds of attributes.
+                    matches!(facts.module(of).value(value).value, Value::Attribute { name, .. }
+                        if facts.module(of).names.text(name) == module.names.text(stored))
+                }));
             }
             returns |= contents
                 .leaves
@@ -240,8 +284,10 @@ impl<'f, 'a> Flood<'f, 'a> {
             && own.len() > 1
             && !self.are_one(file, own)
         {
-            let calls =
-                facts.incoming(function).iter().filter_map(|edge| Some((edge.caller.file, edge.call?)));
+            let calls = facts.incoming(function).iter().filter_map(|edge| {
+                let (file, call) = (edge.caller.file, edge.call?);
+                (!self.overrides.is_replaced(file, call, function)).then_some((file, call))
+            });
             found.extend(calls.map(|(file, call)| (file, facts.module(file).call(call).result)));
         }
         found

@@ -8,12 +8,12 @@ use crate::semantic::{CallId, Passing};
 pub(super) enum Destination {
     /// To this path.
     Path(Place),
-    /// It returns the text instead: `table.to_csv()`.
+    /// It returns the text instead, `table.to_csv()`, or is not told to write.
     Nowhere,
 }
 
 /// The parameters that say where, of functions that are given what they write as well.
-const PARAMETERS: [&str; 14] = [
+const PARAMETERS: [&str; 15] = [
     "dst",
     "target",
     "filename",
@@ -26,6 +26,7 @@ const PARAMETERS: [&str; 14] = [
     "excel_writer",
     "filepath",
     "export_dir",
+    "checkpoint_dir",
     "uri",
     "path",
 ];

@@ -128,9 +128,15 @@ impl Lowering<'_> {
                 Some(int) => self.constant(Constant::Int(int), range),
                 None => self.push(Value::Instance(BuiltinType::Int), range),
             },
-            Number::Float(_) => self.push(Value::Instance(BuiltinType::Float), range),
+            Number::Float(float) => self.float(*float, range),
             Number::Complex { .. } => self.push(Value::Instance(BuiltinType::Complex), range),
         }
+    }
+
+    fn float(&mut self, float: f64, range: TextRange) -> ValueId {
+        let value = self.push(Value::Instance(BuiltinType::Float), range);
+        self.module.floats.push((value, float));
+        value
     }
 
     pub(super) fn interpolations<'e>(
@@ -288,11 +294,15 @@ impl Lowering<'_> {
             return self.push(not, operation.range);
         };
         match (operation.op, &self.module.value(operand).value) {
+            (ast::UnaryOp::USub, Value::Instance(BuiltinType::Float)) => match self.module.float(operand) {
+                Some(float) => self.float(-float, operation.range),
+                None => operand,
+            },
             (ast::UnaryOp::USub, Value::Constant(Constant::Int(int))) => {
                 let negated = int.wrapping_neg();
                 self.constant(Constant::Int(negated), operation.range)
             }
-            (_, Value::Constant(Constant::Int(_)) | Value::Instance(_)) => operand,
+            (ast::UnaryOp::UAdd, Value::Constant(Constant::Int(_))) | (_, Value::Instance(_)) => operand,
             _ => {
                 let operator = Operator::Unary(method);
                 self.push(Value::Operator { operator, left: operand, right: operand }, operation.range)

@@ -135,6 +135,7 @@ impl<'a> Lowering<'a> {
                 clauses: Vec::new(),
                 asserts: Vec::new(),
                 formatted: Vec::new(),
+                floats: Vec::new(),
                 side_effects: Vec::new(),
                 all: None,
                 comments: Vec::new(),

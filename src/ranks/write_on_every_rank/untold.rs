@@ -1,0 +1,54 @@
+//! Code that may be of one rank, as far as can be seen: its condition is an attribute of something unknown, and the
+//! program stores what it knows of the rank under this name.
+
+use super::super::model::Model;
+use super::super::values::Cause;
+use crate::program::{Caller, Place};
+use crate::semantic::{BlockId, Operator, StoreKey, Value};
+
+/// How far conditions are looked for among callers.
+const DEPTH: u32 = 6;
+
+/// Whether control comes to a block only behind such a condition: `if Config.is_main:`, where `Config` finds its
+/// attributes in `__getattr__`.
+pub(super) fn may_be_of_one(model: &Model<'_>, caller: Caller, block: BlockId) -> bool {
+    within(model, caller, block, DEPTH)
+}
+
+fn within(model: &Model<'_>, caller: Caller, block: BlockId, depth: u32) -> bool {
+    let facts = model.facts;
+    let conditions = facts.conditions(caller, block);
+    let mut asked = conditions.iter().filter_map(|own| own.branch.condition);
+    if asked.any(|value| may_ask_for_rank(model, (caller.file, value))) {
+        return true;
+    }
+    let Some((function, depth)) = facts.function_of(caller).zip(depth.checked_sub(1)) else { return false };
+    let is_run = |edge: &_| model.programs.iter().any(|program| facts.is_run(program, edge));
+    let mut calls = facts.incoming(function).iter().filter(|edge| is_run(edge)).peekable();
+    calls.peek().is_some()
+        && calls.all(|edge| {
+            edge.call.is_some_and(|call| {
+                let block = facts.module(edge.caller.file).call(call).block;
+                edge.caller != caller && within(model, edge.caller, block, depth)
+            })
+        })
+}
+
+fn may_ask_for_rank(model: &Model<'_>, (file, value): Place) -> bool {
+    let facts = model.facts;
+    let module = facts.module(file);
+    match module.value(value).value {
+        Value::Operator { operator: Operator::Not, left, .. } => may_ask_for_rank(model, (file, left)),
+        Value::Attribute { name, .. } if facts.is_unknown(file, value) => {
+            let name = module.names.text(name);
+            model.files.iter().any(|&file| {
+                let module = facts.module(file);
+                module.stores.iter().any(|store| {
+                    matches!(store.key, StoreKey::Attribute(own) if module.names.text(own) == name)
+                        && model.difference((file, store.value)).is_some_and(|own| own.cause == Cause::Rank)
+                })
+            })
+        }
+        _ => false,
+    }
+}
