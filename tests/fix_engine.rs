@@ -313,7 +313,7 @@ fn a_unit_with_one_refused_fix_is_refused() {
 
 #[test]
 fn a_unit_is_refused_where_a_member_is_not_to_be_fixed() {
-    let files = [("a.py", "unit1 = 1\n"), ("b.py", "unit2 = 3\n")];
+    let files = [("a.py", "unit1 = 1\nimport b\n"), ("b.py", "unit2 = 3\n")];
     let only_one = Options { paths: &["a.py"], ..Options::default() };
     let Outcome { texts, refusals, .. } = mended(&files, &only_one);
     assert_eq!(texts, ["-", "-"]);
