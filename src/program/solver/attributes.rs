@@ -1,7 +1,6 @@
 //! Reading attributes: through instances, classes, modules and libraries.
 
 use super::super::hierarchy::Ancestor;
-use super::constraints::module_object;
 use super::{
     Arguments, Caller, ClassRef, ExternalId, Field, FileId, Literal, Name, NodeId, Object, ObjectId, Site,
     Solver, Target, Use, Value, ValueId, Via,
@@ -171,7 +170,7 @@ impl Solver<'_> {
     pub(super) fn submodule(&mut self, parent: Target, name: &str, node: NodeId) {
         match self.modules.imports.submodule(parent, name) {
             Target::External => {}
-            target => self.add_new(node, module_object(target)),
+            target => self.module_target(target, node),
         }
     }
 

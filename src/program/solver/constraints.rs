@@ -64,13 +64,13 @@ impl Solver<'_> {
     fn add_value(&mut self, file: FileId, module: &Module, id: ValueId) {
         let node = self.node(file, id);
         match &module.value(id).value {
-            Value::Unknown => self.settle(node, Object::Unknown),
+            Value::Unknown => self.unknown(node),
             Value::Unbound | Value::Call(_) | Value::Parameter(..) => {}
             Value::Constant(constant) => {
                 let literal = self.literal(file, *constant);
-                self.settle(node, Object::Literal(literal));
+                self.add_new(node, Object::Literal(literal));
             }
-            Value::Instance(builtin) => self.settle(node, Object::Type(*builtin)),
+            Value::Instance(builtin) => self.add_new(node, Object::Type(*builtin)),
             Value::Cell(variable) => {
                 for definition in module.shared_definitions(*variable) {
                     let from = self.node(file, definition.value);
@@ -88,9 +88,9 @@ impl Solver<'_> {
                 let meaning = self.modules.free(file, text, self.externals.library());
                 if meaning == Meaning::Builtin {
                     let name = self.names.id(text);
-                    self.settle(node, Object::Builtin(name));
+                    self.add_new(node, Object::Builtin(name));
                 } else {
-                    self.settle_name(meaning, node);
+                    self.meaning(meaning, node);
                 }
             }
             Value::Phi(operands) => {
@@ -101,14 +101,14 @@ impl Solver<'_> {
             }
             Value::Function(function) => {
                 let function = super::FunctionRef { file, function: *function };
-                self.settle(node, Object::Function(function));
+                self.add_new(node, Object::Function(function));
             }
             Value::Class(class) => {
-                self.settle(node, Object::Class(super::ClassRef { file, class: *class }));
+                self.add_new(node, Object::Class(super::ClassRef { file, class: *class }));
             }
             Value::Import(import) => {
                 let meaning = self.modules.imported(file, module.import(*import), self.externals.library());
-                self.settle_name(meaning, node);
+                self.meaning(meaning, node);
             }
             Value::Display(kind, elements) => self.add_display(file, node, *kind, elements),
             Value::Attribute { base, narrowed, .. } => {
@@ -141,7 +141,7 @@ impl Solver<'_> {
                 self.flow(from, node);
             }
             Value::Operator { operator: Operator::Not, .. } => {
-                self.settle(node, Object::Type(BuiltinType::Bool));
+                self.add_new(node, Object::Type(BuiltinType::Bool));
             }
             Value::Operator { left, right, .. } => {
                 self.use_of(file, *left, Use::OperatorLeft(file, id));
@@ -155,37 +155,33 @@ impl Solver<'_> {
         self.on(node, reaction);
     }
 
-    /// Puts what a name means into `node`, and nothing else will ever come there.
-    fn settle_name(&mut self, meaning: Meaning, node: NodeId) {
-        match self.meaning_object(&meaning) {
-            Some(object) => self.settle(node, object),
-            None => self.meaning(meaning, node),
-        }
-    }
-
     /// Puts what a name means into `node`.
     pub(super) fn meaning(&mut self, meaning: Meaning, node: NodeId) {
-        if let Meaning::Value(file, value) = meaning {
-            let from = self.node(file, value);
-            self.flow(from, node);
-        } else if let Some(object) = self.meaning_object(&meaning) {
-            self.add_new(node, object);
+        match meaning {
+            Meaning::Value(file, value) => {
+                let from = self.node(file, value);
+                self.flow(from, node);
+            }
+            Meaning::Module(target) => self.module_target(target, node),
+            Meaning::External(path) => {
+                let external = self.externals.id(&path);
+                self.add_new(node, Object::External(external));
+            }
+            Meaning::Builtin | Meaning::Unknown => self.unknown(node),
         }
     }
 
-    /// What a name means that is no module's value.
-    fn meaning_object(&mut self, meaning: &Meaning) -> Option<Object> {
-        match meaning {
-            Meaning::Value(..) => None,
-            Meaning::Module(target) => Some(module_object(*target)),
-            Meaning::External(path) => Some(Object::External(self.externals.id(path))),
-            Meaning::Builtin | Meaning::Unknown => Some(Object::Unknown),
+    pub(super) fn module_target(&mut self, target: Target, node: NodeId) {
+        match target {
+            Target::File(file) => self.add_new(node, Object::Module(file)),
+            Target::Namespace(folder) => self.add_new(node, Object::Namespace(folder)),
+            Target::External => self.unknown(node),
         }
     }
 
     fn add_display(&mut self, file: FileId, node: NodeId, kind: Container, elements: &[Element]) {
-        self.settle(node, Object::Container(kind, node));
         let container = self.objects.id(Object::Container(kind, node));
+        self.add(node, container);
         let told_apart = elements.len() <= ELEMENTS;
         for element in elements {
             match *element {
@@ -365,14 +361,5 @@ impl Solver<'_> {
             Value::Constant(constant) => Some(self.literal(file, constant)),
             _ => None,
         }
-    }
-}
-
-/// The object that a module is.
-pub(super) fn module_object(target: Target) -> Object {
-    match target {
-        Target::File(file) => Object::Module(file),
-        Target::Namespace(folder) => Object::Namespace(folder),
-        Target::External => Object::Unknown,
     }
 }

@@ -209,8 +209,6 @@ pub(super) struct Node {
     /// How many of the objects have been passed on.
     pub(super) done: u8,
     pub(super) queued: bool,
-    /// It will never be anything else: what is registered here happens at once.
-    pub(super) settled: bool,
 }
 
 /// What happens at a node: the link of what was registered last, as a place in [`Uses`].

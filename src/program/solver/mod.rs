@@ -25,6 +25,8 @@ pub use solution::{CallEdge, Solution};
 
 use graph::{Arguments, Field, Node, Site, SiteId, Use, Uses};
 
+use std::collections::VecDeque;
+
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::hierarchy::{Hierarchy, Resolver};
@@ -116,8 +118,9 @@ struct Solver<'a> {
     uses: Uses,
     capacity: usize,
     view: View,
-    /// Nodes with objects that have not been passed on. The last one is next: what is near it is in the caches.
-    queue: Vec<NodeId>,
+    /// Nodes with objects that have not been passed on, the longest waiting first: what comes from near comes first, and
+    /// is what remains where a node becomes full.
+    queue: VecDeque<NodeId>,
     fields: FxHashMap<(ObjectId, Field), NodeId>,
     /// The parts of each container, for what reads them all.
     parts: FxHashMap<ObjectId, Vec<(Literal, NodeId)>>,
@@ -169,7 +172,7 @@ impl<'a> Solver<'a> {
             uses: Uses::with_capacity(count * 3),
             capacity: modules.capacity,
             view,
-            queue: Vec::new(),
+            queue: VecDeque::new(),
             fields: FxHashMap::with_capacity_and_hasher(count / 4, FxBuildHasher),
             parts: FxHashMap::default(),
             slices: FxHashMap::default(),
@@ -232,13 +235,12 @@ impl<'a> Solver<'a> {
         }
         let node = self.fresh();
         self.singletons.insert(object, node);
-        self.settle(node, self.objects.get(object));
+        self.add(node, object);
         node
     }
 
     fn add(&mut self, node: NodeId, object: ObjectId) {
         let entry = &mut self.nodes[node.index()];
-        debug_assert!(!entry.settled, "what can't change doesn't");
         let room = self.capacity.saturating_sub(entry.objects.len());
         if room == 0 || entry.objects.contains(&object) {
             return;
@@ -250,25 +252,13 @@ impl<'a> Solver<'a> {
         }
         if !entry.queued && !entry.uses.is_empty() {
             entry.queued = true;
-            self.queue.push(node);
+            self.queue.push_back(node);
         }
     }
 
     fn add_new(&mut self, node: NodeId, object: Object) {
         let object = self.objects.id(object);
         self.add(node, object);
-    }
-
-    /// Makes `node` this object for good: nothing will ever flow there. Most values are such: constants, functions,
-    /// displays.
-    fn settle(&mut self, node: NodeId, object: Object) {
-        self.add_new(node, object);
-        let entry = &mut self.nodes[node.index()];
-        // What has been registered already waits for the object.
-        if entry.uses.is_empty() {
-            entry.settled = true;
-            entry.done = 1;
-        }
     }
 
     fn unknown(&mut self, node: NodeId) {
@@ -295,10 +285,7 @@ impl<'a> Solver<'a> {
 
     /// Registers what happens to the objects that `node` may be.
     fn on(&mut self, node: NodeId, reaction: Use) {
-        let entry = &mut self.nodes[node.index()];
-        if !entry.settled {
-            self.uses.push(&mut entry.uses, reaction);
-        }
+        self.uses.push(&mut self.nodes[node.index()].uses, reaction);
         for index in 0..self.nodes[node.index()].done.into() {
             let object = self.nodes[node.index()].objects[index];
             self.react(reaction, object);
@@ -310,12 +297,12 @@ impl<'a> Solver<'a> {
         let entry = &mut self.nodes[node.index()];
         if !entry.queued && usize::from(entry.done) < entry.objects.len() {
             entry.queued = true;
-            self.queue.push(node);
+            self.queue.push_back(node);
         }
     }
 
     fn run(&mut self) {
-        while let Some(node) = self.queue.pop() {
+        while let Some(node) = self.queue.pop_front() {
             self.nodes[node.index()].queued = false;
             while let entry = &mut self.nodes[node.index()]
                 && let Some(&object) = entry.objects.get(usize::from(entry.done))
