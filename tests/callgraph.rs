@@ -93,7 +93,7 @@ fn graphs_are_exactly_what_runs_call() {
     assert!(differences.is_empty(), "\n{differences}");
 }
 
-/// The macro-benchmark of Salis et al., "PyCG" (2021): whole projects with call graphs that people wrote by hand. The
+/// The macro-benchmark of Salis et al., "`PyCG`" (2021): whole projects with call graphs that people wrote by hand. The
 /// folder in `CALLGRAPH_PROJECTS` has one for each project, with its `callgraph.json`. Only edges within a project
 /// count. `macro_errata.json` lists calls that stand in the sources and that the written graphs lack, with the reason.
 #[test]

@@ -199,3 +199,32 @@ net.evaluate(tf.ones([8, 4]), tf.ones([8, 1]))
 ",
     );
 }
+
+#[test]
+fn a_program_runs_no_code_of_files_that_it_does_not_import() {
+    let train = "\
+import tensorflow as tf
+import study
+
+def train(rate):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile(tf.keras.optimizers.SGD(rate), \"mse\")
+    model.fit(tf.data.Dataset.range(10))
+
+study.optimize(train)
+";
+    let files_of_loops = |study: &str| -> Vec<Vec<String>> {
+        let project = folder(&[("study.py", study), ("one.py", train), ("two.py", train)]);
+        let report = run(project.path(), &["loops", "--output", "json"]).json();
+        let path = |own: &serde_json::Value| own["path"].as_str().unwrap().to_owned();
+        let loops =
+            |program: &serde_json::Value| program["loops"].as_array().unwrap().iter().map(path).collect();
+        report["programs"].as_array().unwrap().iter().map(loops).collect()
+    };
+    // The helper calls what each of them gives it.
+    let study = "def optimize(train):\n    for rate in (0.1, 0.2):\n        train(rate)\n";
+    assert_eq!(files_of_loops(study), [["one.py"], ["two.py"]]);
+    // Nobody knows what is imported by strings.
+    let study = format!("from importlib import import_module\n{study}");
+    assert_eq!(files_of_loops(&study).concat(), ["one.py", "two.py", "two.py", "one.py"]);
+}

@@ -40,8 +40,10 @@ pub(super) fn stepping<'c>(job: &Job<'c>) -> Vec<Optimizer<'c>> {
             && (everything || wanted.contains(&made.object))
     });
     made.filter_map(|made| {
-        let mut classes = facts.called_symbols(made.file, made.call);
-        let class = classes.find(|symbol| scaled(symbol).next().is_some())?;
+        // Of several classes that one call may make all are scaled alike; the first by name is told.
+        let classes = facts.called_symbols(made.file, made.call);
+        let class =
+            classes.filter(|symbol| scaled(symbol).next().is_some()).min_by_key(|symbol| symbol.name())?;
         Some(Optimizer { made, class })
     })
     .collect()

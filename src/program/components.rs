@@ -15,6 +15,12 @@ use crate::semantic::{Imported, Module};
 /// The function and the built-in that import a module by a string.
 const BY_NAME: [&str; 2] = ["import_module", "__import__"];
 
+/// Whether a module may import others by strings, as far as its names tell.
+#[must_use]
+pub(super) fn imports_by_name(module: &Module) -> bool {
+    BY_NAME.iter().any(|name| module.names.get(name).is_some())
+}
+
 /// The component of each file: the first of its files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Components {
@@ -151,7 +157,7 @@ impl<'a> Linking<'a> {
     /// Links the components that import modules by strings to all modules that a string of theirs names.
     fn by_strings(&mut self) -> bool {
         let sites: Vec<FileId> =
-            self.files().filter(|&file| BY_NAME.iter().any(|name| self.mentions(file, name))).collect();
+            self.files().filter(|&file| imports_by_name(&self.modules[file.index()])).collect();
         if sites.is_empty() {
             return false;
         }

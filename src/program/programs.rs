@@ -6,6 +6,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::components::imports_by_name;
 use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::object::Object;
@@ -281,6 +282,9 @@ fn reach(
         work.extend(facts.import_time_scopes(file));
         files.extend(facts.imported_files(file).iter().copied().filter(|&file| known.insert(file)));
     }
+    // What programs share calls what any of them gives it; code of files that are never imported does not run.
+    let is_open = known.iter().any(|&file| imports_by_name(facts.module(file)));
+    let is_loaded = |function: FunctionRef| is_open || known.contains(&function.file);
     let mut reached = FxHashSet::default();
     while let Some(caller) = work.pop() {
         if !reached.insert(caller) {
@@ -294,12 +298,12 @@ fn reach(
                 })
         };
         for (edge, function) in facts.reached_functions(caller) {
-            if wanted(&edge) && runs(edge.call) {
+            if wanted(&edge) && runs(edge.call) && is_loaded(function) {
                 work.push(facts.code_of(function));
             }
         }
         for &(call, function) in handed.get(&caller).into_iter().flatten() {
-            if runs(Some(call)) {
+            if runs(Some(call)) && is_loaded(function) {
                 work.push(facts.code_of(function));
             }
         }
