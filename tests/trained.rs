@@ -228,3 +228,27 @@ study.optimize(train)
     let study = format!("from importlib import import_module\n{study}");
     assert_eq!(files_of_loops(&study).concat(), ["one.py", "two.py", "two.py", "one.py"]);
 }
+
+#[test]
+fn what_another_program_makes_is_not_trained() {
+    let common = format!(
+        "import tensorflow as tf\n{}",
+        STEP.replace("def step(x, y)", "def step(net, optimizer, x, y)")
+    );
+    let train = "\
+import tensorflow as tf
+from common import step
+net = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.1)
+for _ in range(10):
+    step(net, optimizer, tf.ones([8, 4]), tf.ones([8, 1]))
+";
+    let project = folder(&[("common.py", &*common), ("one.py", train), ("two.py", train)]);
+    let report = run(project.path(), &["loops", "--output", "json"]).json();
+    for (program, entry) in report["programs"].as_array().unwrap().iter().zip(["one.py", "two.py"]) {
+        for kind in ["models", "optimizers"] {
+            let made: Vec<_> = program[kind].as_array().unwrap().iter().map(|own| &own["path"]).collect();
+            assert_eq!(made, [entry], "{kind}");
+        }
+    }
+}

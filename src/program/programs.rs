@@ -16,7 +16,7 @@ use crate::project::FileId;
 use crate::semantic::{CallId, ScopeId};
 
 use super::loops::{Gradients, LoopKind, TrainingLoop, find_loops};
-use super::time::forget_later_objects;
+use super::time::forget_missing_objects;
 
 /// How a program trains: a flat lattice with `None` below and `Several` above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -250,7 +250,7 @@ fn program(
     let mut program =
         Program { entry, reached, loops: own, steps_of_fit, other_gradients, pattern, already_distributed };
     let handed = handed.values().flatten().map(|&(_, function)| function).collect();
-    forget_later_objects(facts, &mut program, &handed);
+    forget_missing_objects(facts, &mut program, &handed);
     program
 }
 

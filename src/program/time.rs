@@ -1,6 +1,6 @@
-//! What a loop can train: an object that the program makes after the loop's last run is none of it.
+//! What a loop can train: an object that the program never makes, or only after the loop's last run, is none of it.
 //!
-//! Value flow knows no time. A function that reads the global `model` may read each model that is ever bound to
+//! Value flow knows neither programs nor time. Code that several programs share trains what each of them gives it. A function that reads the global `model` may read each model that is ever bound to
 //! it, also the one that a script makes at its end to load the trained weights into. A module's own code runs
 //! once, from top to bottom: where both the making and the training begin there, the order is known.
 
@@ -19,9 +19,9 @@ use crate::semantic::{CallId, Module};
 /// A call, somewhere in the project.
 type Site = (FileId, CallId);
 
-/// Takes from each loop of a program the models and optimizers that do not exist yet when it runs. What `handed`
-/// functions do, nobody knows when.
-pub(super) fn forget_later_objects(
+/// Takes from each loop of a program the models and optimizers that do not exist when it runs: not yet, or in other
+/// programs only. What `handed` functions do, nobody knows when.
+pub(super) fn forget_missing_objects(
     facts: &Facts<'_>,
     program: &mut Program,
     handed: &FxHashSet<FunctionRef>,
@@ -30,7 +30,7 @@ pub(super) fn forget_later_objects(
     let mut steps_of_fit = std::mem::take(&mut program.steps_of_fit);
     let clock = Clock { facts, program, handed };
     for own in loops.iter_mut().chain(&mut steps_of_fit) {
-        clock.forget_later_objects(own);
+        clock.forget_missing_objects(own);
     }
     program.loops = loops;
     program.steps_of_fit = steps_of_fit;
@@ -43,13 +43,25 @@ struct Clock<'f, 'a> {
 }
 
 impl Clock<'_, '_> {
-    fn forget_later_objects(&self, own: &mut TrainingLoop) {
+    fn forget_missing_objects(&self, own: &mut TrainingLoop) {
+        for objects in [&mut own.models, &mut own.optimizers, &mut own.datasets] {
+            objects.retain(|&object| self.facts.made_at(object).is_none_or(|site| self.is_run(site)));
+        }
         let last = own.steps.iter().chain(&own.by_hand).copied().chain([(own.caller.file, own.call)]);
         let begins: Option<Vec<Vec<Site>>> = last.map(|site| self.begins(site)).collect();
         let Some(runs) = begins.map(|begins| begins.concat()) else { return };
         for objects in [&mut own.models, &mut own.optimizers] {
             objects.retain(|&object| self.may_precede(object, &runs));
         }
+    }
+
+    /// Whether the program makes a call.
+    fn is_run(&self, (file, call): Site) -> bool {
+        let module = self.facts.module(file);
+        let call = module.call(call);
+        let is_foreign_module = file != self.program.entry && call.scope == Module::TOP;
+        self.program.reached.contains(&Caller { file, scope: module.code_scope(call.scope) })
+            && !(is_foreign_module && self.facts.in_main_guard(file, call.statement))
     }
 
     /// Whether an object may be there when code runs that begins at one of the sites.
