@@ -126,17 +126,19 @@ fn question_around(job: &Job<'_>, file: FileId, call: CallId) -> Option<Statemen
     code_runs_started(job, file, own.scope, own.range.start()).then_some(outermost)
 }
 
-/// The `with` statement whose manager a call makes, if there is no file for it that goes nowhere.
+/// The `with` statement whose manager a call makes, if there is no file for it that goes nowhere. All ranks train.
 fn block_of(job: &Job<'_>, file: FileId, call: CallId) -> Option<StatementId> {
     let module = job.facts.module(file);
     let data = module.call(call);
     let (_, block) = module.managers.iter().find(|(manager, _)| *manager == data.result)?;
     let own = module.statement(*block);
+    let mut loops = job.program.loops.iter();
+    let trains = loops.any(|inner| inner.caller.file == file && own.range.contains_range(inner.range));
     let has_nowhere = job.facts.opens(file, data);
     let is_due = code_runs_started(job, file, own.scope, own.range.start())
         && !is_for_one_rank(job, file, call)
         && !data.arguments.iter().any(|argument| reads_rank(job, file, argument.value));
-    (is_due && !has_nowhere).then_some(*block)
+    (is_due && !has_nowhere && !trains).then_some(*block)
 }
 
 /// Whether the other ranks can do without a statement: nothing in it is done by all, what it binds is read only
