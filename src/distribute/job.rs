@@ -221,10 +221,7 @@ impl<'c> Job<'c> {
     /// Whether the program runs a call: its scope is reached, and it does not stand under another module's guard.
     #[must_use]
     pub fn runs(&self, file: FileId, call: CallId) -> bool {
-        let data = self.facts.module(file).call(call);
-        let caller = Caller { file, scope: data.scope };
-        let foreign = file != self.program.entry && data.scope == crate::semantic::Module::TOP;
-        self.program.reached.contains(&caller) && !(foreign && self.facts.in_main_guard(file, data.statement))
+        self.facts.runs(self.program, file, call)
     }
 
     /// The calls that the program runs, file by file in source order.

@@ -16,8 +16,9 @@ use super::programs::Program;
 use super::solver::{CallEdge, Caller};
 use crate::api::{Effect, EffectSet, Role};
 use crate::finding::Location;
+use crate::project::FileId;
 use crate::semantic::{
-    Block, BlockId, Branch, BranchKind, Call, CallKind, Constant, Flow, Module, ScopeId, StatementId,
+    Block, BlockId, Branch, BranchKind, Call, CallId, CallKind, Constant, Flow, Module, ScopeId, StatementId,
     StatementKind, Suite, Value, ValueId,
 };
 
@@ -263,6 +264,17 @@ impl Facts<'_> {
             work.extend(successors.iter().take(if is_guard { 1 } else { successors.len() }));
         }
         true
+    }
+
+    /// Whether a program makes a call that the source shows: its code is reached, and it does not stand under the guard of
+    /// a main module that the program imports.
+    #[must_use]
+    pub fn runs(&self, program: &Program, file: FileId, call: CallId) -> bool {
+        let module = self.module(file);
+        let call = module.call(call);
+        let is_foreign_module = file != program.entry && call.scope == Module::TOP;
+        program.reached.contains(&Caller { file, scope: module.code_scope(call.scope) })
+            && !(is_foreign_module && self.in_main_guard(file, call.statement))
     }
 
     /// Whether a program makes a call: not under the guard of a main module that it imports.

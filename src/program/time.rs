@@ -45,7 +45,11 @@ struct Clock<'f, 'a> {
 impl Clock<'_, '_> {
     fn forget_missing_objects(&self, own: &mut TrainingLoop) {
         for objects in [&mut own.models, &mut own.optimizers, &mut own.datasets] {
-            objects.retain(|&object| self.facts.made_at(object).is_none_or(|site| self.is_run(site)));
+            objects.retain(|&object| {
+                self.facts
+                    .made_at(object)
+                    .is_none_or(|(file, call)| self.facts.runs(self.program, file, call))
+            });
         }
         let last = own.steps.iter().chain(&own.by_hand).copied().chain([(own.caller.file, own.call)]);
         let begins: Option<Vec<Vec<Site>>> = last.map(|site| self.begins(site)).collect();
@@ -53,15 +57,6 @@ impl Clock<'_, '_> {
         for objects in [&mut own.models, &mut own.optimizers] {
             objects.retain(|&object| self.may_precede(object, &runs));
         }
-    }
-
-    /// Whether the program makes a call.
-    fn is_run(&self, (file, call): Site) -> bool {
-        let module = self.facts.module(file);
-        let call = module.call(call);
-        let is_foreign_module = file != self.program.entry && call.scope == Module::TOP;
-        self.program.reached.contains(&Caller { file, scope: module.code_scope(call.scope) })
-            && !(is_foreign_module && self.facts.in_main_guard(file, call.statement))
     }
 
     /// Whether an object may be there when code runs that begins at one of the sites.
