@@ -96,11 +96,11 @@ impl Guard {
         self.0.is_empty()
     }
 
-    fn both(&self, other: &Self) -> Self {
+    pub(super) fn both(&self, other: &Self) -> Self {
         Self(self.0.iter().filter(|own| other.implies(own)).cloned().collect())
     }
 
-    fn and(mut self, other: &Self) -> Self {
+    pub(super) fn and(mut self, other: &Self) -> Self {
         for literal in &other.0 {
             if !self.0.contains(literal) {
                 self.0.push(literal.clone());
@@ -399,9 +399,19 @@ impl Model<'_> {
         }
     }
 
-    /// What all calls of a scope's code have in common, as far as their own scopes are known.
+    /// The guard of a scope, as far as it is known yet.
+    pub(super) fn known_guard(&self, caller: Caller) -> Option<&Guard> {
+        self.guards.scopes.get(&caller)
+    }
+
+    /// What all ways to a scope's code have in common: its calls, and for a method the places that make its receiver.
     fn called_under(&self, caller: Caller) -> Option<Guard> {
         let Some(function) = self.facts.function_of(caller) else { return Some(Guard::default()) };
+        Some(self.calls_under(function)?.and(&self.made_under(function)))
+    }
+
+    /// What all calls of a function have in common, as far as their own scopes are known.
+    fn calls_under(&self, function: FunctionRef) -> Option<Guard> {
         let mut joined: Option<Guard> = None;
         for edge in self.facts.incoming(function) {
             let Some(call) = edge.call else { return Some(Guard::default()) };
@@ -416,8 +426,11 @@ impl Model<'_> {
             {
                 continue;
             }
+            let block = self.facts.module(edge.caller.file).call(call).block;
+            if self.unreached.is_block(edge.caller, block) {
+                continue;
+            }
             if let Some(around) = self.guards.scopes.get(&edge.caller) {
-                let block = self.facts.module(edge.caller.file).call(call).block;
                 let own = self.own_guard(edge.caller, block).and(around);
                 joined = Some(joined.map_or(own.clone(), |other| other.both(&own)));
             }
