@@ -109,8 +109,19 @@ impl Model<'_> {
             Value::Cell(_) | Value::Parameter(..) | Value::Import(_) => {
                 parts.any(|part| self.is_local(part, seen))
             }
+            // An optimizer that was made with what is local counts its steps as all others do.
+            &Value::Attribute { base, .. } if self.is_made(file, base) => {
+                parts.any(|part| part != (file, base) && self.is_local(part, seen))
+            }
             _ => true,
         }
+    }
+
+    /// Whether a value is something that is made once, as opposed to data.
+    fn is_made(&self, file: FileId, value: ValueId) -> bool {
+        [Kind::Optimizer, Kind::Model, Kind::Layer, Kind::Checkpoint]
+            .into_iter()
+            .any(|kind| self.facts.may_be(file, value, kind))
     }
 
     /// Whether something of each rank's own decides which of several values a variable has: a counter of the steps that
