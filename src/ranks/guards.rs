@@ -150,7 +150,10 @@ impl Model<'_> {
         open.insert(block);
         let mut joined: Option<Guard> = None;
         let mut is_whole = true;
-        for &Dependence { branch, arm } in self.control(caller).direct(block) {
+        for &own @ Dependence { branch, arm } in self.control(caller).direct(block) {
+            if self.is_left_open(caller, block, own) {
+                continue;
+            }
             if open.contains(&branch) {
                 is_whole = branch == block;
                 continue;
@@ -169,6 +172,29 @@ impl Model<'_> {
             self.guards.blocks.borrow_mut().insert((caller, block), guard.clone());
         }
         guard
+    }
+
+    /// Whether control comes to a block also where a flag is off under which the rank is asked: behind `if distributed:
+    /// if hvd.rank() != 0: return` comes rank 0, and who trains alone.
+    fn is_left_open(&self, caller: Caller, block: BlockId, open: Dependence) -> bool {
+        let control = self.control(caller);
+        let others = control.direct(block);
+        let flow = &self.facts.module(caller.file).scope(caller.scope).flow;
+        others.len() > 1
+            && flow.blocks[open.branch.index()].branch.and_then(|own| own.condition).is_some_and(|flag| {
+                self.difference((caller.file, flag)).is_none_or(|own| own.cause != Cause::Rank)
+                    && !matches!(
+                        self.facts.module(caller.file).value(flag).value,
+                        Value::Operator { operator: Operator::Compare(_), .. }
+                    )
+            })
+            && others.iter().any(|own| {
+                let under = control.direct(own.branch);
+                under.len() == 1
+                    && under[0].branch == open.branch
+                    && under[0].arm != open.arm
+                    && self.arm(caller, own.branch, own.arm).is_one_of_host()
+            })
     }
 
     /// What it says of the rank that a branch goes to one of its arms.

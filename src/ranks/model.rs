@@ -55,6 +55,8 @@ pub struct Model<'c> {
     pub alone: Alone,
     /// The packages that start Horovod among some processes only.
     started_among_some: FxHashSet<&'c str>,
+    /// Another library than Horovod may make equal what differs.
+    pub(super) exchanges: bool,
     /// Which methods those of classes for Horovod take the place of.
     pub overrides: Overrides,
     /// What each function communicates.
@@ -80,6 +82,7 @@ impl<'c> Model<'c> {
         let (exits, makers) = (Exits::new(facts, &files), Makers::new(facts, &files));
         let numbers = Numbers::new(facts, &blocks, &files, &programs);
         let unreached = Unreached::default();
+        let exchanges = environment::exchanges(facts, &programs);
         let mut model = Self {
             facts,
             texts,
@@ -96,6 +99,7 @@ impl<'c> Model<'c> {
             numbers,
             unreached,
             started_among_some: environment::started_among_some(facts),
+            exchanges,
             overrides,
             comms,
         };
