@@ -256,7 +256,7 @@ fn what_the_model_of_the_ranks_rejects_is_refused_with_the_reason() {
     };
     let (text, refusals) = one(&program("guarded = hvd.allreduce(x)\n"));
     assert_eq!((text.as_str(), refusals.len()), ("-", 1), "nothing is changed");
-    assert_eq!(refusals, ["guarded-name a.py:5:1: it would cause ranks-out-of-step at a.py:5:28"]);
+    assert_eq!(refusals, ["guarded-name a.py:5:1: it would cause ranks-out-of-step at a.py:5:11"]);
     let (text, refusals) = one(&program("guarded = hvd.size()\n"));
     assert_eq!(
         (text, refusals),

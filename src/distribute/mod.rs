@@ -41,6 +41,7 @@ mod rate_changes;
 mod rates;
 mod remade;
 pub mod schedule;
+mod sent;
 mod session;
 mod site;
 mod spoken;
