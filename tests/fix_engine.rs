@@ -308,7 +308,7 @@ fn a_unit_with_one_refused_fix_is_refused() {
     let files = [("a.py", "unit1 = 1\n"), ("b.py", "unit_bad = 3\n"), ("c.py", "bad = 1\n")];
     let Outcome { texts, refusals, .. } = mended(&files, &Options::default());
     assert_eq!(texts, ["-", "-", "good = 1\n"]);
-    assert_eq!(refusals, ["unit-name a.py:1:1: it would cause wrong-name at b.py:2:1"]);
+    assert_eq!(refusals, ["unit-name a.py:1:1: it would cause wrong-name at b.py:1:1"]);
 }
 
 #[test]
