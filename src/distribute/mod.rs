@@ -22,6 +22,7 @@ pub mod data;
 pub mod device;
 mod file_waits;
 mod forms;
+mod frozen;
 pub mod initialisation;
 mod inputs;
 mod job;
