@@ -18,6 +18,7 @@ pub mod broadcast;
 mod callback;
 pub mod callbacks;
 pub mod checkpoint;
+mod choices;
 pub mod data;
 pub mod device;
 mod file_waits;
