@@ -4,7 +4,9 @@ use rustc_hash::FxHashMap;
 
 use super::objects::Family;
 use super::sources::{Source, flow, sources};
+use super::trained_on::Training;
 use super::{Context, check};
+use crate::api::Kind;
 use crate::finding::{Finding, Level};
 use crate::program::{Approach, CallEdge, Caller, Condition, Decision, Facts, Manner};
 use crate::semantic::{BranchKind, StatementKind, Suite};
@@ -16,9 +18,10 @@ type Cause = (Decision, Option<CallEdge>);
 
 fn run(context: Context<'_>) -> Vec<Finding> {
     let mut approaches = Approaches::default();
+    let training = Training::default();
     let sources = sources(context.facts, Family::DatasetsAndOptimizers);
     let causes = sources.iter().map(|source| (source, causes(context.facts, source, &mut approaches)));
-    causes.filter_map(|(source, causes)| conditional(context, source, &causes)).collect()
+    causes.filter_map(|(source, causes)| conditional(context, source, &causes, &training)).collect()
 }
 
 /// The conditions of the creation itself; without one those of the calls, if no way to it is free of them.
@@ -85,7 +88,12 @@ fn is_skippable_loop(facts: &Facts<'_>, source: &Source, condition: &Condition) 
     is_inside && !branch.condition.is_some_and(|iterable| facts.surely_iterates(file, iterable))
 }
 
-fn conditional(context: Context<'_>, source: &Source, causes: &[Cause]) -> Option<Finding> {
+fn conditional(
+    context: Context<'_>,
+    source: &Source,
+    causes: &[Cause],
+    training: &Training,
+) -> Option<Finding> {
     let facts = context.facts;
     let differing = causes.iter().find_map(|cause| Some((cause, facts.difference(&cause.0)?)));
     let &(decision, call) = differing.map(|(cause, _)| cause).or(causes.first())?;
@@ -101,10 +109,10 @@ fn conditional(context: Context<'_>, source: &Source, causes: &[Cause]) -> Optio
         _ => "decided by this condition",
     };
     let (level, message) = match differing {
-        Some(_) => {
+        Some(_) if concerns_training(facts, source, training) => {
             (Level::Error, format!("{name} is created under a condition that may differ between processes"))
         }
-        None => (context.warning(), format!("{name} is created only under a condition")),
+        _ => (context.warning(), format!("{name} is created only under a condition")),
     };
     let mut finding = Finding::new(&CHECK.rule, level, source.place(facts), message)
         .here("created conditionally")
@@ -123,6 +131,12 @@ fn conditional(context: Context<'_>, source: &Source, causes: &[Cause]) -> Optio
         finding
             .help("choose the arguments under the condition and create the object after it, in every case"),
     )
+}
+
+/// Whether ranks that make another object, or none, would train otherwise. Only data can be meant for something else.
+fn concerns_training(facts: &Facts<'_>, source: &Source, training: &Training) -> bool {
+    source.creation.kind != Kind::Dataset
+        || training.concerns(facts, (source.creation.file, source.call(facts).result))
 }
 
 /// How the programs come to the scopes that have been asked for.

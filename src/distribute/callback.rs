@@ -95,6 +95,11 @@ impl Acts {
             || self.changes && self.reads
     }
 
+    /// Whether it ends the training by what a rank's own batch gave, of which the others know nothing.
+    pub(crate) fn stops_alone(self) -> bool {
+        self.effects.contains(Effect::StopsTraining) && !self.effects.contains(Effect::ReadsMetrics)
+    }
+
     /// Adds what a function does that the library calls as a hook.
     fn add_hook(&mut self, job: &Job<'_>, file: FileId, function: FunctionId) {
         let facts = job.facts;

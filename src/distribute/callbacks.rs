@@ -3,11 +3,11 @@
 //! The seed's rule `fit` (section 2.3), but with one list that begins with the broadcast, and with the program's own
 //! callbacks where they belong: those that act on metrics act on averages, on all ranks.
 
-use super::broadcast::is_broadcast;
 use super::callback::{Acts, Handed, Ranks};
 use super::distribution_rule;
 use super::job::Job;
 use super::keras::{Given, written};
+use super::sent::is_broadcast;
 use super::step::Step;
 use crate::api::{Effect, Kind};
 use crate::finding::{Edit, Finding};
@@ -51,6 +51,15 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     }
     let finding = finding(job, own);
     let file = own.caller.file;
+    if let Some(index) = acts.iter().position(|acts| acts.stops_alone()) {
+        let made = job.facts.made_at(handed.callbacks[index]);
+        let place = made.map(|(file, call)| job.at_call(file, call));
+        let finding =
+            place.into_iter().fold(finding, |finding, place| finding.label(place, "stops one rank"));
+        let reason = "A callback stops the rank whose own batch gives no number, and the others wait for it for \
+                      ever: stop by a metric of the epoch, as `EarlyStopping` does.";
+        return Some(Step::blocked(finding, reason));
+    }
     let text = job.text(file)?;
     let (hvd, import) = job.horovod_keras(file);
     let mut new = vec![format!("{hvd}.callbacks.BroadcastGlobalVariablesCallback(0)")];

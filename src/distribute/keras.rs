@@ -6,7 +6,7 @@ use super::job::Job;
 use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Caller, Facts, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, BlockId, CallId, Module, Passing, ValueId};
+use crate::semantic::{Argument, BlockId, CallId, Module, Passing, StatementId, ValueId};
 use crate::syntax::{TextRange, TextSize};
 
 /// A call that gives models their optimizer.
@@ -98,6 +98,13 @@ impl Moment {
     pub(super) fn of(job: &Job<'_>, file: FileId, call: CallId) -> Self {
         let data = job.facts.module(file).call(call);
         Self { caller: Caller { file, scope: data.scope }, block: data.block, at: data.range.end() }
+    }
+
+    /// When a statement has run.
+    pub(super) fn of_statement(job: &Job<'_>, file: FileId, statement: StatementId) -> Self {
+        let data = job.facts.module(file).statement(statement);
+        let caller = Caller { file, scope: data.scope };
+        Self { caller, block: data.block, at: data.range.end() }
     }
 
     /// Whether something else may happen behind it; between different scopes nobody knows.

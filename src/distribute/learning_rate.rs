@@ -10,6 +10,7 @@ use super::rate_changes;
 use super::rates::{self, Optimizer};
 use super::session;
 use super::step::Step;
+use super::unstarted::Code;
 use crate::api::Kind;
 use crate::finding::{Edit, Finding};
 use crate::program::Object;
@@ -102,9 +103,9 @@ fn rate(job: &Job<'_>, optimizer: Optimizer<'_>, argument: &Argument) -> Option<
         let reason = "The rate is a function, whose result would have to be scaled.";
         return Some(Step::blocked(finding, reason));
     }
-    let (hvd, import) = job.horovod(file);
-    let edits = job.text(file)?.multiply(argument.range, &format!("{hvd}.size()"));
-    Some(Step::change(finding, "scale the learning rate", edits, vec![import]))
+    let code = code(job, optimizer);
+    let edits = job.text(file)?.multiply(argument.range, &code.size());
+    Some(code.step(Step::change(finding, "scale the learning rate", edits, vec![code.import])))
 }
 
 /// A rate under its former name: it gets the name that all versions know.
@@ -120,14 +121,20 @@ fn former_name(
     }
     let text = job.text(file)?;
     let whole = text.with_keyword(job.facts.module(file).call(optimizer.made.call), argument.range);
-    let (hvd, import) = job.horovod(file);
-    let mut edits = text.multiply(argument.range, &format!("{hvd}.size()"));
+    let code = code(job, optimizer);
+    let mut edits = text.multiply(argument.range, &code.size());
     if let Some(name) = text.name_at(whole.start()) {
         edits.push(text.replace(name, parameter));
     }
     let finding = finding(job, optimizer, UNSCALED)
         .note(format!("TensorFlow 2.11 and later ignore `{FORMER_NAME}`; the name becomes `{parameter}`."));
-    Some(Step::change(finding, "scale the learning rate", edits, vec![import]))
+    Some(code.step(Step::change(finding, "scale the learning rate", edits, vec![code.import])))
+}
+
+/// The code that makes an optimizer.
+fn code(job: &Job<'_>, optimizer: Optimizer<'_>) -> Code {
+    let Optimizer { made, .. } = optimizer;
+    job.code(made.file, job.facts.module(made.file).call(made.call).scope)
 }
 
 /// A rate that is not written: the default, scaled.
@@ -140,15 +147,15 @@ fn default(job: &Job<'_>, optimizer: Optimizer<'_>, parameter: &str) -> Option<S
         return Some(Step::blocked(finding, reason));
     }
     let value = class.parameter(parameter)?.default().filter(|value| value.parse::<f64>().is_ok())?;
-    let (hvd, import) = job.horovod(made.file);
+    let code = code(job, optimizer);
     let text = job.text(made.file)?;
     let call = job.facts.module(made.file).call(made.call);
-    let argument = format!("{parameter}={value} * {hvd}.size()");
+    let argument = format!("{parameter}={value} * {}", code.size());
     let has_positions = call.arguments.iter().any(|argument| argument.passing == Passing::Positional);
     let edit: Edit = if has_positions {
         text.append_argument(call, &argument)
     } else {
         text.prepend_argument(call, &argument)
     };
-    Some(Step::change(finding, "scale the default learning rate", vec![edit], vec![import]))
+    Some(code.step(Step::change(finding, "scale the default learning rate", vec![edit], vec![code.import])))
 }

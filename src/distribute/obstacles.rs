@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::choices::rests_on_own_results;
 use super::file_waits;
 use super::job::Job;
 use super::session;
@@ -151,7 +152,7 @@ pub(super) fn is_conditional(job: &Job<'_>, caller: Caller, block: BlockId) -> b
     let conditions = job.facts.conditions(caller, block).into_iter();
     conditions
         .filter_map(|condition| condition.branch.condition)
-        .any(|value| depends(job, (caller.file, value)))
+        .any(|value| rests_on_own_results(job, (caller.file, value)))
 }
 
 /// The values that differ between ranks because their examples do: losses, and what training and evaluating return;
@@ -211,7 +212,7 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop) -> Vec<Location> {
         for condition in facts.conditions(caller, call.block) {
             let Some(value) = condition.branch.condition else { continue };
             // How many turns a `for` statement makes is a matter of numbers and shapes, not of results.
-            if condition.branch.kind != BranchKind::For && depends(job, (file, value)) {
+            if condition.branch.kind != BranchKind::For && rests_on_own_results(job, (file, value)) {
                 found.push(facts.location(file, condition.branch.range));
             }
         }
@@ -229,7 +230,12 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop) -> Vec<Location> {
 /// Whether a value depends on results of this rank's own that are not averaged. The number that `enumerate` gives
 /// does not depend on what it counts.
 pub(super) fn depends(job: &Job<'_>, place: Place) -> bool {
-    let (facts, own) = (job.facts, job.own_results());
+    behind(job, &[place]).iter().any(|place| job.own_results().contains(place))
+}
+
+/// What values are computed from, up to what is averaged over the ranks.
+pub(super) fn behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
+    let facts = job.facts;
     let is_common = |(file, value): (FileId, ValueId)| match facts.module(file).value(value).value {
         Value::Call(call) => {
             facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages))
@@ -239,8 +245,7 @@ pub(super) fn depends(job: &Job<'_>, place: Place) -> bool {
         Value::Attribute { name, .. } => facts.module(file).names.text(name) == SHAPE,
         _ => false,
     };
-    let behind = facts.influence().backwards(&[place], is_common);
-    behind.iter().any(|place| own.contains(place))
+    facts.influence().backwards(places, is_common)
 }
 
 /// What counts data, whatever the data are.

@@ -6,6 +6,7 @@
 
 use super::distribution_rule;
 use super::forms;
+use super::frozen::{REASON, frozen};
 use super::job::Job;
 use super::keras::{Compile, Given, Moment, StepOf, compiles, given, models_of};
 use super::maker::{OPTIMIZER, Origin, makers_of_kept};
@@ -110,6 +111,13 @@ fn for_models(
                 Some(_) => {}
                 None => found.extend(unseen(job, file, call)),
             }
+        }
+        if !job.program.already_distributed
+            && let Some(place) = frozen(job, model, &before)
+        {
+            let finding = finding(job, file, call, own).label(place, "frozen here");
+            found.push(Step::blocked(finding, REASON));
+            continue;
         }
         for compile in before {
             for_compile(job, own, compile, done, found);

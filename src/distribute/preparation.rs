@@ -16,7 +16,7 @@ use super::started::code_runs_started;
 use crate::api::{Effect, EffectSet};
 use crate::program::{Caller, Facts, Object};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, CallId, Module, Role, StatementId, StatementKind};
+use crate::semantic::{BranchKind, CallId, Module, Role, ScopeId, StatementId, StatementKind};
 use crate::syntax::TextRange;
 
 /// A block that makes a file.
@@ -132,13 +132,39 @@ fn block_of(job: &Job<'_>, file: FileId, call: CallId) -> Option<StatementId> {
     let data = module.call(call);
     let (_, block) = module.managers.iter().find(|(manager, _)| *manager == data.result)?;
     let own = module.statement(*block);
-    let mut loops = job.program.loops.iter();
-    let trains = loops.any(|inner| inner.caller.file == file && own.range.contains_range(inner.range));
     let has_nowhere = job.facts.opens(file, data);
     let is_due = code_runs_started(job, file, own.scope, own.range.start())
         && !is_for_one_rank(job, file, call)
         && !data.arguments.iter().any(|argument| reads_rank(job, file, argument.value));
-    (is_due && !has_nowhere && !trains).then_some(*block)
+    (is_due && !has_nowhere && !trains(job, file, own.range)).then_some(*block)
+}
+
+/// Whether the program trains in a stretch of code, or in code that is called there.
+fn trains(job: &Job<'_>, file: FileId, range: TextRange) -> bool {
+    let facts = job.facts;
+    let mut loops = job.program.loops.iter();
+    if loops.any(|own| own.caller.file == file && range.contains_range(own.range)) {
+        return true;
+    }
+    let called = job.calls_in(file).filter(|&call| range.contains_range(facts.module(file).call(call).range));
+    let called: FxHashSet<CallId> = called.collect();
+    let scopes: FxHashSet<ScopeId> = called.iter().map(|&call| facts.module(file).call(call).scope).collect();
+    let mut work: Vec<Caller> = Vec::new();
+    for scope in scopes {
+        let reached = facts.reached_functions(Caller { file, scope });
+        let here = reached.filter(|(edge, _)| edge.call.is_some_and(|call| called.contains(&call)));
+        work.extend(here.map(|(_, function)| facts.code_of(function)));
+    }
+    let mut seen = FxHashSet::default();
+    while let Some(caller) = work.pop() {
+        if job.program.loops.iter().any(|own| own.caller == caller) {
+            return true;
+        }
+        if seen.insert(caller) {
+            work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
+        }
+    }
+    false
 }
 
 /// Whether the other ranks can do without a statement: nothing in it is done by all, what it binds is read only

@@ -80,14 +80,14 @@ fn of_library(job: &Job<'_>, file: FileId, call: CallId, class: &Symbol) -> Opti
     let facts = job.facts;
     let finding = finding(job, file, call);
     let call = facts.module(file).call(call);
+    let code = job.code(file, call.scope);
     if call.arguments.iter().any(|argument| matches!(argument.passing, Passing::Spread | Passing::Merge)) {
         let reason =
             "Its arguments are unpacked from another object, so that it can't be seen where the rate is.";
         return Some(Step::blocked(finding, reason));
     }
     let text = job.text(file)?;
-    let (hvd, import) = job.horovod(file);
-    let size = format!("{hvd}.size()");
+    let size = code.size();
     let mut edits: Vec<Edit> = Vec::new();
     for parameter in rates::scaled(class) {
         match facts.argument(file, call, class, parameter) {
@@ -103,7 +103,10 @@ fn of_library(job: &Job<'_>, file: FileId, call: CallId, class: &Symbol) -> Opti
             }
         }
     }
-    (!edits.is_empty()).then(|| Step::change(finding, "scale the rates of the schedule", edits, vec![import]))
+    if edits.is_empty() {
+        return None;
+    }
+    Some(code.step(Step::change(finding, "scale the rates of the schedule", edits, vec![code.import])))
 }
 
 /// A rate, or each of a list of rates.
@@ -159,7 +162,7 @@ fn own(job: &Job<'_>, schedule: ObjectId, class: ClassRef) -> Option<Step> {
         return None;
     }
     let text = job.text(class.file)?;
-    let (hvd, import) = job.horovod(class.file);
+    let code = job.code(class.file, call.scope);
     debug_assert!(matches!(module.scope(call.scope).kind, ScopeKind::Function(_)));
     let statements = module
         .statements
@@ -167,8 +170,11 @@ fn own(job: &Job<'_>, schedule: ObjectId, class: ClassRef) -> Option<Step> {
         .filter(|statement| statement.kind == StatementKind::Return && statement.scope == call.scope);
     let edits: Vec<Edit> = statements
         .filter_map(|statement| text.returned_expression(statement.range))
-        .flat_map(|range| text.multiply(range, &format!("{hvd}.size()")))
+        .flat_map(|range| text.multiply(range, &code.size()))
         .collect();
     let finding = finding.help("multiply what the schedule's `__call__` returns by the number of ranks");
-    (!edits.is_empty()).then(|| Step::change(finding, "scale what the schedule returns", edits, vec![import]))
+    if edits.is_empty() {
+        return None;
+    }
+    Some(code.step(Step::change(finding, "scale what the schedule returns", edits, vec![code.import])))
 }

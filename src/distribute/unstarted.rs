@@ -63,6 +63,15 @@ impl Code {
         }
     }
 
+    /// The number of ranks, 1 for who is alone.
+    pub(super) fn size(&self) -> String {
+        let hvd = &self.horovod;
+        match self.runs {
+            Runs::Started => format!("{hvd}.size()"),
+            Runs::Anywhere => format!("({hvd}.size() if {hvd}.is_initialized() else 1)"),
+        }
+    }
+
     /// The edits by which the ranks wait for each other behind a statement.
     pub(super) fn wait_behind(&self, text: Text<'_>, statement: StatementId) -> Vec<Edit> {
         let hvd = &self.horovod;

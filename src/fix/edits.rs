@@ -46,6 +46,24 @@ impl Replacement {
 }
 
 impl Edits {
+    /// Where the byte of the changed text stood before; what is new stood where it was put.
+    #[must_use]
+    pub fn origin(&self, file: FileId, byte: u32) -> u32 {
+        let mut gained = 0_i64;
+        for edit in self.of(file) {
+            let start = i64::from(edit.range.start) + gained;
+            let length = i64::try_from(edit.content.len()).unwrap_or(i64::MAX);
+            if i64::from(byte) < start {
+                break;
+            }
+            if i64::from(byte) < start + length {
+                return edit.range.start;
+            }
+            gained += length - i64::from(edit.range.end - edit.range.start);
+        }
+        u32::try_from(i64::from(byte) - gained).unwrap_or(byte)
+    }
+
     /// The edits of one change, or `None` where they contradict each other. At one place, insertions keep their order.
     #[must_use]
     pub fn new<'e>(edits: impl IntoIterator<Item = &'e Edit>) -> Option<Self> {
@@ -179,6 +197,15 @@ mod tests {
         assert_eq!(applied("abc", &[(1, 1, "1"), (1, 1, "2")]), "a12bc");
         assert_eq!(applied("abc", &[(1, 2, "B"), (1, 1, "1")]), "a1Bc");
         assert_eq!(applied("abc", &[(1, 1, "1"), (0, 1, "A")]), "A1bc");
+    }
+
+    #[test]
+    fn a_place_of_the_changed_text_is_found_in_the_one_before() {
+        // abcdef -> >>acXYf
+        let edits = edits(&[(0, 0, ">>"), (1, 2, ""), (3, 5, "XY")]).expect("no contradiction");
+        let origins: Vec<u32> = (0..8).map(|byte| edits.origin(FileId(0), byte)).collect();
+        assert_eq!(origins, [0, 0, 0, 2, 3, 3, 5, 6]);
+        assert_eq!(edits.origin(FileId(1), 3), 3, "another file");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod comments;
 mod diff;
 mod edits;
 mod offers;
+mod origin;
 mod original;
 mod parcel;
 mod rounds;

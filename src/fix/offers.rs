@@ -1,5 +1,6 @@
 //! What reports may offer: the changes that a first round of fixes makes.
 
+use super::origin::Origin;
 use super::original::Originals;
 use super::parcel::Parcel;
 use super::rounds::{PROOFS, round, spared};
@@ -14,7 +15,9 @@ use crate::report::{Offer, Offers};
 pub fn offers(examined: &Examined, wishes: Wishes<'_>, stdin: Option<(FileId, Vec<u8>)>) -> Offers {
     let spared = spared(examined, wishes, Applicability::Safe, stdin.clone());
     let mut originals = Originals::new(&examined.project, &examined.modules, stdin);
-    let round = round(examined, wishes, Applicability::Safe, &spared, &mut originals, &mut PROOFS.clone());
+    let origin = Origin { documents: &examined.documents, changes: &[] };
+    let round =
+        round(examined, wishes, Applicability::Safe, &spared, origin, &mut originals, &mut PROOFS.clone());
     Offers::new(round.admitted.iter().filter_map(offer))
 }
 

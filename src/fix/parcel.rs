@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::edits::Edits;
+use super::origin::Origin;
 use super::original::{CHANGED, Originals};
 use super::verify::is_same;
 use crate::checks::tool;
 use crate::examine::Examined;
 use crate::finding::{Applicability, Finding, Fix};
-use crate::project::{Documents, FileId};
-use crate::report::Sources;
+use crate::project::FileId;
 
 /// Fixes that are applied together or not at all.
 #[derive(Clone, Debug)]
@@ -45,8 +45,8 @@ pub enum Cause {
 }
 
 impl Refusal {
-    pub(super) fn new(finding: &Finding, documents: &Documents, reason: impl Into<String>) -> Self {
-        let place = place(finding, documents);
+    pub(super) fn new(finding: &Finding, origin: Origin<'_>, reason: impl Into<String>) -> Self {
+        let place = origin.place(finding, None);
         Self { check: finding.rule.name, place, reason: reason.into(), cause: Cause::Fix }
     }
 
@@ -56,16 +56,12 @@ impl Refusal {
     }
 }
 
-/// Path, line and column of a finding.
-pub(super) fn place(finding: &Finding, documents: &Documents) -> String {
-    Sources::new(documents).place(finding.primary.location)
-}
-
 /// The parcels that may be applied, in the order in which they are preferred where they contradict each other: by the
 /// path and place of their first edit, then by the check's code.
 pub(super) fn parcels(
     examined: &Examined,
     least: Applicability,
+    origin: Origin<'_>,
     originals: &mut Originals<'_>,
 ) -> (Vec<Parcel>, Vec<Refusal>) {
     let reported: Vec<&Finding> = examined.report.findings.iter().map(|reported| &reported.finding).collect();
@@ -82,7 +78,7 @@ pub(super) fn parcels(
     let mut refusals = Vec::new();
     let broken = broken(examined);
     for members in single.into_iter().chain(units.into_values()) {
-        match parcel(examined, &members, &reported, &broken, originals) {
+        match parcel(examined, &members, &reported, &broken, origin, originals) {
             Ok(parcel) => parcels.push(parcel),
             Err(refusal) => refusals.push(refusal),
         }
@@ -100,11 +96,12 @@ pub(super) fn parcels(
 pub(super) fn single(
     examined: &Examined,
     finding: &Finding,
+    origin: Origin<'_>,
     originals: &mut Originals<'_>,
 ) -> Result<Parcel, Refusal> {
     match &finding.fix {
-        Some(fix) => parcel(examined, &[(finding, fix)], &[finding], &broken(examined), originals),
-        None => Err(Refusal::new(finding, &examined.documents, "there is none")),
+        Some(fix) => parcel(examined, &[(finding, fix)], &[finding], &broken(examined), origin, originals),
+        None => Err(Refusal::new(finding, origin, "there is none")),
     }
 }
 
@@ -119,18 +116,19 @@ fn parcel(
     members: &[(&Finding, &Fix)],
     reported: &[&Finding],
     broken: &BTreeSet<FileId>,
+    origin: Origin<'_>,
     originals: &mut Originals<'_>,
 ) -> Result<Parcel, Refusal> {
     let documents = &examined.documents;
     let (first, fix) = members[0];
-    let refuse = |reason: String| Refusal::new(first, documents, reason);
+    let refuse = |reason: String| Refusal::new(first, origin, reason);
     if let Some(unit) = fix.unit
         && let Some(missing) = missing(examined, unit, reported)
     {
         return Err(refuse(format!(
             "it is right only together with that of {} at {}, which is not to be fixed",
             missing.rule.name,
-            place(missing, documents)
+            origin.place(missing, None)
         )));
     }
     let mut ordered: Vec<&(&Finding, &Fix)> = members.iter().collect();

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::edits::Edits;
+use super::origin::Origin;
 use super::original::{Change, Originals};
 use super::parcel::{Parcel, Refusal, parcels, single};
 use super::search::Search;
@@ -83,6 +84,8 @@ fn mend_unless(
 ) -> Mended {
     let (project, modules) = (first.project.clone(), first.modules.clone());
     let mut originals = Originals::new(&project, &modules, stdin);
+    let documents = first.documents.clone();
+    let mut made: Vec<Edits> = Vec::new();
     let mut examined = first;
     let mut changed = BTreeSet::new();
     let mut groups = Vec::new();
@@ -90,10 +93,12 @@ fn mend_unless(
     let mut refusals = Vec::new();
     let mut proofs = PROOFS;
     for _ in 0..ROUNDS {
-        let round = round(&examined, wishes, least, spared, &mut originals, &mut proofs);
+        let origin = Origin { documents: &documents, changes: &made };
+        let round = round(&examined, wishes, least, spared, origin, &mut originals, &mut proofs);
         refusals = round.refusals;
         let Some(after) = round.after else { break };
         examined = after;
+        made.push(round.edits);
         for parcel in round.admitted {
             fixed += parcel.findings.len();
             let files: BTreeSet<FileId> = parcel.edits.files().collect();
@@ -112,10 +117,12 @@ fn mend_unless(
 /// It is not good, or there is none.
 pub fn mend_one(examined: &Examined, wishes: Wishes<'_>, finding: &Finding) -> Result<Vec<Change>, Refusal> {
     let mut originals = Originals::new(&examined.project, &examined.modules, None);
-    let parcel = single(examined, finding, &mut originals)?;
+    let origin = Origin { documents: &examined.documents, changes: &[] };
+    let parcel = single(examined, finding, origin, &mut originals)?;
     let mut search = Search {
         before: examined,
         wishes,
+        origin,
         originals: &mut originals,
         proofs: &mut 1,
         admitted: Vec::new(),
@@ -126,7 +133,7 @@ pub fn mend_one(examined: &Examined, wishes: Wishes<'_>, finding: &Finding) -> R
     search.admit(&[&parcel]);
     let (after, refusals) = (search.after, search.refusals);
     let Some(after) = after else {
-        let lost = || Refusal::new(finding, &examined.documents, "it can't be tried");
+        let lost = || Refusal::new(finding, origin, "it can't be tried");
         return Err(refusals.into_iter().next().unwrap_or_else(lost));
     };
     let files = parcel.edits.files();
@@ -140,6 +147,7 @@ pub(super) struct Round {
     after: Option<Examined>,
     /// What is applied.
     pub(super) admitted: Vec<Parcel>,
+    edits: Edits,
     refusals: Vec<Refusal>,
 }
 
@@ -150,10 +158,11 @@ pub(super) fn round(
     wishes: Wishes<'_>,
     least: Applicability,
     spared: &BTreeSet<FileId>,
+    origin: Origin<'_>,
     originals: &mut Originals<'_>,
     proofs: &mut usize,
 ) -> Round {
-    let (mut parcels, refusals) = parcels(before, least, originals);
+    let (mut parcels, refusals) = parcels(before, least, origin, originals);
     parcels.retain(|parcel| parcel.edits.files().all(|file| !spared.contains(&file)));
     let mut round = Round { refusals, ..Round::default() };
     let (units, single): (Vec<&Parcel>, Vec<&Parcel>) =
@@ -164,6 +173,7 @@ pub(super) fn round(
             let mut search = Search {
                 before,
                 wishes,
+                origin,
                 originals: &mut *originals,
                 proofs: &mut *proofs,
                 admitted: Vec::new(),
@@ -176,6 +186,7 @@ pub(super) fn round(
             if let Some(after) = search.after {
                 round.after = Some(after);
                 round.admitted = search.admitted.into_iter().cloned().collect();
+                round.edits = search.edits;
                 return round;
             }
             // What contradicted a fix that is refused gets its turn.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::edits::Edits;
+use super::origin::Origin;
 use super::original::Originals;
-use super::parcel::{Parcel, Refusal, place};
+use super::parcel::{Parcel, Refusal};
 use super::verify::{State, Verdict, verdict};
 use crate::examine::{Examined, Wishes};
 use crate::finding::Finding;
@@ -15,6 +16,8 @@ use crate::project::{FileId, encode_as};
 pub(super) struct Search<'s, 'p> {
     pub(super) before: &'s Examined,
     pub(super) wishes: Wishes<'s>,
+    /// What it was before other fixes.
+    pub(super) origin: Origin<'s>,
     pub(super) originals: &'s mut Originals<'p>,
     /// How many more analyses may be made.
     pub(super) proofs: &'s mut usize,
@@ -40,7 +43,7 @@ impl<'s> Search<'s, '_> {
             }
             Err(reason) => {
                 if let [one] = parcels {
-                    self.refusals.push(Refusal::new(&one.findings[0], &self.before.documents, reason));
+                    self.refusals.push(Refusal::new(&one.findings[0], self.origin, reason));
                 } else {
                     let (first, second) = parcels.split_at(parcels.len() / 2);
                     self.admit(first);
@@ -66,7 +69,8 @@ impl<'s> Search<'s, '_> {
             Verdict::Remains(_) if parcels.len() == 1 => Err("the finding would remain".to_owned()),
             Verdict::Remains(finding) => Err(format!("{} would remain", finding.rule.name)),
             Verdict::New(finding) => {
-                Err(format!("it would cause {} at {}", finding.rule.name, place(finding, &after.documents)))
+                let place = self.origin.place(finding, Some(&edits));
+                Err(format!("it would cause {} at {place}", finding.rule.name))
             }
         }
     }

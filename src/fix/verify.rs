@@ -7,7 +7,7 @@
 use super::edits::Edits;
 use crate::checks::tool;
 use crate::examine::Examined;
-use crate::finding::{Confidence, Finding, Group};
+use crate::finding::{Confidence, Finding, Group, Level};
 use crate::project::{Documents, FileId};
 
 /// What the findings after a change say about it.
@@ -80,6 +80,9 @@ pub fn verdict<'f>(before: State<'f>, after: State<'f>, edits: &Edits, fixed: &[
             }
             // What the next stage asks for may show only now.
             None if stage.is_some_and(|stage| finding.rule.group.stage() > stage) => {}
+            // What was there unsaid, as an optimizer that had no name; it keeps no program from being distributed.
+            None if stage.is_some_and(|stage| finding.rule.group.stage() < stage)
+                && finding.level != Level::Error => {}
             None => return Verdict::New(finding),
         }
     }
@@ -220,6 +223,9 @@ mod tests {
         let (form, distribution) = (state(&restriction), state(&needed));
         assert!(matches!(verdict(form, distribution, &edits, &[&restriction[0]]), Verdict::Good));
         assert!(matches!(verdict(distribution, form, &edits, &[&needed[0]]), Verdict::New(_)));
+        // A restriction that is only warned of keeps no program from being distributed.
+        let warning = [finding(&texts, &ALIASED, "a.py", "one", "m")];
+        assert!(matches!(verdict(distribution, state(&warning), &edits, &[&needed[0]]), Verdict::Good));
     }
 
     #[test]
