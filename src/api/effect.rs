@@ -31,6 +31,8 @@ pub enum Effect {
     Averages,
     /// Returns the same on all ranks, whatever each gives.
     Agrees,
+    /// Exchanges values with other processes by another library than Horovod: `comm.bcast`.
+    Exchanges,
     /// Returns the distributed form of its argument: `hvd.DistributedOptimizer`.
     Distributes,
     /// Starts Horovod.
@@ -131,7 +133,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 61] = [
+    pub const ALL: [(Self, &'static str); 62] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -145,6 +147,7 @@ impl Effect {
         (Self::Broadcasts, "broadcasts"),
         (Self::Averages, "averages"),
         (Self::Agrees, "agrees"),
+        (Self::Exchanges, "exchanges"),
         (Self::Distributes, "distributes"),
         (Self::Initializes, "initializes"),
         (Self::ReadsRank, "reads-rank"),

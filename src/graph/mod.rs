@@ -37,11 +37,12 @@ pub mod trace_time_constant;
 pub mod variable_created_in_traced_function;
 
 use std::collections::BTreeSet;
+use std::hash::Hash;
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::finding::{Finding, Location, Rule};
+use crate::finding::{Finding, Label, Location, Rule};
 use crate::program::{Caller, Conversion, Facts, Reason, Tracing};
 use crate::project::FileId;
 use crate::rewrite::Texts;
@@ -230,6 +231,25 @@ impl<'a> Graph<'a> {
         }
         finding
     }
+}
+
+/// Says what has one cause at the first of its places; the others are labels.
+fn one_for_each_cause<C: Eq + Hash>(mut found: Vec<(C, Finding)>, words: &str) -> Vec<Finding> {
+    found.sort_by_key(|(_, finding)| finding.primary.location);
+    let mut causes: FxHashMap<C, usize> = FxHashMap::default();
+    let mut first: Vec<Finding> = Vec::new();
+    for (cause, finding) in found {
+        let known = *causes.entry(cause).or_insert(first.len());
+        let Some(one) = first.get_mut(known) else {
+            first.push(finding);
+            continue;
+        };
+        let location = finding.primary.location;
+        if one.primary.location != location && one.labels.iter().all(|label| label.location != location) {
+            one.labels.push(Label { location, message: words.to_owned() });
+        }
+    }
+    first
 }
 
 /// What keeps `AutoGraph` from converting functions of the files with traced code.

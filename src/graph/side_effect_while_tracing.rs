@@ -1,7 +1,7 @@
 //! A Python effect in traced code happens once for each trace and not at each call.
 
 use super::outside::{Change, Subject};
-use super::{Graph, graph_check};
+use super::{Graph, graph_check, one_for_each_cause};
 use crate::api::Effect;
 use crate::finding::{Finding, Level};
 use crate::program::Caller;
@@ -10,17 +10,15 @@ use crate::semantic::{BranchKind, Call, CallId, StatementId, StatementKind, Valu
 graph_check!("HVD401", "side-effect-while-tracing", Error, run);
 
 fn run(graph: &Graph<'_>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = graph
-        .changes()
-        .iter()
-        .filter(|change| is_effect(graph, change))
-        .map(|change| {
-            let what = graph.subject_name(change);
-            let message = format!("{what} is changed once for each trace and not at each call");
-            finding(graph, change.caller, change.statement, change.range, message)
-                .help("use a `tf.Variable` and `assign`, or return the value and change the object outside")
-        })
-        .collect();
+    let changes = graph.changes();
+    let changed = changes.iter().filter(|change| is_effect(graph, change)).map(|change| {
+        let what = graph.subject_name(change);
+        let message = format!("{what} is changed once for each trace and not at each call");
+        let finding = finding(graph, change.caller, change.statement, change.range, message)
+            .help("use a `tf.Variable` and `assign`, or return the value and change the object outside");
+        ((change.caller, what), finding)
+    });
+    let mut findings = one_for_each_cause(changed.collect(), "changed here, too");
     for caller in graph.repeated().filter(|caller| !graph.retraced.contains(caller)) {
         findings.extend(outputs(graph, caller));
     }

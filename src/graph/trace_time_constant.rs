@@ -1,6 +1,6 @@
 //! A value that the text reads at each call is read once, while tracing.
 
-use super::{Graph, graph_check};
+use super::{Graph, graph_check, one_for_each_cause};
 use crate::api::Effect;
 use crate::finding::Finding;
 use crate::program::{Caller, Object, ObjectId, Reason};
@@ -87,12 +87,13 @@ enum Read<'m> {
     Parts(&'m [ObjectId]),
 }
 
-/// What is changed after the first call of the function that reads it.
+/// What is changed after the first call of the function that reads it: one finding for each change, at the first place
+/// that reads what it changes.
 fn changed_later(graph: &Graph<'_>) -> Vec<Finding> {
-    let mut found = Vec::new();
+    let mut found: Vec<(Cause, Finding)> = Vec::new();
     let changes = writes(graph);
     if changes.is_empty() {
-        return found;
+        return Vec::new();
     }
     for caller in graph.repeated() {
         let file = caller.file;
@@ -123,7 +124,7 @@ fn changed_later(graph: &Graph<'_>) -> Vec<Finding> {
             }
         }
     }
-    found
+    one_for_each_cause(found, "read here, too")
 }
 
 fn is_function(graph: &Graph<'_>, first: Caller) -> bool {
@@ -196,13 +197,16 @@ fn own_objects(graph: &Graph<'_>, file: FileId, value: ValueId) -> Vec<ObjectId>
     if objects.iter().all(is_own) { objects.to_vec() } else { Vec::new() }
 }
 
+/// The traced function, and the change that does not reach its graph.
+type Cause = (Caller, FileId, TextRange);
+
 fn report(
     graph: &Graph<'_>,
     caller: Caller,
     range: TextRange,
     read: Read<'_>,
     writes: &[Write],
-) -> Option<Finding> {
+) -> Option<(Cause, Finding)> {
     let write = writes.iter().find(|write| {
         let is_same = match (&write.subject, read) {
             (Written::Variable(own), Read::Variable(read)) => {
@@ -218,13 +222,13 @@ fn report(
         };
         is_same && follows_call(graph, caller, write)
     })?;
+    let (first, _, _) = graph.tracing.tracer(caller)?;
     let message = "this is read once for each trace: later changes do not reach the graph";
-    Some(
-        graph
-            .finding(&CHECK, caller, range, message)
-            .label(graph.facts.location(write.caller.file, write.range), "changed after a call")
-            .help("keep it in a `tf.Variable`, or pass it as an argument"),
-    )
+    let finding = graph
+        .finding(&CHECK, caller, range, message)
+        .label(graph.facts.location(write.caller.file, write.range), "changed after a call")
+        .help("keep it in a `tf.Variable`, or pass it as an argument");
+    Some(((first, write.caller.file, write.range), finding))
 }
 
 /// Whether a change may come after a call of the traced function, by code of the scope that calls it, or by what

@@ -16,7 +16,9 @@ use super::numbering::{Lists, Numbering};
 use super::object::ObjectId;
 use crate::api::{Effect, Symbol};
 use crate::project::FileId;
-use crate::semantic::{BuiltinType, Element, Module, ParameterKind, Passing, StoreKey, Value, ValueId};
+use crate::semantic::{
+    BuiltinType, Call, Element, Module, Parameter, ParameterKind, Passing, StoreKey, Value, ValueId,
+};
 use crate::syntax::TextRange;
 
 /// A value with its file.
@@ -258,39 +260,14 @@ impl Collector<'_, '_> {
     }
 
     /// Arguments to parameters, returned values to the call.
-    fn add_binding(&mut self, file: FileId, call: &crate::semantic::Call, function: FunctionRef) {
-        let facts = self.facts;
-        let own = facts.module(function.file).function(function.function);
+    fn add_binding(&mut self, file: FileId, call: &Call, function: FunctionRef) {
+        let own = self.facts.module(function.file).function(function.function);
         for &value in own.returns.iter().chain(&own.yields) {
             self.add((function.file, value), (file, call.result));
         }
-        // A bound method's receiver takes the first place; so does an instance that is called.
-        let is_method = own.class.is_some() && own.statement.is_some();
-        let mut places = own.parameters.iter().filter(|parameter| {
-            matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
+        for_bound(self.facts, file, call, function, |argument, parameter| {
+            self.add((file, argument), (function.file, own.parameters[parameter].value));
         });
-        if is_method {
-            places.next();
-        }
-        let names = &facts.module(function.file).names;
-        for argument in &call.arguments {
-            let parameter = match argument.passing {
-                Passing::Positional => places.next(),
-                Passing::Keyword(name) => {
-                    let name = facts.module(file).names.text(name);
-                    own.parameters.iter().find(|parameter| names.text(parameter.name) == name)
-                }
-                Passing::Spread | Passing::Merge => None,
-            };
-            let parameter = parameter.or_else(|| {
-                own.parameters.iter().find(|parameter| {
-                    matches!(parameter.kind, ParameterKind::Variadic | ParameterKind::Keywords)
-                })
-            });
-            if let Some(parameter) = parameter {
-                self.add((file, argument.value), (function.file, parameter.value));
-            }
-        }
     }
 
     /// A store reaches the reads of the same attribute of what may be the same object.
@@ -307,6 +284,43 @@ impl Collector<'_, '_> {
                     self.add((file, store.value), read);
                 }
             }
+        }
+    }
+}
+
+/// What a call of a function binds to its parameters: arguments, each with the index of a parameter.
+pub fn for_bound(
+    facts: &Facts<'_>,
+    file: FileId,
+    call: &Call,
+    function: FunctionRef,
+    mut found: impl FnMut(ValueId, usize),
+) {
+    let own = facts.module(function.file).function(function.function);
+    // A bound method's receiver takes the first place; so does an instance that is called.
+    let is_method = own.class.is_some() && own.statement.is_some();
+    let mut places = own.parameters.iter().enumerate().filter(|(_, parameter)| {
+        matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
+    });
+    if is_method {
+        places.next();
+    }
+    let names = &facts.module(function.file).names;
+    let index_of = |is_wanted: &dyn Fn(&Parameter) -> bool| own.parameters.iter().position(is_wanted);
+    for argument in &call.arguments {
+        let parameter = match argument.passing {
+            Passing::Positional => places.next().map(|(index, _)| index),
+            Passing::Keyword(name) => {
+                let name = facts.module(file).names.text(name);
+                index_of(&|parameter| names.text(parameter.name) == name)
+            }
+            Passing::Spread | Passing::Merge => None,
+        };
+        let rest = || {
+            index_of(&|parameter| matches!(parameter.kind, ParameterKind::Variadic | ParameterKind::Keywords))
+        };
+        if let Some(parameter) = parameter.or_else(rest) {
+            found(argument.value, parameter);
         }
     }
 }

@@ -29,7 +29,7 @@ pub use doings::Doing;
 pub use effects::{Effects, Summary};
 pub use facts::{Condition, Creation, Facts};
 pub use hierarchy::{Ancestor, Entity, Hierarchy, Resolver};
-pub use influence::{Influence, Place};
+pub use influence::{Influence, Place, for_bound};
 pub use loops::{LoopKind, TrainingLoop};
 pub use modules::{ClassRef, FunctionRef, Meaning, Modules};
 pub use object::{

@@ -8,7 +8,8 @@ use crate::api::Effect;
 use crate::program::{CallEdge, Caller, Facts, FunctionRef, ObjectId, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, Branch, BuiltinType, CallId, Constant, Dependence, Method, Operator, StoreKey, Value, Variable,
+    BlockId, Branch, BuiltinType, Constant, Definition, Dependence, Method, Operator, StoreKey, Value,
+    ValueId, Variable,
 };
 use crate::syntax::TextRange;
 
@@ -38,42 +39,36 @@ impl Alone {
     #[must_use]
     pub fn new(facts: &Facts<'_>, programs: &[&Program]) -> Self {
         let mut search = Search { facts, programs, names: FxHashMap::default() };
-        let mut on: Option<Vec<Literal>> = None;
-        let starts: Vec<(FileId, CallId)> = facts.calls_with(Effect::Initializes).collect();
-        for (file, call) in starts {
-            let data = facts.module(file).call(call);
-            let caller = Caller { file, scope: data.scope };
-            if !programs.iter().any(|program| program.reached.contains(&caller)) {
-                continue;
-            }
-            let own = search.around(caller, data.block, DEPTH);
-            on = Some(match on {
-                None => own,
-                Some(all) => all.into_iter().filter(|literal| own.contains(literal)).collect(),
-            });
-        }
-        let on = on.unwrap_or_default();
-        let mut arms = FxHashSet::default();
-        if on.is_empty() {
-            return Self { arms };
-        }
-        let mut callers: Vec<Caller> =
-            programs.iter().flat_map(|program| program.reached.iter().copied()).collect();
-        callers.sort_unstable();
-        callers.dedup();
-        for caller in callers {
-            let blocks = &facts.module(caller.file).scope(caller.scope).flow.blocks;
-            for (index, block) in blocks.iter().enumerate() {
-                let Some(branch) = block.branch else { continue };
-                for arm in 0..block.successors.len() {
-                    let said = search.said(caller.file, &branch, arm);
-                    if said.is_some_and(|(flag, holds)| on.contains(&(flag, !holds))) {
-                        arms.insert((caller, BlockId::new(index), arm));
-                    }
+        let starts: Vec<(Caller, Vec<Literal>)> = facts
+            .calls_with(Effect::Initializes)
+            .filter_map(|(file, call)| {
+                let data = facts.module(file).call(call);
+                let caller = Caller { file, scope: data.scope };
+                let is_run = programs.iter().any(|program| program.reached.contains(&caller));
+                is_run.then(|| {
+                    let mut own = search.around(caller, data.block, DEPTH);
+                    own.extend(search.set_beside(caller, data.block));
+                    (caller, own)
+                })
+            })
+            .collect();
+        // Each program starts Horovod in its own way; what several of them run is alone where it is in all.
+        let mut seen: FxHashMap<Caller, usize> = FxHashMap::default();
+        let mut alone: FxHashMap<(Caller, BlockId, usize), usize> = FxHashMap::default();
+        for program in programs {
+            let mut own = starts.iter().filter(|(caller, _)| program.reached.contains(caller));
+            let Some((_, first)) = own.next() else { continue };
+            let mut on = first.clone();
+            own.for_each(|(_, other)| on.retain(|literal| other.contains(literal)));
+            for &caller in &program.reached {
+                *seen.entry(caller).or_default() += 1;
+                for arm in search.off(caller, &on) {
+                    *alone.entry(arm).or_default() += 1;
                 }
             }
         }
-        Self { arms }
+        let in_all = |(arm, count): ((Caller, BlockId, usize), usize)| (seen[&arm.0] == count).then_some(arm);
+        Self { arms: alone.into_iter().filter_map(in_all).collect() }
     }
 
     /// Whether only runs without Horovod go to an arm of a branch.
@@ -127,6 +122,47 @@ impl Search<'_, '_> {
         let function = facts.function_of(caller).filter(|_| depth > 0);
         found.extend(function.map(|function| self.of_calls(function, depth)).into_iter().flatten());
         found
+    }
+
+    /// The arms of a scope's branches that say that one of the flags is not so.
+    fn off(&mut self, caller: Caller, on: &[Literal]) -> Vec<(Caller, BlockId, usize)> {
+        if on.is_empty() {
+            return Vec::new();
+        }
+        let blocks = &self.facts.module(caller.file).scope(caller.scope).flow.blocks;
+        let mut found = Vec::new();
+        for (index, block) in blocks.iter().enumerate() {
+            let Some(branch) = block.branch else { continue };
+            for arm in 0..block.successors.len() {
+                let said = self.said(caller.file, &branch, arm);
+                if said.is_some_and(|(flag, holds)| on.contains(&(flag, !holds))) {
+                    found.push((caller, BlockId::new(index), arm));
+                }
+            }
+        }
+        found
+    }
+
+    /// The flags that say afterwards whether a block was come to: `distributed = False`, and `True` beside the start.
+    fn set_beside(&self, caller: Caller, block: BlockId) -> Vec<Literal> {
+        let facts = self.facts;
+        let module = facts.module(caller.file);
+        let around = dominating(facts, caller, block);
+        if around.is_empty() {
+            return Vec::new();
+        }
+        let truth = |value: ValueId| match module.value(value).value {
+            Value::Constant(Constant::Bool(truth)) => Some(truth),
+            _ => None,
+        };
+        let is_beside =
+            |own: &Definition| own.scope == caller.scope && dominating(facts, caller, own.block) == around;
+        let set = module.definitions.iter().filter(|own| truth(own.value) == Some(true) && is_beside(own));
+        let set = set.filter(|own| {
+            let mut others = module.definitions.iter().filter(|other| other.variable == own.variable);
+            others.all(|other| truth(other.value) == Some(false) || is_beside(other))
+        });
+        set.map(|own| (Flag::Variable(caller.file, own.variable), true)).collect()
     }
 
     /// What holds wherever a function is called.

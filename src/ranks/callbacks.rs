@@ -16,6 +16,7 @@ use crate::project::FileId;
 use crate::semantic::{CallId, Element, Passing, Value};
 use crate::syntax::TextRange;
 use own::Own;
+pub(super) use own::broadcasts;
 
 /// A callback of a call of `fit`.
 struct Given {
@@ -27,6 +28,8 @@ struct Given {
     /// Its call, and where it is put among the callbacks under a condition.
     at: (FileId, CallId),
     guard: Guard,
+    /// A class of the project's that asks which rank it is on.
+    knows_ranks: bool,
 }
 
 /// The callbacks that make ranks leave `fit` at different times, or communicate alone.
@@ -130,7 +133,11 @@ pub(super) fn writing(model: &Model<'_>) -> Vec<Finding> {
             let (file, call) = callback.at;
             let arguments = &model.facts.module(file).call(call).arguments;
             let has_own_path = arguments.iter().any(|own| model.difference((file, own.value)).is_some());
-            if callback.ranks == Ranks::All || !callback.guard.is_all() || has_own_path {
+            if callback.ranks == Ranks::All
+                || !callback.guard.is_all()
+                || has_own_path
+                || callback.knows_ranks
+            {
                 continue;
             }
             let location = model.at_call(file, call);
@@ -316,10 +323,14 @@ fn given(
     object: ObjectId,
 ) -> Option<Given> {
     let at = model.facts.made_at(object)?;
+    let made = model.facts.module(at.0).call(at.1);
+    if model.unreached.is_block(Caller { file: at.0, scope: made.scope }, made.block) {
+        return None;
+    }
     let acts = Acts::of(job, object);
     let guard = entry_guard(model, own, handed, object, at);
-    let own = Own::of(model, object);
-    Some(Given { effects: acts.effects, ranks: acts.ranks(), own, at, guard })
+    let (knows_ranks, own) = (own::knows_ranks(model, object), Own::of(model, object));
+    Some(Given { effects: acts.effects, ranks: acts.ranks(), own, at, guard, knows_ranks })
 }
 
 /// Which ranks put a callback among those of `fit`, as compared with those that train.

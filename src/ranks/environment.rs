@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::api::{Effect, EffectSet, Symbol};
-use crate::program::{Facts, Object, Place};
+use crate::program::{Caller, Facts, Object, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{Constant, Value, ValueId};
 
@@ -40,6 +40,14 @@ pub(super) fn started_among_some<'c>(facts: &Facts<'c>) -> FxHashSet<&'c str> {
         })
     });
     starts.flat_map(|(file, call)| facts.called_symbols(file, call)).map(Symbol::package).collect()
+}
+
+/// Whether the programs exchange values by another library than Horovod, which may make equal what differs: `mpi4py`.
+pub(super) fn exchanges(facts: &Facts<'_>, programs: &[&Program]) -> bool {
+    facts.calls_with(Effect::Exchanges).any(|(file, call)| {
+        let caller = Caller { file, scope: facts.module(file).call(call).scope };
+        programs.iter().any(|program| program.reached.contains(&caller))
+    })
 }
 
 fn is_environment(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {

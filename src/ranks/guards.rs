@@ -96,11 +96,11 @@ impl Guard {
         self.0.is_empty()
     }
 
-    fn both(&self, other: &Self) -> Self {
+    pub(super) fn both(&self, other: &Self) -> Self {
         Self(self.0.iter().filter(|own| other.implies(own)).cloned().collect())
     }
 
-    fn and(mut self, other: &Self) -> Self {
+    pub(super) fn and(mut self, other: &Self) -> Self {
         for literal in &other.0 {
             if !self.0.contains(literal) {
                 self.0.push(literal.clone());
@@ -150,7 +150,10 @@ impl Model<'_> {
         open.insert(block);
         let mut joined: Option<Guard> = None;
         let mut is_whole = true;
-        for &Dependence { branch, arm } in self.control(caller).direct(block) {
+        for &own @ Dependence { branch, arm } in self.control(caller).direct(block) {
+            if self.is_left_open(caller, block, own) {
+                continue;
+            }
             if open.contains(&branch) {
                 is_whole = branch == block;
                 continue;
@@ -169,6 +172,29 @@ impl Model<'_> {
             self.guards.blocks.borrow_mut().insert((caller, block), guard.clone());
         }
         guard
+    }
+
+    /// Whether control comes to a block also where a flag is off under which the rank is asked: behind `if distributed:
+    /// if hvd.rank() != 0: return` comes rank 0, and who trains alone.
+    fn is_left_open(&self, caller: Caller, block: BlockId, open: Dependence) -> bool {
+        let control = self.control(caller);
+        let others = control.direct(block);
+        let flow = &self.facts.module(caller.file).scope(caller.scope).flow;
+        others.len() > 1
+            && flow.blocks[open.branch.index()].branch.and_then(|own| own.condition).is_some_and(|flag| {
+                self.difference((caller.file, flag)).is_none_or(|own| own.cause != Cause::Rank)
+                    && !matches!(
+                        self.facts.module(caller.file).value(flag).value,
+                        Value::Operator { operator: Operator::Compare(_), .. }
+                    )
+            })
+            && others.iter().any(|own| {
+                let under = control.direct(own.branch);
+                under.len() == 1
+                    && under[0].branch == open.branch
+                    && under[0].arm != open.arm
+                    && self.arm(caller, own.branch, own.arm).is_one_of_host()
+            })
     }
 
     /// What it says of the rank that a branch goes to one of its arms.
@@ -399,9 +425,19 @@ impl Model<'_> {
         }
     }
 
-    /// What all calls of a scope's code have in common, as far as their own scopes are known.
+    /// The guard of a scope, as far as it is known yet.
+    pub(super) fn known_guard(&self, caller: Caller) -> Option<&Guard> {
+        self.guards.scopes.get(&caller)
+    }
+
+    /// What all ways to a scope's code have in common: its calls, and for a method the places that make its receiver.
     fn called_under(&self, caller: Caller) -> Option<Guard> {
         let Some(function) = self.facts.function_of(caller) else { return Some(Guard::default()) };
+        Some(self.calls_under(function)?.and(&self.made_under(function)))
+    }
+
+    /// What all calls of a function have in common, as far as their own scopes are known.
+    fn calls_under(&self, function: FunctionRef) -> Option<Guard> {
         let mut joined: Option<Guard> = None;
         for edge in self.facts.incoming(function) {
             let Some(call) = edge.call else { return Some(Guard::default()) };
@@ -416,8 +452,11 @@ impl Model<'_> {
             {
                 continue;
             }
+            let block = self.facts.module(edge.caller.file).call(call).block;
+            if self.unreached.is_block(edge.caller, block) {
+                continue;
+            }
             if let Some(around) = self.guards.scopes.get(&edge.caller) {
-                let block = self.facts.module(edge.caller.file).call(call).block;
                 let own = self.own_guard(edge.caller, block).and(around);
                 joined = Some(joined.map_or(own.clone(), |other| other.both(&own)));
             }

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::values::{Cause, Difference, Values};
-use crate::api::{Effect, Returns, Scaling};
+use crate::api::{Effect, Kind, Returns, Scaling};
 use crate::program::{Facts, Object, Place};
 use crate::project::FileId;
 use crate::semantic::{BranchKind, CallId, Container, Element, NameId, Operator, Value, ValueId};
@@ -113,14 +113,21 @@ pub(super) fn is_range(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool 
     }
 }
 
-/// Whether an attribute tells how many elements an array has, or of what type they are.
+/// Whether an attribute tells how many elements an array has, or of what type they are, or how many steps an optimizer
+/// made.
 pub(super) fn measures(facts: &Facts<'_>, file: FileId, base: ValueId, name: NameId) -> bool {
     let name = facts.module(file).names.text(name);
-    let attribute = facts.library.lookup(&format!("numpy.ndarray.{name}"));
+    let mut attributes =
+        COUNTING.into_iter().filter_map(|class| facts.library.lookup(&format!("{class}.{name}")));
     // A module or a class of the project has attributes of its own.
-    attribute.is_some_and(|own| own.has(Effect::Measures))
-        && !facts.objects(file, base).any(|(_, own)| matches!(own, Object::Instance(..) | Object::Module(_)))
+    attributes.any(|own| own.has(Effect::Measures))
+        && !facts.objects(file, base).any(|(id, own)| {
+            matches!(own, Object::Instance(..) | Object::Module(_)) && facts.kind(id) != Some(Kind::Optimizer)
+        })
 }
+
+/// The classes whose attributes count.
+const COUNTING: [&str; 2] = ["numpy.ndarray", "tensorflow.keras.optimizers.Optimizer"];
 
 /// Whether what iterating gives is numbered: `enumerate(dataset)` begins each pair with the step.
 pub(super) fn counts(facts: &Facts<'_>, file: FileId, pairs: ValueId) -> bool {

@@ -28,6 +28,7 @@ pub mod gradients_not_averaged;
 mod guards;
 mod layer_names;
 mod lengths;
+mod made;
 pub mod misused_horovod_api;
 mod model;
 pub mod name_missing;

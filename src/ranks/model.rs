@@ -8,6 +8,7 @@ use super::comms::Comms;
 use super::environment;
 use super::exits::Exits;
 use super::guards::Known;
+use super::made::Makers;
 use super::numbers::Numbers;
 use super::overrides::Overrides;
 use super::replicas_diverge::reads_that_differ;
@@ -44,6 +45,8 @@ pub struct Model<'c> {
     pub(super) guards: Known,
     /// Who decides what runs in code that may end the program.
     pub(super) exits: Exits,
+    /// What makes the objects of classes.
+    pub(super) makers: Makers,
     /// What the numbers that values and variables hold decide.
     pub numbers: Numbers,
     /// What none of several ranks runs.
@@ -52,6 +55,8 @@ pub struct Model<'c> {
     pub alone: Alone,
     /// The packages that start Horovod among some processes only.
     started_among_some: FxHashSet<&'c str>,
+    /// Another library than Horovod may make equal what differs.
+    pub(super) exchanges: bool,
     /// Which methods those of classes for Horovod take the place of.
     pub overrides: Overrides,
     /// What each function communicates.
@@ -74,9 +79,10 @@ impl<'c> Model<'c> {
         let overrides = Overrides::new(facts, &files, &programs);
         let (values, seeds) = Values::new(facts, &blocks, &overrides, &files, &programs);
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
-        let exits = Exits::new(facts, &files);
+        let (exits, makers) = (Exits::new(facts, &files), Makers::new(facts, &files));
         let numbers = Numbers::new(facts, &blocks, &files, &programs);
         let unreached = Unreached::default();
+        let exchanges = environment::exchanges(facts, &programs);
         let mut model = Self {
             facts,
             texts,
@@ -89,9 +95,11 @@ impl<'c> Model<'c> {
             seeds,
             guards,
             exits,
+            makers,
             numbers,
             unreached,
             started_among_some: environment::started_among_some(facts),
+            exchanges,
             overrides,
             comms,
         };

@@ -9,12 +9,16 @@
 //! [`Influence`]: crate::program::Influence
 
 mod flood;
+mod parts;
+mod passing;
 
 pub(super) use flood::agrees;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use flood::Flood;
+use parts::{Entries, Part};
+use passing::{Passing, Through};
 
 use super::blocks::Blocks;
 use super::environment;
@@ -58,6 +62,12 @@ pub struct Values {
     given: FxHashMap<(FileId, CallId), Difference>,
     /// The variables whose contents are followed.
     variables: FxHashSet<ObjectId>,
+    /// By which parameters of their functions values differ, where they don't at every call.
+    through: FxHashMap<Place, Through>,
+    /// How much differs of what does not differ as a whole.
+    parts: FxHashMap<Place, Part>,
+    passing: Passing,
+    entries: Entries,
 }
 
 /// Where the contents of a variable go when they are read.
@@ -105,7 +115,9 @@ impl Values {
             .filter(|made| made.kind == Kind::Variable && !made.derived && files.contains(&made.file))
             .map(|made| made.object)
             .collect();
-        let mut flood = Flood::new(facts, blocks, overrides, Self { variables, ..Self::default() });
+        let (passing, entries) = (Passing::new(facts, files), Entries::new(facts, files));
+        let values = Self { variables, passing, entries, ..Self::default() };
+        let mut flood = Flood::new(facts, blocks, overrides, values);
         let told: EffectSet = RANK.into_iter().collect();
         let by_launcher = |&place: &Place| environment::number(facts, place).intersects(told);
         let numbers = with(&RANK).into_iter().chain(places.iter().copied().filter(by_launcher));
@@ -181,6 +193,15 @@ impl Values {
     #[must_use]
     pub fn difference(&self, place: Place) -> Option<Difference> {
         self.differing.get(&place).copied()
+    }
+
+    /// By which parameters of its function a value differs.
+    fn through(&self, place: Place) -> Through {
+        match self.through.get(&place) {
+            Some(&through) => through,
+            None if self.differing.contains_key(&place) => Through::ALWAYS,
+            None => Through::NOTHING,
+        }
     }
 
     /// Why a value may have another number of elements on another rank.

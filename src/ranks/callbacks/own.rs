@@ -6,8 +6,8 @@ use super::super::model::Model;
 use super::is_of_validation;
 use crate::api::{Effect, Symbol};
 use crate::distribute::hooks;
-use crate::program::{Caller, FunctionRef, Object, ObjectId, Place};
-use crate::semantic::{Constant, Store, StoreKey, Value};
+use crate::program::{Ancestor, Caller, ClassRef, FunctionRef, Object, ObjectId, Place};
+use crate::semantic::{Constant, FunctionId, Store, StoreKey, Value};
 
 /// What the project's own code in a callback does.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,6 +37,36 @@ impl Own {
             shares: code.iter().any(|&caller| model.code_communicates(caller)),
         }
     }
+}
+
+/// Whether a callback of the project's broadcasts variables.
+pub(in crate::ranks) fn broadcasts(model: &Model<'_>, callback: ObjectId) -> bool {
+    let facts = model.facts;
+    let Object::Instance(class, _) = facts.solution.object(callback) else { return false };
+    let hooks = hooks(facts, class).into_iter().map(|(file, function)| FunctionRef { file, function });
+    let code = code(model, &hooks.collect::<Vec<_>>());
+    facts.calls_with(Effect::Broadcasts).any(|(file, call)| {
+        code.contains(&Caller { file, scope: facts.module(file).call(call).scope })
+            && facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::UpdatesState))
+    })
+}
+
+/// Whether a class asks which rank it is on: it knows what others need not write.
+pub(super) fn knows_ranks(model: &Model<'_>, callback: ObjectId) -> bool {
+    let facts = model.facts;
+    let Object::Instance(class, _) = facts.solution.object(callback) else { return false };
+    let methods = facts.hierarchy.order(class).iter().flat_map(|ancestor| {
+        let &Ancestor::Project(ClassRef { file, class }) = ancestor else { return Vec::new() };
+        let functions = facts.module(file).functions.iter().enumerate();
+        let own = functions.filter(|(_, own)| own.class == Some(class));
+        own.map(|(index, _)| FunctionRef { file, function: FunctionId::new(index) }).collect()
+    });
+    let code = code(model, &methods.collect::<Vec<_>>());
+    [Effect::ReadsRank, Effect::ReadsLocalRank].into_iter().any(|effect| {
+        facts
+            .calls_with(effect)
+            .any(|(file, call)| code.contains(&Caller { file, scope: facts.module(file).call(call).scope }))
+    })
 }
 
 /// The code that hooks run.

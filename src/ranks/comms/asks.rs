@@ -50,11 +50,27 @@ impl Model<'_> {
     pub fn sureness(&self, condition: Place, cause: Cause) -> Confidence {
         match cause {
             Cause::Rank => Confidence::Certain,
+            Cause::Data | Cause::Held if self.asks_for_elements(condition) => Confidence::Possible,
             Cause::Data | Cause::Held if self.is_computed(condition, &mut FxHashSet::default()) => {
                 Confidence::Certain
             }
             _ => Confidence::Possible,
         }
+    }
+
+    /// Whether a condition asks a container whether it is empty, and as many elements are in it on all ranks: what they
+    /// are does not decide.
+    fn asks_for_elements(&self, place: Place) -> bool {
+        let (file, value) = place;
+        if let Value::Operator { operator: Operator::Not, left, .. } =
+            self.facts.module(file).value(value).value
+        {
+            return self.asks_for_elements((file, left));
+        }
+        let mut objects = self.facts.objects(file, value).peekable();
+        objects.peek().is_some()
+            && objects.all(|(_, own)| matches!(own, Object::Container(..)))
+            && self.values.length(place).is_none()
     }
 
     fn is_computed(&self, place: Place, seen: &mut FxHashSet<Place>) -> bool {
@@ -109,8 +125,19 @@ impl Model<'_> {
             Value::Cell(_) | Value::Parameter(..) | Value::Import(_) => {
                 parts.any(|part| self.is_local(part, seen))
             }
+            // An optimizer that was made with what is local counts its steps as all others do.
+            &Value::Attribute { base, .. } if self.is_made(file, base) => {
+                parts.any(|part| part != (file, base) && self.is_local(part, seen))
+            }
             _ => true,
         }
+    }
+
+    /// Whether a value is something that is made once, as opposed to data.
+    fn is_made(&self, file: FileId, value: ValueId) -> bool {
+        [Kind::Optimizer, Kind::Model, Kind::Layer, Kind::Checkpoint]
+            .into_iter()
+            .any(|kind| self.facts.may_be(file, value, kind))
     }
 
     /// Whether something of each rank's own decides which of several values a variable has: a counter of the steps that

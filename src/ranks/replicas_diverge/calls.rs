@@ -467,9 +467,10 @@ impl Replicas<'_, '_> {
             facts.is_unknown(file, value) && given.contains(&(file, value))
                 || facts.objects(file, value).any(|(object, own)| {
                     facts.kind(object) == Some(Kind::Callback)
-                        && facts.symbol(own).is_some_and(|symbol| {
-                            facts.library.hook_effects(symbol).contains(Effect::Broadcasts)
-                        })
+                        && (callbacks::broadcasts(self.model, object)
+                            || facts.symbol(own).is_some_and(|symbol| {
+                                facts.library.hook_effects(symbol).contains(Effect::Broadcasts)
+                            }))
                 })
         })
     }

@@ -7,6 +7,8 @@ use rustc_hash::FxHashSet;
 use super::super::blocks::Blocks;
 use super::super::lengths;
 use super::super::overrides::Overrides;
+use super::parts::{self, Part};
+use super::passing::Through;
 use super::{Cause, Difference, Values, is_distributed};
 use crate::api::{Effect, Kind};
 use crate::program::{Caller, Facts, Object, ObjectId, Place};
@@ -23,9 +25,25 @@ pub(super) struct Flood<'f, 'a> {
     overrides: &'f Overrides,
     pub(super) values: Values,
     /// What a library makes of the rank's number: differs, but nobody knows how.
-    weaker: Vec<(Place, Difference)>,
+    weaker: Vec<Arrival>,
     /// Elements of what functions return, which did not differ when the rest of it did.
-    unpacked: Vec<(Place, Difference)>,
+    unpacked: Vec<Arrival>,
+}
+
+/// A difference that comes to a value.
+#[derive(Clone, Debug)]
+struct Arrival {
+    place: Place,
+    own: Difference,
+    through: Through,
+    part: Part,
+}
+
+impl Arrival {
+    /// Of a value that differs by itself.
+    fn whole((place, own): (Place, Difference)) -> Self {
+        Self { place, own, through: Through::ALWAYS, part: Part::Whole }
+    }
 }
 
 impl<'f, 'a> Flood<'f, 'a> {
@@ -42,7 +60,7 @@ impl<'f, 'a> Flood<'f, 'a> {
     pub(super) fn run(&mut self, sources: Vec<Place>, cause: Cause) {
         let weaker = if cause == Cause::Data { std::mem::take(&mut self.weaker) } else { Vec::new() };
         let sources = sources.into_iter().map(|source| (source, Difference { cause, source }));
-        self.spread(weaker.into_iter().chain(sources).collect());
+        self.begin(weaker.into_iter().chain(sources.map(Arrival::whole)));
     }
 
     /// How many elements there are is measured and counted with, which may make other lengths differ.
@@ -68,15 +86,19 @@ impl<'f, 'a> Flood<'f, 'a> {
             self.values.differing.extend(counts.iter().copied());
             self.follow(counts.into_iter().map(|(place, _)| place).collect());
             let weaker = std::mem::take(&mut self.weaker);
-            self.spread(weaker);
+            self.begin(weaker);
         }
     }
 
     /// Follows differences from where they begin.
     pub(super) fn spread(&mut self, begin: Vec<(Place, Difference)>) {
+        self.begin(begin.into_iter().map(Arrival::whole));
+    }
+
+    fn begin(&mut self, arrivals: impl IntoIterator<Item = Arrival>) {
         let mut queue: VecDeque<Place> = VecDeque::new();
-        for (place, own) in begin {
-            self.insert(place, own, &mut queue);
+        for arrival in arrivals {
+            self.insert(arrival, &mut queue);
         }
         self.follow(queue);
     }
@@ -84,26 +106,63 @@ impl<'f, 'a> Flood<'f, 'a> {
     fn follow(&mut self, mut queue: VecDeque<Place>) {
         while let Some(place) = queue.pop_front().or_else(|| self.next_unpacked()) {
             let own = self.values.differing[&place];
+            let through = self.values.through(place);
+            let part = self.values.parts.get(&place).cloned().unwrap_or(Part::Whole);
             let is_variable = self.values.is_variable(self.facts, place);
-            let next: Vec<Place> = self.facts.influence().dependents(place).collect();
-            for next in next {
+            let known = |place: Place| self.values.through(place);
+            let mut arrivals: Vec<Arrival> = Vec::new();
+            for next in self.facts.influence().dependents(place) {
                 let is_read = is_variable && !self.values.may_be_variable(self.facts, next);
                 if is_read || self.is_guessed(place, next) || self.is_of_replaced(place, next) {
                     continue;
                 }
+                let part = self.values.entries.carried(self.facts, place, &part, next);
+                let through = self.values.passing.carried(self.facts, place, through, next, known);
+                if let Some(part) = part.filter(|_| through != Through::NOTHING) {
+                    arrivals.push(Arrival { place: next, own, through, part });
+                }
+            }
+            for (returned, next) in self.values.passing.back(self.facts, place, known) {
+                if !self.is_of_replaced(returned, next) {
+                    let part = self.values.parts.get(&returned).cloned().unwrap_or(Part::Whole);
+                    let cause = self.values.differing[&returned].cause.min(own.cause);
+                    let own = Difference { cause, ..own };
+                    arrivals.push(Arrival { place: next, own, through, part });
+                }
+            }
+            for arrival in arrivals {
+                let next = arrival.place;
                 if !self.unpacks_differing(next) {
-                    self.unpacked.push((next, own));
+                    self.unpacked.push(arrival);
                 } else if own.cause == Cause::Rank && self.is_of_library(next) {
-                    self.weaker.push((next, Difference { cause: Cause::Data, ..own }));
+                    self.weaker.push(Arrival { own: Difference { cause: Cause::Data, ..own }, ..arrival });
                 } else {
-                    self.insert(next, own, &mut queue);
+                    self.insert(arrival, &mut queue);
                 }
             }
             for &(caller, block) in self.blocks.decided_by(place) {
-                for decided in self.decided(caller, block) {
-                    self.insert(decided, own, &mut queue);
+                for (decided, part) in self.decided(caller, block) {
+                    let through = self.decided_through(caller, through, decided);
+                    if through != Through::NOTHING {
+                        self.insert(Arrival { place: decided, own, through, part }, &mut queue);
+                    }
                 }
             }
+        }
+    }
+
+    /// By what a value differs that a branch of a scope decides.
+    fn decided_through(&self, caller: Caller, through: Through, (file, value): Place) -> Through {
+        let known = |place: Place| self.values.through(place);
+        let module = self.facts.module(file);
+        let is_here = file == caller.file && module.code_scope(module.value(value).scope) == caller.scope;
+        match self.facts.function_of(caller) {
+            _ if is_here => through,
+            // The result of a call of the function that the branch stands in.
+            Some(function) if matches!(module.value(value).value, Value::Call(_)) => {
+                self.values.passing.returns((file, value), function, through, known)
+            }
+            _ => Through::ALWAYS,
         }
     }
 
@@ -122,20 +181,51 @@ impl<'f, 'a> Flood<'f, 'a> {
 
     /// An element of what a function returns that turned out to differ itself.
     fn next_unpacked(&mut self) -> Option<Place> {
-        let index = self.unpacked.iter().position(|&(place, _)| self.unpacks_differing(place))?;
-        let (place, own) = self.unpacked.swap_remove(index);
+        let index = self.unpacked.iter().position(|own| self.unpacks_differing(own.place))?;
+        let Arrival { place, own, through, .. } = self.unpacked.swap_remove(index);
+        let known = self.values.through(place);
         self.values.differing.entry(place).or_insert(own);
+        self.values.through.insert(place, known.union(through));
         Some(place)
     }
 
-    fn insert(&mut self, place: Place, own: Difference, queue: &mut VecDeque<Place>) {
-        if self.values.differing.contains_key(&place)
-            || agrees(self.facts, place)
+    fn insert(&mut self, arrival: Arrival, queue: &mut VecDeque<Place>) {
+        let Arrival { place, own, through, part } = arrival;
+        let values = &mut self.values;
+        if values.differing.contains_key(&place) {
+            // It may differ at more calls now, or more of it.
+            let known = values.through(place);
+            let all = known.union(through);
+            let mut grows = all != known;
+            values.through.insert(place, all);
+            if let Some(Part::Keys(keys)) = values.parts.get_mut(&place) {
+                match part {
+                    Part::Keys(news) => {
+                        let before = keys.len();
+                        keys.extend(news);
+                        grows |= keys.len() > before;
+                    }
+                    Part::Whole => {
+                        values.parts.remove(&place);
+                        grows = true;
+                    }
+                }
+            }
+            if grows {
+                queue.push_back(place);
+            }
+            return;
+        }
+        if agrees(self.facts, place)
             || matches!(own.cause, Cause::Data | Cause::Held) && asks_for_form(self.facts, place)
         {
             return;
         }
-        self.values.differing.insert(place, own);
+        values.differing.insert(place, own);
+        values.through.insert(place, through);
+        if matches!(part, Part::Keys(_)) {
+            values.parts.insert(place, part);
+        }
         queue.push_back(place);
     }
 
@@ -227,7 +317,7 @@ impl<'f, 'a> Flood<'f, 'a> {
     }
 
     /// The values that depend on how a branch goes, though they are not computed from its condition.
-    fn decided(&self, caller: Caller, branch: BlockId) -> Vec<Place> {
+    fn decided(&self, caller: Caller, branch: BlockId) -> Vec<(Place, Part)> {
         let facts = self.facts;
         let file = caller.file;
         let module = facts.module(file);
@@ -235,7 +325,7 @@ impl<'f, 'a> Flood<'f, 'a> {
         let own = module.scope(caller.scope).flow.blocks[branch.index()].branch;
         // What the elements are does not decide on the turns of a loop; how many there are does.
         if own.is_some_and(|own| own.kind == BranchKind::For) {
-            return found;
+            return Vec::new();
         }
         let meets = self.meet(caller, branch);
         let mut returns = false;
@@ -261,12 +351,17 @@ impl<'f, 'a> Flood<'f, 'a> {
                 .iter()
                 .any(|&statement| module.statement(statement).kind == StatementKind::Return);
         }
+        let mut stored: Vec<(Place, Part)> = Vec::new();
         for block in self.blocks.region(caller, branch) {
             for &index in &self.blocks.of(caller, block).stores {
                 let store = &module.stores[index as usize];
-                if !matches!(store.key, StoreKey::Attribute(_)) {
-                    found.push((file, store.base));
-                }
+                let part = match store.key {
+                    StoreKey::Attribute(_) => continue,
+                    StoreKey::Item(key) => parts::text(facts, file, key),
+                    StoreKey::Slice => None,
+                };
+                let part = part.map_or(Part::Whole, |key| Part::Keys([key.into()].into()));
+                stored.push(((file, store.base), part));
             }
         }
         // `a if hvd.rank() == 0 else b`
@@ -290,7 +385,7 @@ impl<'f, 'a> Flood<'f, 'a> {
             });
             found.extend(calls.map(|(file, call)| (file, facts.module(file).call(call).result)));
         }
-        found
+        found.into_iter().map(|place| (place, Part::Whole)).chain(stored).collect()
     }
 }
 
