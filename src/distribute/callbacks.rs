@@ -11,7 +11,7 @@ use super::sent::is_broadcast;
 use super::step::Step;
 use crate::api::{Effect, Kind};
 use crate::finding::{Edit, Finding};
-use crate::program::{Literal, LoopKind, Object, TrainingLoop};
+use crate::program::{Literal, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{Argument, Container, Element, Value};
@@ -52,13 +52,7 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     let finding = finding(job, own);
     let file = own.caller.file;
     if let Some(index) = acts.iter().position(|acts| acts.stops_alone()) {
-        let made = job.facts.made_at(handed.callbacks[index]);
-        let place = made.map(|(file, call)| job.at_call(file, call));
-        let finding =
-            place.into_iter().fold(finding, |finding, place| finding.label(place, "stops one rank"));
-        let reason = "A callback stops the rank whose own batch gives no number, and the others wait for it for \
-                      ever: stop by a metric of the epoch, as `EarlyStopping` does.";
-        return Some(Step::blocked(finding, reason));
+        return Some(stops_alone(job, own, handed.callbacks[index]));
     }
     let text = job.text(file)?;
     let (hvd, import) = job.horovod_keras(file);
@@ -110,6 +104,18 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
         },
     };
     Some(Step::change(finding, "broadcast the variables by a callback", edits, uses))
+}
+
+/// A callback that ends the training on one rank.
+fn stops_alone(job: &Job<'_>, own: &TrainingLoop, callback: ObjectId) -> Step {
+    let fit = job.facts.location(own.caller.file, own.range);
+    let made = job.facts.made_at(callback).map_or(fit, |(file, call)| job.at_call(file, call));
+    let message = "this callback ends the training of the rank whose own loss is no number";
+    let finding = Step::missing(&RULE.rule, made, message)
+        .here("stops one rank")
+        .help("take it out, or stop by a metric of the epoch, as `EarlyStopping` does")
+        .label(fit, "trained here");
+    Step::blocked(finding, "The other ranks would wait for it for ever.")
 }
 
 fn finding(job: &Job<'_>, own: &TrainingLoop) -> Finding {

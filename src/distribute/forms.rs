@@ -57,6 +57,35 @@ pub(super) fn are_chosen_by_others(job: &Job<'_>, file: FileId, call: CallId) ->
     behind.into_iter().any(is_unknown_library)
 }
 
+/// Whether a function of a distributed program is given an optimizer, and averages by itself somewhere in its text:
+/// `average_gradients_of(optimizer)` puts methods in the place of the optimizer's own.
+pub(super) fn may_be_averaged(job: &Job<'_>, optimizer: ObjectId) -> bool {
+    let facts = job.facts;
+    if !job.program.already_distributed {
+        return false;
+    }
+    let averages: Vec<Location> = facts
+        .calls_with(Effect::Averages)
+        .filter(|&(file, call)| facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Collective)))
+        .map(|(file, call)| job.at_call(file, call))
+        .collect();
+    let takes = |&(file, call): &(FileId, CallId)| {
+        let arguments = &facts.module(file).call(call).arguments;
+        arguments.iter().any(|own| facts.solution.values(file, own.value).contains(&optimizer))
+    };
+    !averages.is_empty()
+        && job.calls().filter(takes).flat_map(|(file, call)| facts.called_functions(file, call)).any(
+            |function| {
+                let module = facts.module(function.file);
+                let text = module.function(function.function).statement.map(|id| module.statement(id).range);
+                text.is_some_and(|text| {
+                    let own = facts.location(function.file, text);
+                    averages.iter().any(|at| at.file == own.file && text.contains_range(at.text_range()))
+                })
+            },
+        )
+}
+
 /// Whether a call makes a distributed form of an object.
 fn is_form(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
     facts

@@ -208,6 +208,9 @@ fn distribute(
         if !done.contains(&(file, call)) && !job.is_alone(file, call) {
             done.push((file, call));
             let made = job.facts.of_kind(file, job.facts.module(file).call(call).result, Kind::Optimizer);
+            if made.iter().any(|&optimizer| forms::may_be_averaged(job, optimizer)) {
+                continue;
+            }
             found.push(match made.into_iter().find_map(|optimizer| forms::form(job, optimizer)) {
                 Some(form) => form.step(job, own),
                 None => step(finding(job, file, call, own), wrapped(job, file, call)),

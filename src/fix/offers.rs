@@ -15,7 +15,7 @@ use crate::report::{Offer, Offers};
 pub fn offers(examined: &Examined, wishes: Wishes<'_>, stdin: Option<(FileId, Vec<u8>)>) -> Offers {
     let spared = spared(examined, wishes, Applicability::Safe, stdin.clone());
     let mut originals = Originals::new(&examined.project, &examined.modules, stdin);
-    let origin = Origin { documents: &examined.documents, changes: &[] };
+    let origin = Origin { documents: &examined.documents, changes: &[], now: &examined.documents };
     let round =
         round(examined, wishes, Applicability::Safe, &spared, origin, &mut originals, &mut PROOFS.clone());
     Offers::new(round.admitted.iter().filter_map(offer))

@@ -93,7 +93,7 @@ fn mend_unless(
     let mut refusals = Vec::new();
     let mut proofs = PROOFS;
     for _ in 0..ROUNDS {
-        let origin = Origin { documents: &documents, changes: &made };
+        let origin = Origin { documents: &documents, changes: &made, now: &examined.documents };
         let round = round(&examined, wishes, least, spared, origin, &mut originals, &mut proofs);
         refusals = round.refusals;
         let Some(after) = round.after else { break };
@@ -117,7 +117,7 @@ fn mend_unless(
 /// It is not good, or there is none.
 pub fn mend_one(examined: &Examined, wishes: Wishes<'_>, finding: &Finding) -> Result<Vec<Change>, Refusal> {
     let mut originals = Originals::new(&examined.project, &examined.modules, None);
-    let origin = Origin { documents: &examined.documents, changes: &[] };
+    let origin = Origin { documents: &examined.documents, changes: &[], now: &examined.documents };
     let parcel = single(examined, finding, origin, &mut originals)?;
     let mut search = Search {
         before: examined,

@@ -69,7 +69,7 @@ impl<'s> Search<'s, '_> {
             Verdict::Remains(_) if parcels.len() == 1 => Err("the finding would remain".to_owned()),
             Verdict::Remains(finding) => Err(format!("{} would remain", finding.rule.name)),
             Verdict::New(finding) => {
-                let place = self.origin.place(finding, Some(&edits));
+                let place = self.origin.place(finding, Some((&edits, &after.documents)));
                 Err(format!("it would cause {} at {place}", finding.rule.name))
             }
         }

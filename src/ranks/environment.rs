@@ -42,12 +42,14 @@ pub(super) fn started_among_some<'c>(facts: &Facts<'c>) -> FxHashSet<&'c str> {
     starts.flat_map(|(file, call)| facts.called_symbols(file, call)).map(Symbol::package).collect()
 }
 
-/// Whether the programs exchange values by another library than Horovod, which may make equal what differs: `mpi4py`.
-pub(super) fn exchanges(facts: &Facts<'_>, programs: &[&Program]) -> bool {
-    facts.calls_with(Effect::Exchanges).any(|(file, call)| {
-        let caller = Caller { file, scope: facts.module(file).call(call).scope };
-        programs.iter().any(|program| program.reached.contains(&caller))
-    })
+/// The programs, by the files that they begin with, that exchange values by another library than Horovod: it may make
+/// equal what differs.
+pub(super) fn exchanging(facts: &Facts<'_>, programs: &[&Program]) -> FxHashSet<FileId> {
+    let calls = facts.calls_with(Effect::Exchanges);
+    let callers: Vec<Caller> =
+        calls.map(|(file, call)| Caller { file, scope: facts.module(file).call(call).scope }).collect();
+    let exchange = |program: &&&Program| callers.iter().any(|caller| program.reached.contains(caller));
+    programs.iter().filter(exchange).map(|program| program.entry).collect()
 }
 
 fn is_environment(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {

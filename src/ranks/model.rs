@@ -55,8 +55,8 @@ pub struct Model<'c> {
     pub alone: Alone,
     /// The packages that start Horovod among some processes only.
     started_among_some: FxHashSet<&'c str>,
-    /// Another library than Horovod may make equal what differs.
-    pub(super) exchanges: bool,
+    /// The entries of programs that also exchange values by another library than Horovod.
+    exchanging: FxHashSet<FileId>,
     /// Which methods those of classes for Horovod take the place of.
     pub overrides: Overrides,
     /// What each function communicates.
@@ -82,7 +82,7 @@ impl<'c> Model<'c> {
         let (exits, makers) = (Exits::new(facts, &files), Makers::new(facts, &files));
         let numbers = Numbers::new(facts, &blocks, &files, &programs);
         let unreached = Unreached::default();
-        let exchanges = environment::exchanges(facts, &programs);
+        let exchanging = environment::exchanging(facts, &programs);
         let mut model = Self {
             facts,
             texts,
@@ -99,7 +99,7 @@ impl<'c> Model<'c> {
             numbers,
             unreached,
             started_among_some: environment::started_among_some(facts),
-            exchanges,
+            exchanging,
             overrides,
             comms,
         };
@@ -165,6 +165,20 @@ impl<'c> Model<'c> {
     #[must_use]
     pub fn communicates(&self, program: &Program) -> bool {
         program.reached.iter().any(|&caller| self.code_communicates(caller))
+    }
+
+    /// Whether another library than Horovod may make equal what differs in a program.
+    pub(super) fn exchanges(&self, program: &Program) -> bool {
+        self.exchanging.contains(&program.entry)
+    }
+
+    /// Whether it may in all programs that run a scope's code.
+    pub(super) fn exchanges_in(&self, caller: Caller) -> bool {
+        !self.exchanging.is_empty()
+            && self
+                .programs
+                .iter()
+                .all(|program| self.exchanges(program) || !program.reached.contains(&caller))
     }
 
     /// Whether a program starts its ranks itself, `horovod.spark.run(train)`: some of its code runs before them.

@@ -234,7 +234,7 @@ fn finding(model: &Model<'_>, caller: Caller, branch: &Branch, own: Difference, 
     }
     finding.flow = flow;
     let sureness = match branch.condition {
-        _ if model.exchanges && own.cause != Cause::Rank => Confidence::Possible,
+        _ if model.exchanges_in(caller) && own.cause != Cause::Rank => Confidence::Possible,
         Some(condition) if branch.kind != BranchKind::For => {
             model.sureness((caller.file, condition), own.cause)
         }

@@ -378,7 +378,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
         let begins = matches!(manner, Manner::Begins(_));
         let is_unsure = is_own_data && !self.trained.contains(&own)
             || begins && self.stands_for_several(own)
-            || model.exchanges;
+            || model.exchanges(program);
         let sureness = if is_unsure { Confidence::Possible } else { Confidence::Certain };
         let scope = scope_at(model, primary);
         let mut finding = Finding::new(&CHECK.rule, level, primary, message)
