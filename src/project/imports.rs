@@ -176,10 +176,7 @@ impl Imports {
     /// Whether a dotted name begins as one of the project's modules or folders does.
     #[must_use]
     pub fn may_be_module(&self, dotted: &str) -> bool {
-        // All strings of a project are asked for: most are short, and have no dots.
-        let rest = dotted.trim_start_matches('.');
-        let end = rest.bytes().position(|byte| byte == b'.').unwrap_or(rest.len());
-        end > 0 && self.names.contains_key(&rest[..end])
+        parts(dotted).next().is_some_and(|first| self.names.contains_key(first))
     }
 
     /// Whether a file is a folder's `__init__`.
