@@ -52,7 +52,7 @@ pub(super) fn averages(job: &Job<'_>, own: &TrainingLoop) -> bool {
     });
     is_distributed
         || own.steps.is_empty() && averages_later(job)
-        || own.steps.iter().chain(&own.by_hand).any(|&(file, call)| is_reduced(job, own, file, call))
+        || own.steps.iter().chain(&own.by_hand).any(|&(file, call)| is_reduced(facts, file, call))
 }
 
 /// Whether a distributed program averages by hand: what a loop without a step of its own gathers in variables may be
@@ -65,19 +65,10 @@ fn averages_later(job: &Job<'_>) -> bool {
         })
 }
 
-/// Whether a collective average stands on the way from the gradients to a step.
-fn is_reduced(job: &Job<'_>, own: &TrainingLoop, file: FileId, call: CallId) -> bool {
-    let facts = job.facts;
-    let given = facts.module(file).call(call).arguments.iter().map(|argument| (file, argument.value));
-    let behind = facts.influence().backwards(&given.collect::<Vec<_>>(), |_| false);
-    let of_tape = |file: FileId, call: CallId| own.gradients.contains(&(file, call));
-    behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
-        Value::Call(call) => {
-            !of_tape(file, call)
-                && facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages))
-        }
-        _ => false,
-    })
+/// Whether a collective average stands on the way to a step.
+fn is_reduced(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
+    let mut given = facts.module(file).call(call).arguments.iter();
+    given.any(|argument| facts.averaged().contains(&(file, argument.value)))
 }
 
 fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {

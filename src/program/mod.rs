@@ -1,5 +1,6 @@
 //! All modules together: classes, value flow, calls, effects, training loops and programs.
 
+mod averaged;
 mod call_graph;
 mod components;
 mod conditions;

@@ -55,6 +55,7 @@ pub struct Facts<'a> {
     calls: CallIndex,
     influence: OnceLock<Influence>,
     travel: OnceLock<Travel>,
+    pub(super) averaged: OnceLock<FxHashSet<Place>>,
     pub(super) tracing: OnceLock<Tracing>,
     pub(super) varying: OnceLock<FxHashMap<Place, Place>>,
     /// For each scope who decides whether its blocks run.
@@ -92,6 +93,7 @@ impl<'a> Facts<'a> {
             calls,
             influence: OnceLock::new(),
             travel: OnceLock::new(),
+            averaged: OnceLock::new(),
             tracing: OnceLock::new(),
             varying: OnceLock::new(),
             repetition: Repetition::default(),
