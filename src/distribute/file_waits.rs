@@ -13,7 +13,7 @@ use crate::api::Effect;
 use crate::finding::Rule;
 use crate::program::Place;
 use crate::project::FileId;
-use crate::semantic::{Branch, BranchKind, CallId, Value, ValueId};
+use crate::semantic::{Branch, BranchKind, CallId, ValueId};
 use crate::syntax::TextRange;
 
 /// The loops of a program that wait for what it writes itself.
@@ -62,20 +62,19 @@ fn waits(job: &Job<'_>) -> Vec<(FileId, CallId, TextRange)> {
 
 /// The call of a loop's condition that asks the file system; what it is given does not change in the loop.
 fn question(job: &Job<'_>, file: FileId, branch: &Branch, condition: ValueId) -> Option<CallId> {
-    let facts = job.facts;
-    let module = facts.module(file);
-    let behind = facts.influence().backwards(&[(file, condition)], |_| false);
-    let mut asking: Vec<CallId> = behind
-        .into_iter()
-        .filter(|&(other, _)| other == file)
-        .filter_map(|(_, value)| match module.value(value).value {
-            Value::Call(call) if branch.range.contains_range(module.call(call).range) => Some(call),
-            _ => None,
-        })
-        .filter(|&call| job.runs(file, call) && asks_file_system(job, file, call))
-        .collect();
-    asking.sort_unstable();
-    asking.into_iter().find(|&call| !changes_within(job, file, branch, &arguments(job, file, call)))
+    let calls = &job.facts.module(file).calls;
+    // Those in the loop's text, before anything is followed: few loops ask.
+    let mut asking = (0..calls.len()).map(CallId::new).filter(|&call| {
+        branch.range.contains_range(calls[call.index()].range)
+            && asks_file_system(job, file, call)
+            && job.runs(file, call)
+    });
+    let first = asking.next()?;
+    let behind = job.facts.influence().backwards(&[(file, condition)], |_| false);
+    std::iter::once(first).chain(asking).find(|&call| {
+        behind.contains(&(file, calls[call.index()].result))
+            && !changes_within(job, file, branch, &arguments(job, file, call))
+    })
 }
 
 /// Whether the answer may be another one later: `exists`, not `readline`.

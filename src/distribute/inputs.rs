@@ -1,14 +1,12 @@
 //! The files that a program reads, and whether it makes them itself: what a call writes is output, or input for later.
 
-use std::cell::RefCell;
-
 use rustc_hash::FxHashSet;
 
 use super::job::Job;
 use crate::api::{Effect, EffectSet, Kind};
 use crate::program::{Object, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, Constant, Value, ValueId};
+use crate::semantic::{CallId, Constant, Value};
 
 /// What a call's callees do themselves; a function of the project has its own statements.
 pub(super) fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet {
@@ -24,9 +22,9 @@ pub(super) fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet 
     effects
 }
 
-/// The texts that the paths of the files which the program reads are made of. What is put there is input, which every
-/// rank needs.
-pub(super) fn paths_read(job: &Job<'_>) -> FxHashSet<Place> {
+/// All that is computed from what the paths of the files which the program reads are made of. What is put there is input,
+/// which every rank needs.
+pub(super) fn names_of_inputs(job: &Job<'_>) -> FxHashSet<Place> {
     let reading = job.calls().filter(|&(file, call)| {
         !job.facts.opens_for_writing(file, job.facts.module(file).call(call))
             && (job.facts.opens(file, job.facts.module(file).call(call))
@@ -34,7 +32,8 @@ pub(super) fn paths_read(job: &Job<'_>) -> FxHashSet<Place> {
                     && !asks_for_existence(job, file, call))
     });
     let given: Vec<Place> = reading.flat_map(|(file, call)| arguments(job, file, call)).collect();
-    texts_behind(job, &given)
+    let texts: Vec<Place> = texts_behind(job, &given).into_iter().collect();
+    job.facts.influence().forwards(&texts, |place| ends_path(job, place))
 }
 
 /// Whether a call only asks whether there is a file.
@@ -47,9 +46,9 @@ fn asks_for_existence(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 }
 
 /// Whether a path that a call is given names a file that the program reads.
-pub(super) fn names_input(job: &Job<'_>, file: FileId, call: CallId, inputs: &FxHashSet<Place>) -> bool {
+pub(super) fn names_input(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     !job.facts.concerns_weights(file, job.facts.module(file).call(call))
-        && texts_behind(job, &arguments(job, file, call)).iter().any(|text| inputs.contains(text))
+        && arguments(job, file, call).iter().any(|place| job.names_of_inputs().contains(place))
 }
 
 pub(super) fn arguments(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Place> {
@@ -60,25 +59,21 @@ pub(super) fn arguments(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Place>
 /// where it lies, and the elements of a dataset are examples.
 pub(super) fn texts_behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
     let facts = job.facts;
-    let content = RefCell::new(FxHashSet::default());
-    let stops = |(file, value): Place| {
-        let is_content = is_content(job, file, value);
-        if is_content {
-            content.borrow_mut().insert((file, value));
-        }
-        is_content || facts.may_be(file, value, Kind::Dataset)
-    };
-    let behind = facts.influence().backwards(places, stops);
-    let is_text = |&(file, value): &Place| {
+    let is_text = |(file, value): Place| {
         matches!(facts.module(file).value(value).value, Value::Constant(Constant::Str(_)))
     };
-    let mut found = content.into_inner();
-    found.extend(behind.into_iter().filter(is_text));
-    found
+    let mut behind = facts.influence().backwards(places, |place| ends_path(job, place));
+    behind.retain(|&place| is_text(place) || is_content(job, place));
+    behind
+}
+
+/// Whether a path is not made of what is behind a value: a file's content, or an example of a dataset.
+fn ends_path(job: &Job<'_>, (file, value): Place) -> bool {
+    is_content(job, (file, value)) || job.facts.may_be(file, value, Kind::Dataset)
 }
 
 /// Whether a value is what a file holds, and no list of files.
-fn is_content(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+fn is_content(job: &Job<'_>, (file, value): Place) -> bool {
     let Value::Call(call) = job.facts.module(file).value(value).value else { return false };
     job.facts.called_symbols(file, call).any(|symbol| {
         symbol.has(Effect::ReadsFile) && !symbol.has(Effect::Varies) && !symbol.has(Effect::WritesFile)

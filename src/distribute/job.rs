@@ -4,8 +4,11 @@ use std::cell::{OnceCell, RefCell};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::choices;
+use super::inputs;
 use super::names::{Api, Import, Names};
-use super::obstacles::own_results;
+use super::obstacles::{computed_from, own_results};
+use super::preparation::Preparations;
 use super::session::is_session;
 use super::started::start_by_import;
 use super::unstarted::{Code, Runs, Unstarted};
@@ -34,7 +37,10 @@ pub struct Job<'c> {
     owner: FileId,
     pub(super) common: &'c Common,
     calls: OnceCell<Vec<(FileId, CallId)>>,
-    own_results: OnceCell<FxHashSet<Place>>,
+    of_own_results: OnceCell<FxHashSet<Place>>,
+    chosen_by_own_results: OnceCell<FxHashSet<Place>>,
+    names_of_inputs: OnceCell<FxHashSet<Place>>,
+    preparations: OnceCell<Preparations>,
     alone: OnceCell<Alone>,
     started: RefCell<FxHashMap<FileId, Option<TextSize>>>,
 }
@@ -101,7 +107,10 @@ impl<'c> Job<'c> {
             owner,
             common,
             calls: OnceCell::new(),
-            own_results: OnceCell::new(),
+            of_own_results: OnceCell::new(),
+            chosen_by_own_results: OnceCell::new(),
+            names_of_inputs: OnceCell::new(),
+            preparations: OnceCell::new(),
             alone: OnceCell::new(),
             started: RefCell::default(),
         };
@@ -259,8 +268,26 @@ impl<'c> Job<'c> {
             )
     }
 
-    /// The values that differ between ranks because their examples do.
-    pub(super) fn own_results(&self) -> &FxHashSet<Place> {
-        self.own_results.get_or_init(|| own_results(self))
+    /// All that differs between ranks because it is computed from their examples.
+    pub(super) fn of_own_results(&self) -> &FxHashSet<Place> {
+        self.of_own_results.get_or_init(|| {
+            let own: Vec<Place> = own_results(self).into_iter().collect();
+            computed_from(self, &own)
+        })
+    }
+
+    /// The same, with what is chosen because of it.
+    pub(super) fn chosen_by_own_results(&self) -> &FxHashSet<Place> {
+        self.chosen_by_own_results.get_or_init(|| choices::chosen_by_own_results(self))
+    }
+
+    /// What is computed from what the names of the files that the program reads are made of.
+    pub(super) fn names_of_inputs(&self) -> &FxHashSet<Place> {
+        self.names_of_inputs.get_or_init(|| inputs::names_of_inputs(self))
+    }
+
+    /// What the program makes in blocks of their own.
+    pub(super) fn preparations(&self) -> &Preparations {
+        self.preparations.get_or_init(|| Preparations::of(self))
     }
 }

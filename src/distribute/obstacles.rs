@@ -12,7 +12,7 @@ use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Finding, Location, Rule};
 use crate::program::{Caller, Literal, Object, Place, TrainingLoop, code};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, CallId, Value, ValueId};
+use crate::semantic::{BlockId, BranchKind, CallId, Value};
 
 /// The obstacles of a program that is not distributed yet.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -227,16 +227,21 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop) -> Vec<Location> {
     found
 }
 
-/// Whether a value depends on results of this rank's own that are not averaged. The number that `enumerate` gives
-/// does not depend on what it counts.
+/// Whether a value is computed from results of this rank's own that are not averaged.
 pub(super) fn depends(job: &Job<'_>, place: Place) -> bool {
-    behind(job, &[place]).iter().any(|place| job.own_results().contains(place))
+    job.of_own_results().contains(&place)
 }
 
-/// What values are computed from, up to what is averaged over the ranks.
-pub(super) fn behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
+/// All that is computed from values, up to what is the same on all ranks.
+pub(super) fn computed_from(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
+    job.facts.influence().forwards(places, |place| is_common(job, place))
+}
+
+/// Whether a value is the same on all ranks though it is computed from what differs. The number that `enumerate` gives
+/// does not depend on what it counts.
+fn is_common(job: &Job<'_>, (file, value): Place) -> bool {
     let facts = job.facts;
-    let is_common = |(file, value): (FileId, ValueId)| match facts.module(file).value(value).value {
+    match facts.module(file).value(value).value {
         Value::Call(call) => {
             facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages))
                 || counts_data(job, file, call)
@@ -244,8 +249,7 @@ pub(super) fn behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
         }
         Value::Attribute { name, .. } => facts.module(file).names.text(name) == SHAPE,
         _ => false,
-    };
-    facts.influence().backwards(places, is_common)
+    }
 }
 
 /// What counts data, whatever the data are.

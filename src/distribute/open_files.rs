@@ -1,18 +1,14 @@
 //! Files that stay open and summary writers: on the other ranks they go nowhere.
 
-use rustc_hash::FxHashSet;
-
 use super::awaited::all_ranks_come;
 use super::bound::end_of_use;
-use super::inputs::{names_input, paths_read};
+use super::inputs::names_input;
 use super::job::Job;
-use super::preparation::Preparations;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::runs_started;
 use super::step::Step;
 use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Rule};
-use crate::program::Place;
 use crate::project::FileId;
 use crate::semantic::{Call, CallId};
 
@@ -22,8 +18,7 @@ pub(crate) const NOWHERE: &str = "/dev/null";
 /// The files that every rank opens for writing.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let mut found = Vec::new();
-    let opened = Opened { job, rule, inputs: paths_read(job) };
-    let preparations = Preparations::of(job);
+    let preparations = job.preparations();
     for (file, id) in job.calls() {
         let call = job.facts.module(file).call(id);
         let step = if job.facts.called_symbols(file, id).any(|symbol| {
@@ -38,7 +33,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         }) {
             summary_writer(job, rule, file, id)
         } else if job.facts.opens_for_writing(file, call) {
-            opened.step(file, id)
+            opened(job, rule, file, id)
         } else {
             None
         };
@@ -87,42 +82,32 @@ fn summary_writer(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) 
     )))
 }
 
-/// What is asked about each file that is opened.
-struct Opened<'j, 'c> {
-    job: &'j Job<'c>,
-    rule: &'static Rule,
-    inputs: FxHashSet<Place>,
-}
-
-impl Opened<'_, '_> {
-    /// `open(path, "w")`: the other ranks open the null device. If the program reads the file, they wait for it.
-    fn step(&self, file: FileId, id: CallId) -> Option<Step> {
-        let job = self.job;
-        let call = job.facts.module(file).call(id);
-        if differs_between_ranks(job, file, call) {
+/// `open(path, "w")`: the other ranks open the null device. If the program reads the file, they wait for it.
+fn opened(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<Step> {
+    let call = job.facts.module(file).call(id);
+    if differs_between_ranks(job, file, call) {
+        return None;
+    }
+    let path = call.arguments.first()?;
+    let text = job.text(file)?;
+    let code = job.code(file, call.scope);
+    let other = format!(" if {} else '{NOWHERE}'", code.is_first());
+    let mut edits = if text.binds_like_a_product(path.range) {
+        vec![text.insert(path.range.end(), other)]
+    } else {
+        text.wrap(path.range, "(", &format!("){other}"))
+    };
+    if names_input(job, file, id) {
+        let mut managers = text.module.managers.iter();
+        let block = managers.find(|(manager, _)| *manager == call.result);
+        let statement = block.map_or_else(|| end_of_use(text.module, call), |&(_, block)| Some(block))?;
+        if !all_ranks_come(job, file, id) {
             return None;
         }
-        let path = call.arguments.first()?;
-        let text = job.text(file)?;
-        let code = job.code(file, call.scope);
-        let other = format!(" if {} else '{NOWHERE}'", code.is_first());
-        let mut edits = if text.binds_like_a_product(path.range) {
-            vec![text.insert(path.range.end(), other)]
-        } else {
-            text.wrap(path.range, "(", &format!("){other}"))
-        };
-        if names_input(job, file, id, &self.inputs) {
-            let mut managers = text.module.managers.iter();
-            let block = managers.find(|(manager, _)| *manager == call.result);
-            let statement = block.map_or_else(|| end_of_use(text.module, call), |&(_, block)| Some(block))?;
-            if !all_ranks_come(self.job, file, id) {
-                return None;
-            }
-            edits.extend(code.wait_behind(text, statement));
-        }
-        let finding = finding(job, self.rule, file, id, "every rank writes the same file");
-        Some(code.step(Step::change(finding, "write the file on rank 0 only", edits, vec![code.import])))
+        edits.extend(code.wait_behind(text, statement));
     }
+    let finding = finding(job, rule, file, id, "every rank writes the same file");
+    Some(code.step(Step::change(finding, "write the file on rank 0 only", edits, vec![code.import])))
 }
 
 /// Whether an argument depends on the rank: each rank has a file of its own.

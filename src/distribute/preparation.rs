@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use super::awaited::all_ranks_come_to;
 use super::bound::{read_elsewhere, within};
-use super::inputs::{names_input, paths_read};
+use super::inputs::names_input;
 use super::job::Job;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::code_runs_started;
@@ -48,12 +48,11 @@ impl Preparations {
         if writing.is_empty() {
             return found;
         }
-        let inputs = paths_read(job);
         for (file, call) in writing {
             if found.contain(job, file, call) {
                 continue;
             }
-            let is_awaited = names_input(job, file, call, &inputs);
+            let is_awaited = names_input(job, file, call);
             let question = || question_around(job, file, call).filter(|_| is_awaited);
             let Some(statement) = question().or_else(|| block_of(job, file, call)) else { continue };
             if (!is_awaited || all_ranks_come_to(job, file, statement))

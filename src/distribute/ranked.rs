@@ -31,8 +31,11 @@ fn asks_for_rank(symbol: &Symbol) -> bool {
 
 /// Whether a value is computed from the rank's number.
 fn knows_rank(job: &Job<'_>, place: Place) -> bool {
-    let computed = || computed_from(job, &[Effect::ReadsRank, Effect::ReadsLocalRank]);
-    job.common.rank.get_or_init(computed).contains(&place)
+    computed_from_rank(job).contains(&place)
+}
+
+fn computed_from_rank<'j>(job: &'j Job<'_>) -> &'j FxHashSet<Place> {
+    job.common.rank.get_or_init(|| computed_from(job, &[Effect::ReadsRank, Effect::ReadsLocalRank]))
 }
 
 /// All that is computed from what calls with these effects return.
@@ -46,6 +49,9 @@ fn computed_from(job: &Job<'_>, effects: &[Effect]) -> FxHashSet<Place> {
 
 fn is_chosen_by_rank(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
     let facts = job.facts;
+    if computed_from_rank(job).is_empty() {
+        return false;
+    }
     let behind = facts.influence().backwards(&[(file, value)], |_| false);
     behind.into_iter().any(|(file, value)| {
         let module = facts.module(file);

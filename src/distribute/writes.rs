@@ -2,9 +2,8 @@
 
 use super::awaited::all_ranks_come;
 use super::bound::read_elsewhere;
-use super::inputs::{loads_from, names_input, own_effects, paths_read, reads_what_it_writes};
+use super::inputs::{loads_from, names_input, own_effects, reads_what_it_writes};
 use super::job::Job;
-use super::preparation::Preparations;
 use super::ranked::is_for_one_rank;
 use super::started::runs_started;
 use crate::api::{Effect, EffectSet, Kind};
@@ -55,8 +54,7 @@ struct Writing {
 /// The runs of a program that every rank executes.
 pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
     let reads = reads_what_it_writes(job);
-    let inputs = paths_read(job);
-    let preparations = Preparations::of(job);
+    let preparations = job.preparations();
     let mut found = Vec::new();
     for file in job.program.files() {
         let module = job.facts.module(file);
@@ -76,7 +74,7 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                 && !is_for_one_rank(job, file, call)
                 && !preparations.contain(job, file, call)
             {
-                let is_input = sort == Sort::File && names_input(job, file, call, &inputs);
+                let is_input = sort == Sort::File && names_input(job, file, call);
                 let is_model =
                     reads && sort != Sort::Print && job.facts.concerns_weights(file, module.call(call));
                 let is_awaited = (is_input || is_model) && all_ranks_come(job, file, call);

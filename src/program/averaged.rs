@@ -5,7 +5,6 @@ use rustc_hash::FxHashSet;
 use super::facts::Facts;
 use super::influence::Place;
 use crate::api::Effect;
-use crate::semantic::CallId;
 
 impl Facts<'_> {
     /// All values that rest on an average over the ranks, other than by a tape whose gradients a training loop takes.
@@ -13,19 +12,11 @@ impl Facts<'_> {
     #[must_use]
     pub fn averaged(&self) -> &FxHashSet<Place> {
         self.averaged.get_or_init(|| {
-            let loops = self.programs.iter().flat_map(|program| &program.loops);
+            let loops = self.programs.iter().flat_map(|own| own.loops.iter().chain(&own.steps_of_fit));
             let of_tapes: FxHashSet<_> = loops.flat_map(|own| own.gradients.iter().copied()).collect();
-            let mut averages: Vec<Place> = Vec::new();
-            for file in self.files() {
-                for (index, call) in self.module(file).calls.iter().enumerate() {
-                    let id = CallId::new(index);
-                    if !of_tapes.contains(&(file, id))
-                        && self.called_symbols(file, id).any(|symbol| symbol.has(Effect::Averages))
-                    {
-                        averages.push((file, call.result));
-                    }
-                }
-            }
+            let averages = self.calls_with(Effect::Averages).filter(|call| !of_tapes.contains(call));
+            let results = averages.map(|(file, call)| (file, self.module(file).call(call).result));
+            let averages: Vec<Place> = results.collect();
             self.influence().forwards(&averages, |_| false)
         })
     }
