@@ -89,12 +89,12 @@ impl<T: Copy> Lists<T> {
         Self { starts, items: sorted }
     }
 
-    /// With room for the lists of `count` numbers, and for so many items in all of them.
+    /// With room for the lists of `count` numbers.
     #[must_use]
-    pub fn with_capacity(count: usize, items: usize) -> Self {
+    pub fn with_capacity(count: usize) -> Self {
         let mut starts = Vec::with_capacity(count + 1);
         starts.push(0);
-        Self { starts, items: Vec::with_capacity(items) }
+        Self { starts, items: Vec::with_capacity(count) }
     }
 
     /// Adds the list of the next number.

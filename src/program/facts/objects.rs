@@ -97,7 +97,7 @@ impl<'a> Classification<'a> {
 }
 
 fn objects_in_files(modules: &Modules, solution: &Solution<'_>) -> Lists<ObjectId> {
-    let mut lists = Lists::with_capacity(modules.list.len(), modules.list.len());
+    let mut lists = Lists::with_capacity(modules.list.len());
     // The file that each object was last seen in.
     let mut seen: Vec<Option<FileId>> = vec![None; solution.objects().count()];
     for file in modules.files() {

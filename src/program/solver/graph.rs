@@ -2,7 +2,6 @@
 
 use super::super::modules::ClassRef;
 use super::super::object::{Literal, Name, NodeId, ObjectId};
-use super::CAPACITIES;
 use crate::project::FileId;
 use crate::semantic::{CallId, ScopeId, ValueId};
 use smallvec::SmallVec;
@@ -163,13 +162,9 @@ pub(super) struct Site {
 #[derive(Debug)]
 pub(super) enum ObjectSet {
     Few(u8, [ObjectId; 3]),
-    /// As many as there may be in a large project: how many are known without going there.
-    Several(u8, Box<[ObjectId; SEVERAL]>),
     #[expect(clippy::box_collection, reason = "few nodes have many objects, and all nodes would be larger")]
     Many(Box<Vec<ObjectId>>),
 }
-
-const SEVERAL: usize = *CAPACITIES.start();
 
 impl Default for ObjectSet {
     fn default() -> Self {
@@ -185,18 +180,8 @@ impl ObjectSet {
                     *place = object;
                     *count += 1;
                 } else {
-                    let mut several = Box::new([object; SEVERAL]);
-                    several[..objects.len()].copy_from_slice(objects);
-                    *self = Self::Several(*count + 1, several);
-                }
-            }
-            Self::Several(count, objects) => {
-                if let Some(place) = objects.get_mut(usize::from(*count)) {
-                    *place = object;
-                    *count += 1;
-                } else {
                     let mut many = Vec::with_capacity(2 * objects.len());
-                    many.extend(**objects);
+                    many.extend(*objects);
                     many.push(object);
                     *self = Self::Many(Box::new(many));
                 }
@@ -204,24 +189,14 @@ impl ObjectSet {
             Self::Many(objects) => objects.push(object),
         }
     }
-
-    #[inline]
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Self::Few(count, _) | Self::Several(count, _) => usize::from(*count),
-            Self::Many(objects) => objects.len(),
-        }
-    }
 }
 
 impl std::ops::Deref for ObjectSet {
     type Target = [ObjectId];
 
-    #[inline]
     fn deref(&self) -> &[ObjectId] {
         match self {
             Self::Few(count, objects) => &objects[..usize::from(*count)],
-            Self::Several(count, objects) => &objects[..usize::from(*count)],
             Self::Many(objects) => objects,
         }
     }
@@ -236,77 +211,43 @@ pub(super) struct Node {
     pub(super) queued: bool,
 }
 
-impl Node {
-    /// The objects that have not been passed on; they are with this.
-    pub(super) fn pass_on(&mut self) -> SmallVec<[ObjectId; SEVERAL]> {
-        let new = self.objects[usize::from(self.done)..].into();
-        self.done = u8::try_from(self.objects.len()).expect("a node holds fewer objects than 256");
-        new
-    }
-}
+/// What happens at a node: the link of what was registered last, as a place in [`Uses`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct UseList(u32);
 
-/// What happens at a node, as a block of [`Uses`]: its size is the next power of two.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct UseList {
-    start: u32,
-    count: u32,
+impl Default for UseList {
+    fn default() -> Self {
+        Self(u32::MAX)
+    }
 }
 
 impl UseList {
-    #[inline]
     pub(super) fn is_empty(self) -> bool {
-        self.count == 0
-    }
-
-    /// The numbers of the uses, from what was registered last to what was first.
-    #[inline]
-    pub(super) fn numbers(self) -> std::iter::Rev<std::ops::Range<u32>> {
-        (0..self.count).rev()
+        self == Self::default()
     }
 }
 
-/// What happens at all nodes. What happens at one lies together in memory: a list that outgrows its block moves to one
-/// of twice the size, and its old block waits for another list.
+/// What happens at all nodes: for each a linked list, from what was registered last to what was first. A list that
+/// was copied does not see what is registered later.
 #[derive(Debug)]
 pub(super) struct Uses {
-    places: Vec<Use>,
-    /// The blocks that wait, by the binary logarithm of their size.
-    free: [Vec<u32>; 32],
+    links: Vec<(Use, UseList)>,
 }
 
 impl Uses {
     pub(super) fn with_capacity(capacity: usize) -> Self {
-        Self { places: Vec::with_capacity(capacity), free: Default::default() }
+        Self { links: Vec::with_capacity(capacity) }
     }
 
-    #[inline]
     pub(super) fn push(&mut self, list: &mut UseList, reaction: Use) {
-        if list.is_empty() || list.count.is_power_of_two() {
-            self.grow(list, reaction);
-        }
-        self.places[(list.start + list.count) as usize] = reaction;
-        list.count += 1;
+        let new = UseList(u32::try_from(self.links.len()).expect("fewer uses than 2^32"));
+        self.links.push((reaction, std::mem::replace(list, new)));
     }
 
-    /// Moves a full list to a larger block; what the block does not hold yet is filled with anything.
-    fn grow(&mut self, list: &mut UseList, filler: Use) {
-        let size = (2 * list.count).max(1);
-        let logarithm = size.ilog2() as usize;
-        let start = self.free[logarithm].pop().unwrap_or_else(|| {
-            let start = self.places.len();
-            self.places.resize(start + size as usize, filler);
-            u32::try_from(start).expect("fewer uses than 2^32")
-        });
-        if !list.is_empty() {
-            let old = list.start as usize..(list.start + list.count) as usize;
-            self.places.copy_within(old, start as usize);
-            self.free[logarithm - 1].push(list.start);
-        }
-        list.start = start;
-    }
-
-    #[inline]
-    pub(super) fn get(&self, list: UseList, number: u32) -> Use {
-        self.places[(list.start + number) as usize]
+    /// Takes the first one off the list.
+    pub(super) fn pop(&self, list: &mut UseList) -> Option<Use> {
+        let &(reaction, rest) = self.links.get(list.0 as usize)?;
+        *list = rest;
+        Some(reaction)
     }
 }

@@ -26,7 +26,6 @@ pub use solution::{CallEdge, Solution};
 use graph::{Arguments, Field, Node, Site, SiteId, Use, Uses};
 
 use std::collections::VecDeque;
-use std::ops::RangeInclusive;
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -42,10 +41,8 @@ use crate::semantic::{Constant, FunctionId, Module, NameId, Parameter, ScopeKind
 /// linear in its size.
 #[must_use]
 pub(super) fn capacity(values: usize) -> usize {
-    (WORK / values.max(1)).clamp(*CAPACITIES.start(), *CAPACITIES.end())
+    (WORK / values.max(1)).clamp(8, 64)
 }
-
-const CAPACITIES: RangeInclusive<usize> = 8..=64;
 
 /// How many objects all values together may be, roughly, in a project that is not small.
 const WORK: usize = 6_000_000;
@@ -159,8 +156,7 @@ impl<'a> Solver<'a> {
     fn new(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library, view: View) -> Self {
         let values = Numbering::new(modules.list.iter().map(|module| module.values.len()));
         let count = values.count();
-        let calls: usize = modules.list.iter().map(|module| module.calls.len()).sum();
-        // Fields and attributes add some; growing would copy all, and what is not used costs nothing.
+        // Fields and attributes add some; growing would copy all.
         let mut nodes = Vec::with_capacity(count * 2 + 1024);
         nodes.resize_with(count, Node::default);
         Self {
@@ -173,7 +169,7 @@ impl<'a> Solver<'a> {
             objects: Objects::with_capacity(count / 4),
             values,
             nodes,
-            uses: Uses::with_capacity(count * 4),
+            uses: Uses::with_capacity(count * 3),
             capacity: modules.capacity,
             view,
             queue: VecDeque::new(),
@@ -181,7 +177,7 @@ impl<'a> Solver<'a> {
             parts: FxHashMap::default(),
             slices: FxHashMap::default(),
             attributes: FxHashMap::default(),
-            sites: Vec::with_capacity(calls * 2),
+            sites: Vec::new(),
             calls_seen: FxHashSet::with_capacity_and_hasher(count / 4, FxBuildHasher),
             bound: FxHashSet::with_capacity_and_hasher(count / 4, FxBuildHasher),
             defaulted: FxHashSet::default(),
@@ -195,7 +191,7 @@ impl<'a> Solver<'a> {
             forced: FxHashSet::default(),
             hooked: FxHashSet::default(),
             partials: FxHashMap::default(),
-            edges: Vec::with_capacity(calls * 2),
+            edges: Vec::new(),
             singletons: FxHashMap::default(),
             returns: FxHashMap::default(),
         }
@@ -205,8 +201,7 @@ impl<'a> Solver<'a> {
         let mut edges = self.edges;
         edges.sort_unstable_by_key(CallEdge::order);
         edges.dedup();
-        let count = self.nodes.iter().map(|node| node.objects.len()).sum();
-        let mut sets = Lists::with_capacity(self.nodes.len(), count);
+        let mut sets = Lists::with_capacity(self.nodes.len());
         for node in self.nodes {
             sets.push(node.objects.iter().copied());
         }
@@ -245,28 +240,17 @@ impl<'a> Solver<'a> {
     }
 
     fn add(&mut self, node: NodeId, object: ObjectId) {
-        self.add_all(node, &[object]);
-    }
-
-    #[inline]
-    fn add_all(&mut self, node: NodeId, objects: &[ObjectId]) {
         let entry = &mut self.nodes[node.index()];
-        let before = entry.objects.len();
-        for object in objects {
-            let room = self.capacity.saturating_sub(entry.objects.len());
-            if room == 0 {
-                break;
-            }
-            if entry.objects.contains(object) {
-                continue;
-            }
-            match room {
-                // The last place is for what nobody knows.
-                1 if !entry.objects.contains(&ObjectId::UNKNOWN) => entry.objects.push(ObjectId::UNKNOWN),
-                _ => entry.objects.push(*object),
-            }
+        let room = self.capacity.saturating_sub(entry.objects.len());
+        if room == 0 || entry.objects.contains(&object) {
+            return;
         }
-        if before < entry.objects.len() && !entry.queued && !entry.uses.is_empty() {
+        match room {
+            // The last place is for what nobody knows.
+            1 if !entry.objects.contains(&ObjectId::UNKNOWN) => entry.objects.push(ObjectId::UNKNOWN),
+            _ => entry.objects.push(object),
+        }
+        if !entry.queued && !entry.uses.is_empty() {
             entry.queued = true;
             self.queue.push_back(node);
         }
@@ -294,8 +278,7 @@ impl<'a> Solver<'a> {
 
     /// Lets what `from` may be flow to `to`. To do so twice is harmless, but work and memory for nothing.
     fn flow(&mut self, from: NodeId, to: NodeId) {
-        // What is full takes in nothing.
-        if from != to && self.nodes[to.index()].objects.len() < self.capacity {
+        if from != to {
             self.on(from, Use::Flow(to));
         }
     }
@@ -321,18 +304,14 @@ impl<'a> Solver<'a> {
     fn run(&mut self) {
         while let Some(node) = self.queue.pop_front() {
             self.nodes[node.index()].queued = false;
-            loop {
-                let entry = &mut self.nodes[node.index()];
-                let new = entry.pass_on();
-                if new.is_empty() {
-                    break;
-                }
+            while let entry = &mut self.nodes[node.index()]
+                && let Some(&object) = entry.objects.get(usize::from(entry.done))
+            {
+                entry.done += 1;
                 // What is registered meanwhile reacts when it is.
-                for number in entry.uses.numbers() {
-                    match self.uses.get(self.nodes[node.index()].uses, number) {
-                        Use::Flow(to) => self.add_all(to, &new),
-                        reaction => new.iter().for_each(|&object| self.react(reaction, object)),
-                    }
+                let mut uses = entry.uses;
+                while let Some(reaction) = self.uses.pop(&mut uses) {
+                    self.react(reaction, object);
                 }
             }
         }

@@ -104,10 +104,6 @@ struct Lowering<'a> {
 impl<'a> Lowering<'a> {
     fn new(source: &'a str, names: Names, symbols: Symbols) -> Self {
         let nowhere = TextRange::default();
-        // Usual code has this much, one in so many bytes; growing step by step would copy all and leave holes in memory.
-        let one_in = |bytes: usize| source.len() / bytes;
-        let mut values = Vec::with_capacity(1 + one_in(32));
-        values.push(Evaluation { value: Value::Unbound, range: nowhere, scope: Module::TOP });
         let scopes = (0..symbols.homes.len())
             .map(|index| Scope {
                 kind: ScopeKind::Module,
@@ -125,13 +121,13 @@ impl<'a> Lowering<'a> {
             module: Module {
                 names,
                 scopes,
-                values,
-                statements: Vec::with_capacity(one_in(100)),
-                definitions: Vec::with_capacity(one_in(120)),
+                values: vec![Evaluation { value: Value::Unbound, range: nowhere, scope: Module::TOP }],
+                statements: Vec::new(),
+                definitions: Vec::new(),
                 shared: FxHashMap::default(),
-                uses: Vec::with_capacity(one_in(50)),
+                uses: Vec::new(),
                 stores: Vec::new(),
-                calls: Vec::with_capacity(one_in(160)),
+                calls: Vec::new(),
                 functions: Vec::new(),
                 classes: Vec::new(),
                 imports: Vec::new(),
