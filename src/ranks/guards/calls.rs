@@ -1,0 +1,91 @@
+//! Which ranks come to the code of a function: what all its calls say of the rank, all the way from the beginning of the
+//! program.
+
+use super::super::model::Model;
+use super::Guard;
+use crate::program::{CallEdge, Caller, FunctionRef};
+
+impl Model<'_> {
+    /// What the calls of a scope's code say of the rank, all the way from the beginning of the program.
+    #[must_use]
+    pub fn scope_guard(&self, caller: Caller) -> Guard {
+        self.guards.scopes.get(&caller).cloned().unwrap_or_default()
+    }
+
+    /// Follows the guards from callers to those that they call. Functions that call each other are gone through until
+    /// nothing changes: what holds for all ways to a function only gets less.
+    pub(in crate::ranks) fn follow_calls(&mut self) {
+        loop {
+            let mut is_stable = true;
+            for index in (0..self.comms.order.len()).rev() {
+                let caller = self.comms.order[index];
+                if let Some(guard) = self.called_under(caller)
+                    && self.guards.scopes.get(&caller) != Some(&guard)
+                {
+                    is_stable = false;
+                    self.guards.scopes.insert(caller, guard);
+                }
+            }
+            if is_stable {
+                return;
+            }
+        }
+    }
+
+    /// The guard of a scope, as far as it is known yet.
+    pub(in crate::ranks) fn known_guard(&self, caller: Caller) -> Option<&Guard> {
+        self.guards.scopes.get(&caller)
+    }
+
+    /// What all ways to a scope's code have in common: its calls, and for a method the places that make its receiver.
+    fn called_under(&self, caller: Caller) -> Option<Guard> {
+        let Some(function) = self.facts.function_of(caller) else { return Some(Guard::default()) };
+        Some(self.calls_under(function)?.and(&self.made_under(function)))
+    }
+
+    /// What all calls of a function have in common, as far as their own scopes are known.
+    fn calls_under(&self, function: FunctionRef) -> Option<Guard> {
+        let mut joined: Option<Guard> = None;
+        for edge in self.facts.incoming(function) {
+            let Some(call) = edge.call else { return Some(Guard::default()) };
+            if joined.as_ref().is_some_and(Guard::is_all)
+                || !self.programs.iter().any(|program| self.facts.is_run(program, edge))
+                || self.only_wraps(edge)
+            {
+                continue;
+            }
+            if self.overrides.is_replaced(edge.caller.file, call, function)
+                || self.is_guarded_by_override(edge, function)
+            {
+                continue;
+            }
+            let block = self.facts.module(edge.caller.file).call(call).block;
+            if self.unreached.is_block(edge.caller, block) {
+                continue;
+            }
+            if let Some(around) = self.guards.scopes.get(&edge.caller) {
+                let own = self.own_guard(edge.caller, block).and(around);
+                joined = Some(joined.map_or(own.clone(), |other| other.both(&own)));
+            }
+        }
+        joined
+    }
+
+    /// Whether a call means a method that others take the place of, one of which calls it on some ranks only: in the
+    /// distributed form of a class `if hvd.rank() == 0: super().save()`.
+    fn is_guarded_by_override(&self, edge: &CallEdge, function: FunctionRef) -> bool {
+        let facts = self.facts;
+        let Some(call) = edge.call else { return false };
+        let mut others = facts.called_functions(edge.caller.file, call).filter(|&other| other != function);
+        others.any(|other| {
+            let of = facts.code_of(other);
+            facts.incoming(function).iter().any(|edge| {
+                edge.caller == of
+                    && edge.call.is_some_and(|call| {
+                        let block = facts.module(of.file).call(call).block;
+                        !self.own_guard(of, block).is_all()
+                    })
+            })
+        })
+    }
+}
