@@ -23,6 +23,7 @@ mod dtype;
 pub mod eager_call_on_tensor;
 pub mod exception_not_caught;
 pub mod exit_from_traced_loop;
+mod failing;
 pub mod function_left_unconverted;
 mod known;
 pub mod leaked_tensor;

@@ -72,6 +72,7 @@ fn outputs(graph: &Graph<'_>, caller: Caller) -> Vec<Finding> {
         };
         if graph.facts.is_outside_graph(caller.file, call.statement)
             || graph.facts.is_guarded(caller, call.block)
+            || graph.leads_to_exception(caller, call.block)
         {
             continue;
         }

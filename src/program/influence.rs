@@ -14,6 +14,7 @@ use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::numbering::{Lists, Numbering};
 use super::object::ObjectId;
+use super::overwritten::Overwritten;
 use crate::api::{Effect, Symbol};
 use crate::project::FileId;
 use crate::semantic::{
@@ -274,14 +275,17 @@ impl Collector<'_, '_> {
     fn add_stores(&mut self, file: FileId, reads: &Reads<'_>) {
         let facts = self.facts;
         let module = facts.module(file);
-        for store in &module.stores {
+        let overwritten = Overwritten::new(facts, file);
+        for (index, store) in module.stores.iter().enumerate() {
             let StoreKey::Attribute(name) = store.key else {
                 self.add((file, store.value), (file, store.base));
                 continue;
             };
             for &object in facts.solution.values(file, store.base) {
                 for &read in reads.get(&(module.names.text(name), object)).into_iter().flatten() {
-                    self.add((file, store.value), read);
+                    if overwritten.is_read(index, read) {
+                        self.add((file, store.value), read);
+                    }
                 }
             }
         }

@@ -15,6 +15,7 @@ mod modules;
 mod numbering;
 mod object;
 mod outside_graph;
+mod overwritten;
 mod programs;
 mod repetition;
 mod ruled_out;

@@ -4,6 +4,7 @@ mod applied;
 mod behind;
 mod calls;
 mod first_turn;
+mod hooks;
 mod reads;
 mod told;
 mod turns;
@@ -59,6 +60,9 @@ fn changes_of(program: &Program, scopes: &FxHashMap<Caller, Changes>) -> Changes
 
 /// How often a loop is gone through at most.
 const TURNS: usize = 6;
+
+/// How far the calls of functions are followed back.
+const DEPTH: usize = 8;
 
 /// How a variable comes to differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,7 +245,13 @@ impl<'m, 'c> Replicas<'m, 'c> {
             .enumerate()
             .filter(|&(arm, _)| !model.unreached.is_arm(caller, id, arm) && !closed.contains(&(id, arm)));
         let arms = several.map(|(_, next)| next).filter(|next| behind[next.index()].is_some());
-        let arms: Vec<BlockId> = arms.copied().collect();
+        let mut arms: Vec<BlockId> = arms.copied().collect();
+        // A rank that fails is not one that others differ from.
+        let fails =
+            |arm: &BlockId| model.comms.way(caller, *arm).is_some_and(|way| model.comms.only_fails(way));
+        if !arms.iter().all(fails) {
+            arms.retain(|arm| !fails(arm));
+        }
         let Some((&first, others)) = arms.split_first() else {
             return block.successors.is_empty().then(Changes::new);
         };
@@ -404,18 +414,28 @@ impl<'m, 'c> Replicas<'m, 'c> {
         finding
     }
 
-    /// Whether an object is made by a function that several places call: one of those that it stands for may be trained
-    /// and another only made.
+    /// Whether an object is made by a function that several places call, if only through others that give it back: one
+    /// of those that it stands for may be trained and another only made.
     fn stands_for_several(&self, object: ObjectId) -> bool {
         let facts = self.model.facts;
         let Some((file, call)) = facts.made_at(object) else { return false };
-        let function = facts.function_of(Caller { file, scope: facts.module(file).call(call).scope });
-        let edges = function.map_or(&[][..], |function| facts.incoming(function));
-        let mut places: Vec<(FileId, Option<CallId>)> =
-            edges.iter().map(|edge| (edge.caller.file, edge.call)).collect();
-        places.sort_unstable();
-        places.dedup();
-        places.len() > 1
+        let mut caller = Caller { file, scope: facts.module(file).call(call).scope };
+        for _ in 0..DEPTH {
+            let Some(function) = facts.function_of(caller) else { return false };
+            let edges = facts.incoming(function);
+            let mut places: Vec<(FileId, Option<CallId>)> =
+                edges.iter().map(|edge| (edge.caller.file, edge.call)).collect();
+            places.sort_unstable();
+            places.dedup();
+            let (Some(edge), true) = (edges.first(), places.len() == 1) else { return places.len() > 1 };
+            let returns = &facts.module(function.file).function(function.function).returns;
+            let gives = |&value| facts.solution.values(function.file, value).contains(&object);
+            if !returns.iter().any(gives) {
+                return false;
+            }
+            caller = edge.caller;
+        }
+        false
     }
 
     /// The loop that makes the steps, as a reader sees it: the statement that repeats them.

@@ -172,7 +172,10 @@ impl Replicas<'_, '_> {
             from.extend(facts.receiver(file, call).map(|receiver| (file, receiver)));
             return Some(all_equal(self.behind(&from)));
         }
-        // A state of elastic training, a hook: it broadcasts what it is given when training starts.
+        if self.has_hook_that_broadcasts(file, id, symbol) {
+            return Some(all_equal((0..self.objects.len()).collect()));
+        }
+        // A state of elastic training: it broadcasts what it is given when training starts.
         if symbol.is_class() && facts.library.member_effects(symbol).contains(Effect::Broadcasts) {
             return Some(all_equal(self.behind(&given())));
         }
