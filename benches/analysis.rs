@@ -56,10 +56,20 @@ impl Subject {
     /// A program that trains, and modules of `lines` lines that it reaches.
     fn generated(lines: usize) -> Self {
         let modules = lines.div_ceil(MODULE_LINES);
+        Self::of(modules, [("train.py".to_owned(), train(modules))])
+    }
+
+    /// A library of `lines` lines, and a program for each of its modules that trains with ten of them.
+    fn library(lines: usize) -> Self {
+        let modules = lines.div_ceil(MODULE_LINES);
+        Self::of(modules, (0..modules).map(|index| (format!("train_{index}.py"), train(modules.min(10)))))
+    }
+
+    fn of(modules: usize, programs: impl IntoIterator<Item = (String, String)>) -> Self {
         let root = PathBuf::from("/generated");
         let mut overlay: std::collections::HashMap<PathBuf, String> =
             (0..modules).map(|index| (root.join(format!("layers_{index}.py")), module(index))).collect();
-        overlay.insert(root.join("train.py"), train(modules));
+        overlay.extend(programs.into_iter().map(|(name, text)| (root.join(name), text)));
         let paths: Vec<PathBuf> = overlay.keys().cloned().collect();
         Self::new(&paths, &OpenOptions { config: ConfigSource::Isolated, overlay, ..OpenOptions::default() })
     }
@@ -101,11 +111,11 @@ fn train(modules: usize) -> String {
     for index in 0..modules {
         writeln!(text, "    model.add(Block{index}_19({index}))").expect("memory");
     }
-    text += "    return model\nmodel = build()\noptimizer = tf.keras.optimizers.SGD(0.1)\n\
+    text += "    return model\nmodel = build()\nlog = open('log.txt', 'w')\noptimizer = tf.keras.optimizers.SGD(0.1)\n\
              for images, labels in tf.data.Dataset.range(10):\n    with tf.GradientTape() as tape:\n        \
              loss = tf.reduce_mean(model(images) - labels)\n    \
              gradients = tape.gradient(loss, model.trainable_variables)\n    \
-             optimizer.apply_gradients(zip(gradients, model.trainable_variables))\n";
+             optimizer.apply_gradients(zip(gradients, model.trainable_variables))\n    log.write(str(loss))\n";
     text
 }
 
@@ -155,6 +165,12 @@ fn b_modules(bencher: Bencher<'_, '_>, lines: usize) {
 #[divan::bench(args = SIZES)]
 fn c_findings(bencher: Bencher<'_, '_>, lines: usize) {
     findings(bencher, &Subject::generated(lines));
+}
+
+/// The same for a library and its many programs, such as a framework with its examples.
+#[divan::bench(args = SIZES)]
+fn d_library(bencher: Bencher<'_, '_>, lines: usize) {
+    findings(bencher, &Subject::library(lines));
 }
 
 /// The same for the folder in `HVDLINT_BENCH`.
