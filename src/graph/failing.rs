@@ -2,7 +2,7 @@
 
 use super::Graph;
 use crate::program::Caller;
-use crate::semantic::{BlockId, StatementKind};
+use crate::semantic::BlockId;
 
 /// How far the calls of functions are followed back.
 const DEPTH: u32 = 6;
@@ -36,13 +36,7 @@ impl Graph<'_> {
         let module = self.module(caller.file);
         let flow = &module.scope(caller.scope).flow;
         let is_end = |block: &BlockId| flow.blocks[block.index()].successors.is_empty();
-        let raises = |block: BlockId| {
-            let mut statements = module.statements.iter();
-            statements.any(|own| {
-                own.kind == StatementKind::Raise && own.scope == caller.scope && own.block == block
-            })
-        };
         let mut ends = flow.behind(block).into_iter().filter(is_end).peekable();
-        ends.peek().is_some() && ends.all(raises)
+        ends.peek().is_some() && ends.all(|end| module.raises(caller.scope, end))
     }
 }

@@ -7,9 +7,7 @@ use super::facts::Facts;
 use super::influence::Place;
 use super::solver::Caller;
 use crate::project::FileId;
-use crate::semantic::{
-    BlockId, Call, CallId, Module, ScopeId, StatementKind, Store, StoreKey, Value, ValueId,
-};
+use crate::semantic::{BlockId, Call, CallId, Module, ScopeId, Store, StoreKey, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// Where what some stores of a file put into attributes can be read, for those that are overwritten.
@@ -85,10 +83,6 @@ fn comes_to(module: &Module, scope: ScopeId, from: BlockId, to: BlockId) -> bool
     if flow.leads(from, from) {
         return false;
     }
-    let raises = |block: BlockId| {
-        let mut statements = module.statements.iter();
-        statements.any(|own| own.kind == StatementKind::Raise && own.scope == scope && own.block == block)
-    };
     let mut seen = vec![false; flow.blocks.len()];
     let mut work = vec![from];
     while let Some(block) = work.pop() {
@@ -96,7 +90,7 @@ fn comes_to(module: &Module, scope: ScopeId, from: BlockId, to: BlockId) -> bool
             continue;
         }
         let next = &flow.blocks[block.index()].successors;
-        if next.is_empty() && !raises(block) {
+        if next.is_empty() && !module.raises(scope, block) {
             return false;
         }
         work.extend(next);

@@ -8,7 +8,12 @@ use crate::project::FileId;
 use crate::semantic::{Constant, Value, ValueId};
 
 /// Which number of the rank a variable of the environment has: `os.environ['OMPI_COMM_WORLD_RANK']`.
-pub(super) fn number(facts: &Facts<'_>, (file, value): Place) -> EffectSet {
+pub(super) fn number(facts: &Facts<'_>, place: Place) -> EffectSet {
+    variable(facts, place).map_or(EffectSet::NONE, Symbol::effects)
+}
+
+/// The variable that a value is read from, if it is one in which launchers tell the processes apart.
+pub(super) fn variable<'a>(facts: &Facts<'a>, (file, value): Place) -> Option<&'a Symbol> {
     let module = facts.module(file);
     let key = match module.value(value).value {
         Value::Item { base, key, .. } if is_environment(facts, file, base) => Some(key),
@@ -24,8 +29,7 @@ pub(super) fn number(facts: &Facts<'_>, (file, value): Place) -> EffectSet {
         Value::Constant(Constant::Str(name)) => Some(module.names.text(name)),
         _ => None,
     });
-    let symbol = name.and_then(|name| facts.library.lookup(&format!("environment.{name}")));
-    symbol.map_or(EffectSet::NONE, Symbol::effects)
+    name.and_then(|name| facts.library.lookup(&format!("environment.{name}")))
 }
 
 /// The packages that start Horovod among some of the processes: `hvd.init(comm)`. Who takes part is then decided by a

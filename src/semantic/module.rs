@@ -5,11 +5,11 @@ use rustc_hash::FxHashMap;
 use super::binding::{Definition, Store, Use};
 use super::call::Call;
 use super::function::{Class, Function};
-use super::id::{CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, StatementId, ValueId};
+use super::id::{BlockId, CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, StatementId, ValueId};
 use super::import::Import;
 use super::names::Names;
 use super::scope::{Scope, ScopeKind, Symbol};
-use super::statement::{Clause, Statement};
+use super::statement::{Clause, Statement, StatementKind};
 use super::value::{Evaluation, Variable};
 use crate::syntax::TextRange;
 
@@ -167,6 +167,13 @@ impl Module {
     /// The statements around `statement`, from the inside, itself excluded.
     pub fn ancestors(&self, statement: StatementId) -> impl Iterator<Item = &Statement> {
         self.ancestor_ids(statement).map(|id| self.statement(id))
+    }
+
+    /// Whether an exception is raised in a block of a scope.
+    #[must_use]
+    pub fn raises(&self, scope: ScopeId, block: BlockId) -> bool {
+        let is_here = |own: &Statement| own.scope == scope && own.block == block;
+        self.statements.iter().any(|own| own.kind == StatementKind::Raise && is_here(own))
     }
 
     /// The ids of the statements around `statement`, from the inside, itself excluded.

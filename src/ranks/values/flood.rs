@@ -113,7 +113,8 @@ impl<'f, 'a> Flood<'f, 'a> {
             let mut arrivals: Vec<Arrival> = Vec::new();
             for next in self.facts.influence().dependents(place) {
                 let is_read = is_variable && !self.values.may_be_variable(self.facts, next);
-                if is_read || self.is_guessed(place, next) || self.is_of_replaced(place, next) {
+                let is_other = self.is_other_entry(place, next);
+                if is_read || is_other || self.is_guessed(place, next) || self.is_of_replaced(place, next) {
                     continue;
                 }
                 let part = self.values.entries.carried(self.facts, place, &part, next);
@@ -123,7 +124,8 @@ impl<'f, 'a> Flood<'f, 'a> {
                 }
             }
             for (returned, next) in self.values.passing.back(self.facts, place, known) {
-                if !self.is_of_replaced(returned, next) {
+                let is_other = self.is_other_entry(returned, next);
+                if !is_other && !self.is_of_replaced(returned, next) {
                     let part = self.values.parts.get(&returned).cloned().unwrap_or(Part::Whole);
                     let cause = self.values.differing[&returned].cause.min(own.cause);
                     let own = Difference { cause, ..own };
@@ -149,6 +151,12 @@ impl<'f, 'a> Flood<'f, 'a> {
                 }
             }
         }
+    }
+
+    /// Whether a call gets another entry of what it passes than those that differ there.
+    fn is_other_entry(&self, returned: Place, result: Place) -> bool {
+        !self.values.through(returned).contains(Through::ALWAYS)
+            && parts::is_other_entry(self.facts, &self.values.parts, returned, result)
     }
 
     /// By what a value differs that a branch of a scope decides.

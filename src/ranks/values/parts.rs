@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::program::{Facts, Place};
+use crate::program::{Facts, FunctionRef, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, Constant, Element, StoreKey, Value, ValueId};
 
@@ -69,6 +69,33 @@ impl Entries {
             _ => Some(Part::Whole),
         }
     }
+}
+
+/// Whether a call gives back an entry of what it is passed, and another one than those that differ:
+/// `pick(options, 'average')` with `return options[key]`.
+pub(super) fn is_other_entry(
+    facts: &Facts<'_>,
+    parts: &FxHashMap<Place, Part>,
+    (of, returned): Place,
+    (file, result): Place,
+) -> bool {
+    let module = facts.module(of);
+    let Value::Call(call) = facts.module(file).value(result).value else { return false };
+    let Value::Item { base, key, .. } = module.value(returned).value else { return false };
+    let (Value::Parameter(function, base), Value::Parameter(other, key)) =
+        (&module.value(base).value, &module.value(key).value)
+    else {
+        return false;
+    };
+    let mut called = facts.called_functions(file, call);
+    let own = FunctionRef { file: of, function: *function };
+    if function != other || called.next() != Some(own) || called.next().is_some() {
+        return false;
+    }
+    let passed = |position: u32| facts.passed_for(file, call, own, position);
+    let Some((from, key)) = passed(*key) else { return false };
+    let (Some(key), Some(base)) = (text(facts, from, key), passed(*base)) else { return false };
+    matches!(parts.get(&base), Some(Part::Keys(keys)) if !keys.contains(key))
 }
 
 /// How much of a display differs in which an element does.

@@ -28,7 +28,7 @@ impl Through {
         Self(self.0 | other.0)
     }
 
-    fn contains(self, other: Self) -> bool {
+    pub(super) fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 }

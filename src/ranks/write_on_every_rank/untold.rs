@@ -1,13 +1,19 @@
 //! Code that may be of one rank, as far as can be seen: its condition is an attribute of something unknown, and the
-//! program stores what it knows of the rank under this name.
+//! program stores what it knows of the rank under this name; or it compares a part of what the launcher told.
 
+use rustc_hash::FxHashSet;
+
+use super::super::environment;
 use super::super::model::Model;
 use super::super::values::Cause;
 use crate::program::{Caller, Place};
-use crate::semantic::{BlockId, Operator, StoreKey, Value};
+use crate::semantic::{BlockId, BranchKind, Operator, StoreKey, Value};
 
 /// How far conditions are looked for among callers.
 const DEPTH: u32 = 6;
+
+/// Of how many values at most what a comparison is made of is followed back.
+const STEPS: usize = 64;
 
 /// Whether control comes to a block only behind such a condition: `if Config.is_main:`, where `Config` finds its
 /// attributes in `__getattr__`.
@@ -49,6 +55,29 @@ fn may_ask_for_rank(model: &Model<'_>, (file, value): Place) -> bool {
                 })
             })
         }
+        // `a and b`
+        Value::Phi(ref parts)
+            if model.blocks.junction(file, module.value(value).range) == Some(BranchKind::And) =>
+        {
+            parts.iter().any(|&part| may_ask_for_rank(model, (file, part)))
+        }
+        Value::Operator { operator: Operator::Compare(_), .. } => is_of_launcher(model, (file, value)),
         _ => false,
     }
+}
+
+/// Whether a value is made of a variable of the environment by which launchers tell the processes apart:
+/// `json.loads(os.environ['TF_CONFIG'])['task']['index'] == 0`.
+fn is_of_launcher(model: &Model<'_>, place: Place) -> bool {
+    let mut seen: FxHashSet<Place> = FxHashSet::default();
+    let mut work = vec![place];
+    while let Some(place) = work.pop() {
+        if environment::variable(model.facts, place).is_some() {
+            return true;
+        }
+        if seen.len() < STEPS && seen.insert(place) {
+            work.extend(model.facts.influence().operands(place));
+        }
+    }
+    false
 }
