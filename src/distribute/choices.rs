@@ -7,7 +7,7 @@ use super::job::Job;
 use super::obstacles::computed_from;
 use crate::program::{Caller, Place};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, ScopeId, StatementKind};
+use crate::semantic::{BlockId, Branch, BranchKind, ScopeId, StatementKind};
 
 /// Whether the results of a rank's own, which are not averaged, decide what a condition is.
 pub(super) fn rests_on_own_results(job: &Job<'_>, condition: Place) -> bool {
@@ -29,37 +29,38 @@ pub(super) fn chosen_by_own_results(job: &Job<'_>) -> FxHashSet<Place> {
 /// The values that variables and attributes get, or that functions return, under conditions among these values.
 fn chosen<'j>(job: &'j Job<'_>, values: &'j FxHashSet<Place>) -> impl Iterator<Item = Place> + 'j {
     let files: FxHashSet<FileId> = values.iter().map(|&(file, _)| file).collect();
-    let scopes = files.into_iter().flat_map(move |file| {
-        let decides = move |condition| values.contains(&(file, condition));
-        let module = job.facts.module(file);
-        let scopes = (0..module.scopes.len()).map(ScopeId::new);
-        let deciding = scopes.filter(move |&scope| {
-            let branches = module.scope(scope).flow.blocks.iter().filter_map(|block| block.branch.as_ref());
-            branches.filter_map(|branch| branch.condition).any(decides)
-        });
-        deciding.map(move |scope| Caller { file, scope })
-    });
-    scopes.flat_map(move |caller| chosen_in(job, caller, values))
+    files.into_iter().flat_map(move |file| chosen_in(job, file, values))
 }
 
-fn chosen_in(job: &Job<'_>, caller: Caller, values: &FxHashSet<Place>) -> Vec<Place> {
-    let Caller { file, scope } = caller;
+fn chosen_in(job: &Job<'_>, file: FileId, values: &FxHashSet<Place>) -> Vec<Place> {
     let module = job.facts.module(file);
-    let is_chosen = |block: BlockId| {
-        let conditions = job.facts.conditions(caller, block).into_iter().map(|condition| condition.branch);
-        conditions
-            .filter(|branch| branch.kind != BranchKind::For)
-            .filter_map(|branch| branch.condition)
-            .any(|condition| values.contains(&(file, condition)))
+    let decides = |branch: &Branch| branch.condition.is_some_and(|own| values.contains(&(file, own)));
+    let deciding: FxHashSet<ScopeId> = (0..module.scopes.len())
+        .map(ScopeId::new)
+        .filter(|&scope| {
+            let mut blocks = module.scope(scope).flow.blocks.iter();
+            blocks.any(|block| block.branch.as_ref().is_some_and(decides))
+        })
+        .collect();
+    if deciding.is_empty() {
+        return Vec::new();
+    }
+    let is_chosen = |scope: ScopeId, block: BlockId| {
+        deciding.contains(&scope) && {
+            let conditions = job.facts.conditions(Caller { file, scope }, block).into_iter();
+            let mut branches = conditions.map(|condition| condition.branch);
+            branches.any(|branch| branch.kind != BranchKind::For && decides(&branch))
+        }
     };
-    let definitions = module.definitions.iter().filter(|own| own.scope == scope && own.statement.is_some());
-    let defined = definitions.filter(|own| is_chosen(own.block)).map(|own| own.value);
-    let stores = module.stores.iter().filter(|own| own.scope == scope);
-    let stored = stores.filter(|own| is_chosen(module.statement(own.statement).block)).map(|own| own.value);
-    let mut returns = module.statements.iter();
-    let returns_by_choice =
-        returns.any(|own| own.kind == StatementKind::Return && own.scope == scope && is_chosen(own.block));
-    let function = job.facts.function_of(caller).filter(|_| returns_by_choice);
-    let returned = function.into_iter().flat_map(|own| &module.function(own.function).returns);
-    defined.chain(stored).chain(returned.copied()).map(|value| (file, value)).collect()
+    let definitions = module.definitions.iter().filter(|own| own.statement.is_some());
+    let defined = definitions.filter(|own| is_chosen(own.scope, own.block)).map(|own| own.value);
+    let stores = module.stores.iter();
+    let stores = stores.filter(|own| is_chosen(own.scope, module.statement(own.statement).block));
+    let stored = stores.map(|own| own.value);
+    let returns = module.statements.iter().filter(|own| own.kind == StatementKind::Return);
+    let returning: FxHashSet<ScopeId> =
+        returns.filter(|own| is_chosen(own.scope, own.block)).map(|own| own.scope).collect();
+    let functions = module.functions.iter().filter(|own| returning.contains(&own.scope));
+    let returned = functions.flat_map(|own| own.returns.iter().copied());
+    defined.chain(stored).chain(returned).map(|value| (file, value)).collect()
 }

@@ -46,12 +46,18 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 fn waits(job: &Job<'_>) -> Vec<(FileId, CallId, TextRange)> {
     let mut found = Vec::new();
     for file in job.program.files() {
+        // Few files ask: nothing is followed in the others.
+        let asking: Vec<CallId> =
+            job.calls_in(file).filter(|&call| asks_file_system(job, file, call)).collect();
+        if asking.is_empty() {
+            continue;
+        }
         let module = job.facts.module(file);
         let blocks = module.scopes.iter().flat_map(|scope| &scope.flow.blocks);
         for branch in blocks.filter_map(|block| block.branch.as_ref()) {
             if branch.kind == BranchKind::While
                 && let Some(condition) = branch.condition
-                && let Some(asking) = question(job, file, branch, condition)
+                && let Some(asking) = question(job, file, branch, condition, &asking)
             {
                 found.push((file, asking, branch.range));
             }
@@ -61,17 +67,22 @@ fn waits(job: &Job<'_>) -> Vec<(FileId, CallId, TextRange)> {
 }
 
 /// The call of a loop's condition that asks the file system; what it is given does not change in the loop.
-fn question(job: &Job<'_>, file: FileId, branch: &Branch, condition: ValueId) -> Option<CallId> {
+fn question(
+    job: &Job<'_>,
+    file: FileId,
+    branch: &Branch,
+    condition: ValueId,
+    asking: &[CallId],
+) -> Option<CallId> {
     let calls = &job.facts.module(file).calls;
-    // Those in the loop's text, before anything is followed: few loops ask.
-    let mut asking = (0..calls.len()).map(CallId::new).filter(|&call| {
-        branch.range.contains_range(calls[call.index()].range)
-            && asks_file_system(job, file, call)
-            && job.runs(file, call)
-    });
-    let first = asking.next()?;
+    let mut own = asking
+        .iter()
+        .copied()
+        .filter(|call| branch.range.contains_range(calls[call.index()].range))
+        .peekable();
+    own.peek()?;
     let behind = job.facts.influence().backwards(&[(file, condition)], |_| false);
-    std::iter::once(first).chain(asking).find(|&call| {
+    own.find(|&call| {
         behind.contains(&(file, calls[call.index()].result))
             && !changes_within(job, file, branch, &arguments(job, file, call))
     })

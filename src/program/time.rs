@@ -1,8 +1,9 @@
 //! What a loop can train: an object that the program never makes, or only after the loop's last run, is none of it.
 //!
-//! Value flow knows neither programs nor time. Code that several programs share trains what each of them gives it. A function that reads the global `model` may read each model that is ever bound to
-//! it, also the one that a script makes at its end to load the trained weights into. A module's own code runs
-//! once, from top to bottom: where both the making and the training begin there, the order is known.
+//! Value flow knows neither programs nor time. Code that several programs share trains what each of them gives it. A
+//! function that reads the global `model` may read each model that is ever bound to it, also the one that a script
+//! makes at its end to load the trained weights into. A module's own code runs once, from top to bottom: where both
+//! the making and the training begin there, the order is known.
 
 use rustc_hash::FxHashSet;
 
