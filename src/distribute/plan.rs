@@ -27,6 +27,8 @@ struct Refusal {
 /// What one program needs.
 struct Plan<'c> {
     program: &'c Program,
+    /// The file that starts Horovod by being imported, where the plan writes that.
+    start: Option<FileId>,
     steps: Vec<Step>,
     /// Why the fixes are withheld, if they are.
     refusal: Option<Refusal>,
@@ -95,7 +97,8 @@ fn plan<'c>(
     }
     all.append(&mut steps);
     let refusal = refusal(job, &all, restrictions);
-    Plan { program: job.program, steps: all, refusal }
+    let start = Some(job.owner()).filter(|&owner| job.is_start(owner));
+    Plan { program: job.program, start, steps: all, refusal }
 }
 
 /// What who distributed a program by hand may have left out on purpose: lines of every rank, rates that don't grow. What
@@ -191,7 +194,9 @@ fn shared_with_another(facts: &Facts<'_>, common: &Common, plan: &Plan<'_>) -> O
         let Outcome::Change { edits, uses, .. } = &step.outcome else { continue };
         let told = step.finding.primary.location;
         let edits = edits.iter().map(|edit| edit.location);
-        for at in edits.filter(|at| at.file != plan.program.entry && !step.everywhere.contains(&at.file)) {
+        let is_right =
+            |file| file == plan.program.entry || Some(file) == plan.start || step.everywhere.contains(&file);
+        for at in edits.filter(|at| !is_right(at.file)) {
             match unstarted.runner(code_at(facts, at)) {
                 // A module by itself does without what it loses.
                 Some(Runner::Alone) if uses.is_empty() => {}
