@@ -20,6 +20,7 @@ mod programs;
 mod repetition;
 mod ruled_out;
 mod solver;
+mod strategies;
 mod time;
 mod tracing;
 mod travel;

@@ -194,7 +194,8 @@ fn finding(
         program.reached.contains(&caller)
             && !model.is_launched(program)
             && !model.facts.is_notebook(program.entry)
-            && (program.pattern != Pattern::None || model.communicates(program))
+            && (program.pattern != Pattern::None
+                || model.communicates(program) && starts_horovod_itself(model, program))
             && alongside.is_in_training(program, caller, id)
     };
     let sureness =
@@ -213,6 +214,16 @@ fn finding(
     }
     finding.flow.push(Label { location, message: "written by each rank".to_owned() });
     Some(finding)
+}
+
+/// Whether the file that a program begins with starts Horovod: a tool that only shares the code of a program that
+/// trains may come to its start too, and is seldom run by several ranks.
+fn starts_horovod_itself(model: &Model<'_>, program: &Program) -> bool {
+    let facts = model.facts;
+    facts.calls_with(Effect::Initializes).any(|(file, call)| {
+        file == program.entry
+            && facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Initializes))
+    })
 }
 
 /// Whether all ranks come here but one: `if hvd.rank() != 0:`.
@@ -240,7 +251,9 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
     }
     let first = || call.arguments.first().map(|argument| (file, argument.value));
     if let Some(path) = modes::opened_for_writing(model, file, id) {
-        return Some(Written::To(vec![path]));
+        // `h5py.File(io.BytesIO(), "w")` writes what is open already.
+        let is_open = is_of_open_file(model, file, call);
+        return Some(if is_open { Written::Harmless } else { Written::To(vec![path]) });
     }
     let mut effects = EffectSet::NONE;
     for edge in facts.callees(file, id) {
