@@ -234,8 +234,7 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, sureness: Confidence) 
         }
         if let Some(function) = facts.function_of(caller) {
             let edges = facts.incoming(function).iter().filter(|edge| {
-                facts.is_run(job.program, edge)
-                    && (sureness == Confidence::Possible || is_to_few(job, edge))
+                facts.is_run(job.program, edge) && (sureness == Confidence::Possible || is_to_few(job, edge))
             });
             work.extend(edges.filter_map(|edge| Some((edge.caller.file, edge.call?))));
         }

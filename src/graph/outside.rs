@@ -200,9 +200,7 @@ impl Graph<'_> {
         let Value::Parameter(function, 0) = self.module(file).value(value).value else { return false };
         let own = self.module(file).function(function);
         let is_first = |caller| {
-            self.tracing
-                .get(caller)
-                .is_some_and(|traced| !matches!(traced.reason, Reason::Called(_)))
+            self.tracing.get(caller).is_some_and(|traced| !matches!(traced.reason, Reason::Called(_)))
         };
         own.class.is_some() && is_first(Caller { file, scope: own.scope })
     }
