@@ -221,7 +221,9 @@ fn distribute(
 
 fn step(finding: Finding, making: Making) -> Step {
     match making {
-        Making::Edits(edits, uses) => Step::change(finding, "distribute the optimizer", edits, uses),
+        Making::Edits(edits, uses, everywhere) => {
+            Step::change(finding, "distribute the optimizer", edits, uses).right_everywhere_in(everywhere)
+        }
         Making::Fails(reason) => Step::blocked(finding, reason),
     }
 }
