@@ -26,7 +26,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let mut done: Vec<(FileId, CallId)> = Vec::new();
     let loops = || job.program.loops.iter().chain(&job.program.steps_of_fit);
     for own in loops() {
-        if forms::is_of_one_rank(job, own) {
+        if forms::is_of_others(job, own) {
             continue;
         }
         match own.kind {
