@@ -37,6 +37,7 @@ pub use modules::{ClassRef, FunctionRef, Meaning, Modules};
 pub use object::{
     External, ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames,
 };
+pub(crate) use overwritten::comes_to;
 pub use programs::{Pattern, Program, way};
 pub use repetition::{Repeated, Repetition, loop_around};
 pub use solver::{CallEdge, Caller, Solution, Via, View, solve};
