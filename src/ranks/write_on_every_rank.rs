@@ -192,7 +192,6 @@ fn finding(
     // What only exports or predicts with a trained model is seldom run by several ranks, and so are notebooks.
     let is_parallel = |program: &&Program| {
         program.reached.contains(&caller)
-            && !model.is_launched(program)
             && !model.facts.is_notebook(program.entry)
             && (program.pattern != Pattern::None || model.communicates(program))
             && alongside.is_in_training(program, caller, id)
