@@ -20,6 +20,9 @@ use crate::program::{Caller, Literal, Object, Pattern, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{BlockId, BranchKind, Call, CallId, CallKind, StatementKind, Value, ValueId};
 
+/// How the paths of files begin that TensorFlow keeps in the memory of a process.
+const IN_MEMORY: &str = "ram://";
+
 ranks_check!("HVD305", "write-on-every-rank", Warning, check);
 
 fn check(model: &Model<'_>) -> Vec<Finding> {
@@ -114,7 +117,10 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Input
         return Some(if paths.iter().any(is_of_host) { Fate::OncePerHost } else { Fate::Safe });
     }
     // `os.devnull` is written by all.
-    let is_nowhere = |&path: &Place| model.facts.gives(path, &[Effect::Idempotent]);
+    let is_nowhere = |&path: &Place| {
+        model.facts.gives(path, &[Effect::Idempotent])
+            || model.text(path).is_some_and(|text| text.starts_with(IN_MEMORY))
+    };
     if paths.iter().any(|&path| is_path_of_one(model, caller, path)) || paths.iter().any(is_nowhere) {
         return Some(Fate::Safe);
     }
