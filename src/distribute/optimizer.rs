@@ -207,7 +207,9 @@ fn distribute(
     found: &mut Vec<Step>,
 ) {
     for (file, call) in makers {
-        if !done.contains(&(file, call)) && !job.is_alone(file, call) {
+        // A function that several programs share gives back what each of them gives it.
+        let is_run = job.facts.runs(job.program, file, call);
+        if is_run && !done.contains(&(file, call)) && !job.is_alone(file, call) {
             done.push((file, call));
             let made = job.facts.of_kind(file, job.facts.module(file).call(call).result, Kind::Optimizer);
             if made.iter().any(|&optimizer| forms::may_be_averaged(job, optimizer)) {
