@@ -21,8 +21,9 @@ fn found(files: &[(&str, &str)], confidence: &str) -> Vec<String> {
 
 /// A registry of many things, of which traced code calls one.
 fn registry(called: &str) -> String {
-    let functions: String =
+    let functions: Vec<String> =
         (0..10).map(|at| format!("def made_{at}(x):\n    print('made', x)\n\n")).collect();
+    let functions = functions.concat();
     let names: Vec<String> = (0..10).map(|at| format!("'{at}': made_{at}")).collect();
     let kept = names.join(", ");
     format!(
@@ -42,7 +43,8 @@ fn what_only_a_lost_call_leads_to_is_traced_with_doubt() {
 
 #[test]
 fn a_function_that_programs_share_gives_each_of_them_its_own_optimizer() {
-    let hooks = "def watched(optimizer):\n    print(optimizer)\n    return optimizer\n";
+    let hooks = "class Hook:\n    def watch(self, optimizer):\n        self.optimizer = optimizer\n        \
+                 return self.optimizer\n\nwatched = Hook().watch\n";
     let train = |optimizer: &str, callbacks: &str| {
         format!(
             "import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\nfrom hooks import watched\n\n\
