@@ -35,9 +35,12 @@ impl<'s, 'c> Recompiled<'s, 'c> {
         Self { job, compiles, own, training }
     }
 
-    /// Whether the model is compiled again on all ways from a call of `compile` to the training.
+    /// Whether the model is compiled again on all ways from a call of `compile` to the training. A program that is yet
+    /// to be distributed is rewritten wherever it compiles, so that no way of it is forgotten.
     pub(super) fn is(&self, first: Compile<'_>) -> bool {
-        self.compiles.len() > 1 && self.is_followed((first.file, first.call), DEPTH)
+        self.job.program.already_distributed
+            && self.compiles.len() > 1
+            && self.is_followed((first.file, first.call), DEPTH)
     }
 
     /// Whether all ways from a call come to another `compile`, and to no training before it.
