@@ -225,8 +225,12 @@ pub(super) fn place(job: &Job<'_>, own: &TrainingLoop) -> Location {
     }
 }
 
-/// Whether a loop of a distributed program trains on one rank only: there is nothing to average with.
-pub(super) fn is_of_one_rank(job: &Job<'_>, own: &TrainingLoop) -> bool {
+/// Whether a loop of a distributed program trains on one rank only, so that there is nothing to average with, or the
+/// program may see to it in another way.
+pub(super) fn is_of_others(job: &Job<'_>, own: &TrainingLoop) -> bool {
     let (file, call) = (own.caller.file, own.call);
-    job.program.already_distributed && (is_for_one_rank(job, file, call) || job.is_alone(file, call))
+    job.program.already_distributed
+        && (is_for_one_rank(job, file, call)
+            || job.is_alone(file, call)
+            || job.facts.is_distributed_elsewhere(own))
 }

@@ -27,7 +27,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let mut done: Vec<(FileId, CallId)> = Vec::new();
     let loops = || job.program.loops.iter().chain(&job.program.steps_of_fit);
     for own in loops() {
-        if forms::is_of_one_rank(job, own) {
+        if forms::is_of_others(job, own) {
             continue;
         }
         match own.kind {
@@ -225,7 +225,9 @@ fn distribute(
 
 fn step(finding: Finding, making: Making) -> Step {
     match making {
-        Making::Edits(edits, uses) => Step::change(finding, "distribute the optimizer", edits, uses),
+        Making::Edits(edits, uses, everywhere) => {
+            Step::change(finding, "distribute the optimizer", edits, uses).right_everywhere_in(everywhere)
+        }
         Making::Fails(reason) => Step::blocked(finding, reason),
     }
 }

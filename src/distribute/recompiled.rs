@@ -79,8 +79,15 @@ impl<'s, 'c> Recompiled<'s, 'c> {
         let is_between = |range: crate::syntax::TextRange| {
             from.range.start() <= range.start() && range.start() < to.range.start()
         };
+        // A function that makes models gives another one at each call.
+        let is_same = facts.receiver(file, to).is_some_and(|model| {
+            facts.receiver(file, from) == Some(model)
+                || from.result == model
+                || from.arguments.iter().any(|argument| argument.value == model)
+        });
         let mut calls = module.calls.iter().enumerate();
-        from.scope == to.scope
+        is_same
+            && from.scope == to.scope
             && from.range.end() <= to.range.start()
             && comes_to(module, from.scope, from.block, to.block)
             && !calls.any(|(index, call)| call.scope == from.scope && is_between(call.range) && trains(index))

@@ -7,6 +7,7 @@ mod conditions;
 mod containers;
 mod doings;
 mod effects;
+mod elsewhere;
 mod facts;
 mod hierarchy;
 mod influence;

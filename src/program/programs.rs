@@ -259,7 +259,22 @@ fn in_foreign_guard(facts: &Facts<'_>, training_loop: &TrainingLoop) -> bool {
         && facts.in_main_guard(training_loop.caller.file, training_loop.statement)
 }
 
+/// Whether an edge only makes a graph function of another that code calls elsewhere: `@tf.function` does not run what
+/// it decorates.
+fn only_wraps(facts: &Facts<'_>, edge: &CallEdge, function: FunctionRef) -> bool {
+    facts.is_mere_wrapping(edge)
+        && facts.incoming(function).iter().any(|other| !facts.is_mere_wrapping(other))
+}
+
 impl Facts<'_> {
+    /// Whether the edge only makes a graph function of another and does not run it.
+    #[must_use]
+    pub fn is_mere_wrapping(&self, edge: &CallEdge) -> bool {
+        edge.call.is_some_and(|call| {
+            self.called_symbols(edge.caller.file, call).any(|symbol| symbol.has(Effect::Traces))
+        })
+    }
+
     /// Whether the edge is `fit` calling the model's own `train_step`.
     #[must_use]
     pub fn is_step_of_fit(&self, edge: &CallEdge) -> bool {
@@ -298,7 +313,8 @@ fn reach(
                 })
         };
         for (edge, function) in facts.reached_functions(caller) {
-            if wanted(&edge) && runs(edge.call) && is_loaded(function) {
+            if wanted(&edge) && runs(edge.call) && is_loaded(function) && !only_wraps(facts, &edge, function)
+            {
                 work.push(facts.code_of(function));
             }
         }
