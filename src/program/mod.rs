@@ -8,6 +8,7 @@ mod containers;
 mod doings;
 mod effects;
 mod facts;
+mod given;
 mod hierarchy;
 mod influence;
 mod loops;

@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::components::imports_by_name;
 use super::facts::Facts;
+use super::given::Given;
 use super::modules::FunctionRef;
 use super::object::Object;
 use super::solver::{CallEdge, Caller};
@@ -220,8 +221,13 @@ fn program(
     gradients: &Gradients,
     handed: &HandedOver,
 ) -> Program {
-    let reached = reach(facts, entry, handed, |_| true);
-    let without_fit = reach(facts, entry, handed, |edge| !facts.is_step_of_fit(edge));
+    let reached = reach(facts, entry, handed, |_, _| true);
+    let possible = Program { reached, ..Program::without_training(facts, entry) };
+    let given = Given::new(facts, &possible);
+    let reached = reach(facts, entry, handed, |edge, function| given.leads_to(edge, function));
+    let without_fit = reach(facts, entry, handed, |edge, function| {
+        !facts.is_step_of_fit(edge) && given.leads_to(edge, function)
+    });
     let mut own = Vec::new();
     let mut steps_of_fit = Vec::new();
     for training_loop in loops.iter().filter(|training_loop| reached.contains(&training_loop.caller)) {
@@ -273,7 +279,7 @@ fn reach(
     facts: &Facts<'_>,
     entry: FileId,
     handed: &HandedOver,
-    wanted: impl Fn(&CallEdge) -> bool,
+    wanted: impl Fn(&CallEdge, FunctionRef) -> bool,
 ) -> FxHashSet<Caller> {
     let mut files = vec![entry];
     let mut known: FxHashSet<FileId> = files.iter().copied().collect();
@@ -298,7 +304,7 @@ fn reach(
                 })
         };
         for (edge, function) in facts.reached_functions(caller) {
-            if wanted(&edge) && runs(edge.call) && is_loaded(function) {
+            if runs(edge.call) && is_loaded(function) && wanted(&edge, function) {
                 work.push(facts.code_of(function));
             }
         }
