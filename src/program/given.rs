@@ -94,7 +94,9 @@ impl<'f, 'a> Given<'f, 'a> {
     /// Whether a call makes an instance of a class, if a parameter says of which one.
     fn may_make(&self, file: FileId, call: CallId, class: ClassRef) -> bool {
         let module = self.facts.module(file);
-        let Value::Parameter(own, position) = module.value(module.call(call).callee).value else { return true };
+        let Value::Parameter(own, position) = module.value(module.call(call).callee).value else {
+            return true;
+        };
         let given = self.given(FunctionRef { file, function: own }, position);
         given.is_none_or(|given| {
             given.iter().any(|&object| match self.facts.solution.object(object) {

@@ -33,7 +33,9 @@ use super::numbering::{Lists, Numbering};
 use super::object::{ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
 use crate::api::{Kind, Library};
 use crate::project::{FileId, Target};
-use crate::semantic::{BuiltinType, Constant, FunctionId, Module, NameId, Parameter, ScopeKind, StoreKey, Value, ValueId};
+use crate::semantic::{
+    BuiltinType, Constant, FunctionId, Module, NameId, Parameter, ScopeKind, StoreKey, Value, ValueId,
+};
 
 /// How many objects a value may be before it is unknown: fewer in a large project, so that the work stays near
 /// linear in its size.
