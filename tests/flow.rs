@@ -282,6 +282,22 @@ run(data=1)  #> train.train
 }
 
 #[test]
+fn a_partial_may_be_around_itself() {
+    check(
+        "
+import functools
+import tensorflow as tf
+def build(optimizer, *layers):
+    optimizer.apply_gradients([])  #< train.py:5
+optimizer = tf.keras.optimizers.Adam()
+for layer in range(3):
+    build = functools.partial(build, optimizer)
+build(optimizer)  #> train.build
+",
+    );
+}
+
+#[test]
 fn callbacks_are_run_by_fit() {
     check(
         "

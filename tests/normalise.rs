@@ -226,12 +226,45 @@ fn a_move_that_could_matter_is_unsafe() {
     let cases = [
         ("os = __import__('os')\nos.environ['A'] = 'b'\nimport json\n", "a setting"),
         ("def f():\n    import json\n    return json\n", "in a function"),
-        ("x = 1\nif __name__ == '__main__':\n    import json\n", "in the main program"),
+        (
+            "import os\nif __name__ == '__main__':\n    os.environ['A'] = 'b'\n    import json\n",
+            "a setting of the main program",
+        ),
     ];
     for (snippet, reason) in cases {
         assert_eq!(safe(IMPORT, snippet), snippet, "{reason}");
-        assert!(with(Applicability::Unsafe, IMPORT, snippet).starts_with("import json\n"), "{reason}");
+        assert!(with(Applicability::Unsafe, IMPORT, snippet).contains("import json\n"), "{reason}");
     }
+}
+
+#[test]
+fn an_import_of_what_is_loaded_crosses_the_choice_of_devices() {
+    let devices = "for gpu in tf.config.list_physical_devices('GPU'):\n    \
+                   tf.config.experimental.set_memory_growth(gpu, True)\n";
+    let layers = "from tensorflow.keras import layers\n";
+    assert_eq!(safe(IMPORT, &format!("{devices}{layers}")), format!("{layers}{devices}"));
+    let other = format!("{devices}import json\n");
+    assert_eq!(safe(IMPORT, &other), other, "it is not loaded, and may ask for the devices");
+}
+
+#[test]
+fn an_import_of_the_main_program_moves() {
+    assert_eq!(
+        safe(IMPORT, "if __name__ == '__main__':\n    x = 1\n    import json\n    json.dumps(x)\n"),
+        "import json\nif __name__ == '__main__':\n    x = 1\n    json.dumps(x)\n"
+    );
+}
+
+#[test]
+fn an_import_overwrites_an_unread_one_at_the_top() {
+    assert_eq!(
+        safe(IMPORT, "from a import Dense\nx = 1\nfrom tensorflow.keras.layers import Dense\nDense(x)\n"),
+        "from a import Dense\nfrom tensorflow.keras.layers import Dense\nx = 1\nDense(x)\n"
+    );
+    stay(
+        IMPORT,
+        &[("the other is read before", "from a import Dense\nx = Dense\nfrom b import Dense\nDense(x)\n")],
+    );
 }
 
 #[test]

@@ -31,6 +31,15 @@ pub fn is_loaded_before(facts: &Facts<'_>, file: FileId, import: &Import, import
     Loading { facts, package, asked }.is_loaded(file, &mut FxHashSet::default())
 }
 
+/// Whether the module's own code has loaded the library of an import when it comes to a place.
+#[must_use]
+pub fn is_loaded_by(facts: &Facts<'_>, file: FileId, import: &Import, at: TextSize) -> bool {
+    let package = import.package();
+    import.level == 0
+        && facts.library.is_training_library(package)
+        && first_loading(facts, file, package).is_some_and(|loading| loading < at)
+}
+
 /// What is asked of each module on the way.
 struct Loading<'a> {
     facts: &'a Facts<'a>,

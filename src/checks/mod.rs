@@ -31,7 +31,7 @@ mod trained_on;
 mod training;
 mod training_function_as_value;
 
-pub use loaded_before::{Importers, is_loaded_before};
+pub use loaded_before::{Importers, is_loaded_before, is_loaded_by};
 pub use top_of_module::Top;
 
 use rustc_hash::FxHashSet;

@@ -35,7 +35,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
         return found;
     }
     for applied in all_applied(job) {
-        if is_broadcast(job, applied.own) || forms::is_of_one_rank(job, applied.own) {
+        if is_broadcast(job, applied.own) || forms::is_of_others(job, applied.own) {
             continue;
         }
         let Applied { own, file, call, variables } = applied;

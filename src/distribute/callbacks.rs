@@ -23,6 +23,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let loops = job.program.loops.iter();
     loops
         .filter(|own| own.kind == LoopKind::KerasFit && job.is_fit(own))
+        .filter(|own| !job.program.already_distributed || !job.facts.is_distributed_elsewhere(own))
         .filter_map(|own| step(job, own))
         .collect()
 }

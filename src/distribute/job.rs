@@ -127,6 +127,12 @@ impl<'c> Job<'c> {
         self.owner
     }
 
+    /// Whether a file starts Horovod for the program, so that whoever imports it has it started too.
+    #[must_use]
+    pub fn is_start(&self, file: FileId) -> bool {
+        file == self.owner && !self.program.already_distributed
+    }
+
     /// Where in a file that does not own the loop Horovod is started for its own code, by an import.
     pub(super) fn start_of(&self, file: FileId) -> Option<TextSize> {
         let known = self.started.borrow().get(&file).copied();
@@ -166,8 +172,9 @@ impl<'c> Job<'c> {
     /// The code of a scope, where it is to ask for the rank.
     pub(super) fn code(&self, file: FileId, scope: ScopeId) -> Code {
         let code = Caller { file, scope: self.facts.module(file).code_scope(scope) };
-        let is_unstarted =
-            file != self.program.entry && self.common.unstarted(self.facts).runner(code).is_some();
+        let is_unstarted = file != self.program.entry
+            && !self.is_start(file)
+            && self.common.unstarted(self.facts).runner(code).is_some();
         let (horovod, import) = self.horovod(file);
         Code { horovod, import, runs: if is_unstarted { Runs::Anywhere } else { Runs::Started } }
     }

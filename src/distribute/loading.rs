@@ -37,7 +37,7 @@ pub(super) fn by_horovod(job: &Job<'_>, file: FileId, call: CallId) -> Making {
     }
     let (hvd, import) = job.horovod_keras(file);
     let edits = vec![text.replace(data.callee_range, format!("{hvd}.load_model"))];
-    Making::Edits(edits, vec![import])
+    Making::Edits(edits, vec![import], Vec::new())
 }
 
 /// The steps for models that are read from `.keras` files, into which distributed optimizers go under the names of

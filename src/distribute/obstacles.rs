@@ -9,8 +9,8 @@ use super::job::Job;
 use super::session;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
-use crate::finding::{Finding, Location, Rule};
-use crate::program::{Caller, Literal, Object, Place, TrainingLoop, code};
+use crate::finding::{Confidence, Finding, Location, Rule};
+use crate::program::{CallEdge, Caller, Literal, Object, Place, TrainingLoop, code};
 use crate::project::FileId;
 use crate::semantic::{BlockId, BranchKind, CallId, Value};
 
@@ -130,21 +130,34 @@ fn random_lengths(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 
 /// Loops that end, or steps that are left out, because of what this rank's own examples gave.
 fn ends_by_own_data(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let loops = || job.program.loops.iter().chain(&job.program.steps_of_fit);
+    let sure: Vec<Location> = loops().flat_map(|own| decisions(job, own, Confidence::Certain)).collect();
+    let all: Vec<Location> = loops().flat_map(|own| decisions(job, own, Confidence::Possible)).collect();
     let mut found = Vec::new();
     let mut reported = FxHashSet::default();
-    for training_loop in job.program.loops.iter().chain(&job.program.steps_of_fit) {
-        for location in decisions(job, training_loop) {
-            if reported.insert(location) {
-                let message = "whether the program goes on training depends on this rank's own results";
-                let finding = obstacle(rule, location, message)
-                    .help("decide by something that is equal on all ranks, such as the number of the step");
-                let reason =
-                    "The ranks would make different numbers of steps, and wait for each other for ever.";
-                found.push(Step::blocked(finding, reason));
-            }
+    let ways = [(sure, Confidence::Certain), (all, Confidence::Possible)];
+    for (location, sureness) in
+        ways.into_iter().flat_map(|(found, sureness)| found.into_iter().map(move |at| (at, sureness)))
+    {
+        if reported.insert(location) {
+            let message = "whether the program goes on training depends on this rank's own results";
+            let finding = obstacle(rule, location, message)
+                .confidence(sureness)
+                .help("decide by something that is equal on all ranks, such as the number of the step");
+            let reason = "The ranks would make different numbers of steps, and wait for each other for ever.";
+            found.push(Step::blocked(finding, reason));
         }
     }
     found
+}
+
+/// Of a call that may run more functions than this too little is known of what it is made on.
+const FEW: usize = 4;
+
+/// Whether a call may run a few functions only.
+fn is_to_few(job: &Job<'_>, edge: &CallEdge) -> bool {
+    let few = |call| job.facts.called_functions(edge.caller.file, call).take(FEW + 1).count() <= FEW;
+    edge.call.is_none_or(few)
 }
 
 /// Whether it depends on this rank's own results that a block runs: then not all ranks may come to it.
@@ -195,8 +208,8 @@ fn differs(job: &Job<'_>, symbol: &Symbol) -> bool {
     symbol.has(Effect::DrawsRandom) || is_clock
 }
 
-/// The conditions on the way to a loop's steps that depend on such values.
-fn decisions(job: &Job<'_>, training_loop: &TrainingLoop) -> Vec<Location> {
+/// The conditions on the way to a loop's steps that depend on such values; on ways that are certain or possible.
+fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, sureness: Confidence) -> Vec<Location> {
     let facts = job.facts;
     let mut found = Vec::new();
     let mut seen: FxHashSet<Caller> = FxHashSet::default();
@@ -220,7 +233,9 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop) -> Vec<Location> {
             continue;
         }
         if let Some(function) = facts.function_of(caller) {
-            let edges = facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge));
+            let edges = facts.incoming(function).iter().filter(|edge| {
+                facts.is_run(job.program, edge) && (sureness == Confidence::Possible || is_to_few(job, edge))
+            });
             work.extend(edges.filter_map(|edge| Some((edge.caller.file, edge.call?))));
         }
     }

@@ -10,6 +10,7 @@ use super::frozen::{REASON, frozen};
 use super::job::Job;
 use super::keras::{Compile, Given, Moment, StepOf, compiles, given, models_of};
 use super::maker::{OPTIMIZER, Origin, makers_of_kept};
+use super::recompiled::Recompiled;
 use super::remade::{Making, described, named, named_later, omitted, wrapped};
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
@@ -26,7 +27,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let mut done: Vec<(FileId, CallId)> = Vec::new();
     let loops = || job.program.loops.iter().chain(&job.program.steps_of_fit);
     for own in loops() {
-        if forms::is_of_one_rank(job, own) {
+        if forms::is_of_others(job, own) {
             continue;
         }
         match own.kind {
@@ -119,7 +120,8 @@ fn for_models(
             found.push(Step::blocked(finding, REASON));
             continue;
         }
-        for compile in before {
+        let recompiled = Recompiled::new(job, &before, own);
+        for &compile in before.iter().filter(|&&compile| !recompiled.is(compile)) {
             for_compile(job, own, compile, done, found);
         }
     }
@@ -205,7 +207,9 @@ fn distribute(
     found: &mut Vec<Step>,
 ) {
     for (file, call) in makers {
-        if !done.contains(&(file, call)) && !job.is_alone(file, call) {
+        // A function that several programs share gives back what each of them gives it.
+        let is_run = job.facts.runs(job.program, file, call);
+        if is_run && !done.contains(&(file, call)) && !job.is_alone(file, call) {
             done.push((file, call));
             let made = job.facts.of_kind(file, job.facts.module(file).call(call).result, Kind::Optimizer);
             if made.iter().any(|&optimizer| forms::may_be_averaged(job, optimizer)) {
@@ -221,7 +225,9 @@ fn distribute(
 
 fn step(finding: Finding, making: Making) -> Step {
     match making {
-        Making::Edits(edits, uses) => Step::change(finding, "distribute the optimizer", edits, uses),
+        Making::Edits(edits, uses, everywhere) => {
+            Step::change(finding, "distribute the optimizer", edits, uses).right_everywhere_in(everywhere)
+        }
         Making::Fails(reason) => Step::blocked(finding, reason),
     }
 }

@@ -1,5 +1,6 @@
 //! From a project's programs to findings: steps, imports, and what withholds the fixes.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,9 +12,10 @@ use super::step::{Outcome, Step};
 use super::unstarted::{Runner, code_at};
 use super::{DISTRIBUTION, INITIALISATION};
 use crate::finding::{Applicability, Confidence, Edit, Finding, Fix, Level, Location, Rule};
-use crate::program::{Facts, Pattern, Program};
+use crate::program::{Caller, Facts, Pattern, Program};
 use crate::project::FileId;
 use crate::rewrite::Texts;
+use crate::semantic::Module;
 
 /// Why the fixes of a program are withheld.
 #[derive(Clone, Debug)]
@@ -27,6 +29,8 @@ struct Refusal {
 /// What one program needs.
 struct Plan<'c> {
     program: &'c Program,
+    /// The file that starts Horovod by being imported, where the plan writes that.
+    start: Option<FileId>,
     steps: Vec<Step>,
     /// Why the fixes are withheld, if they are.
     refusal: Option<Refusal>,
@@ -95,7 +99,8 @@ fn plan<'c>(
     }
     all.append(&mut steps);
     let refusal = refusal(job, &all, restrictions);
-    Plan { program: job.program, steps: all, refusal }
+    let start = Some(job.owner()).filter(|&owner| job.is_start(owner));
+    Plan { program: job.program, start, steps: all, refusal }
 }
 
 /// What who distributed a program by hand may have left out on purpose: lines of every rank, rates that don't grow. What
@@ -186,13 +191,20 @@ fn edited(plan: &Plan<'_>) -> FxHashSet<FileId> {
 /// Code that would ask Horovod although it runs also where nothing starts Horovod.
 fn shared_with_another(facts: &Facts<'_>, common: &Common, plan: &Plan<'_>) -> Option<Refusal> {
     let unstarted = common.unstarted(facts);
+    let leading = OnceCell::new();
     let mut found = Vec::new();
     for step in &plan.steps {
         let Outcome::Change { edits, uses, .. } = &step.outcome else { continue };
         let told = step.finding.primary.location;
         let edits = edits.iter().map(|edit| edit.location);
-        for at in edits.filter(|at| at.file != plan.program.entry && !step.everywhere.contains(&at.file)) {
-            match unstarted.runner(code_at(facts, at)) {
+        let is_right =
+            |file| file == plan.program.entry || Some(file) == plan.start || step.everywhere.contains(&file);
+        for at in edits.filter(|at| !is_right(at.file)) {
+            let code = code_at(facts, at);
+            match unstarted.runner(code) {
+                // A program that does not train runs nothing that leads to a training loop.
+                Some(Runner::Program(_))
+                    if leading.get_or_init(|| leading_to_loops(facts, plan.program)).contains(&code) => {}
                 // A module by itself does without what it loses.
                 Some(Runner::Alone) if uses.is_empty() => {}
                 Some(runner) => found.push((runner, if told.file == at.file { told } else { at })),
@@ -209,6 +221,21 @@ fn shared_with_another(facts: &Facts<'_>, common: &Common, plan: &Plan<'_>) -> O
         Runner::Alone => "the file also runs this code by itself, and does not start Horovod then".to_owned(),
     };
     Some(Refusal { location, reason, is_told: false })
+}
+
+/// The functions that train, and those that call them.
+fn leading_to_loops(facts: &Facts<'_>, program: &Program) -> FxHashSet<Caller> {
+    let mut leading = FxHashSet::default();
+    let mut work: Vec<Caller> =
+        program.loops.iter().chain(&program.steps_of_fit).map(|own| own.caller).collect();
+    while let Some(caller) = work.pop() {
+        // What a module trains under a guard only its main program does.
+        if caller.scope != Module::TOP && leading.insert(caller) {
+            let calls = facts.function_of(caller).map_or(&[][..], |function| facts.incoming(function));
+            work.extend(calls.iter().filter(|edge| !facts.is_mere_wrapping(edge)).map(|edge| edge.caller));
+        }
+    }
+    leading
 }
 
 /// The finding of a step: with its fix, unless the program is refused.

@@ -6,6 +6,7 @@ use super::maker::{Origin, Remake, remake};
 use super::names::{Import, fresh};
 use super::ranked::reads_size;
 use super::started::{code_runs_started, runs_started};
+use super::unstarted::Code;
 use crate::api::{Parameter, Role as SymbolRole, Scaling, Symbol};
 use crate::finding::Edit;
 use crate::program::{Literal, Object};
@@ -23,8 +24,8 @@ type Changes = (Vec<Edit>, Vec<(FileId, Import)>);
 /// How an optimizer is distributed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Making {
-    /// By edits, with what they use.
-    Edits(Vec<Edit>, Vec<(FileId, Import)>),
+    /// By edits, with what they use, and the files in which they are right also where Horovod is not started.
+    Edits(Vec<Edit>, Vec<(FileId, Import)>, Vec<FileId>),
     /// Not at all: why.
     Fails(&'static str),
 }
@@ -38,8 +39,10 @@ const NO_NAME: &str = "No optimizer of Keras has this name.";
 /// call.
 pub(super) fn wrapped(job: &Job<'_>, file: FileId, call: CallId) -> Making {
     let Some(text) = job.text(file) else { return Making::Fails(GONE) };
-    let (hvd, import) = job.horovod(file);
-    let mut uses = vec![import];
+    let code = code(job, file, call);
+    let hvd = &code.horovod;
+    let mut uses = vec![code.import];
+    let mut everywhere = code.everywhere();
     let mut edits = Vec::new();
     match remake(job, file, call) {
         Remake::Works => {}
@@ -49,6 +52,7 @@ pub(super) fn wrapped(job: &Job<'_>, file: FileId, call: CallId) -> Making {
                 let Some(text) = job.text(class.file) else { return Making::Fails(GONE) };
                 let (tf, import) = job.tensorflow(class.file);
                 uses.push(import);
+                everywhere.push(class.file);
                 let decorator = format!("@{tf}.keras.utils.register_keras_serializable()");
                 edits.extend(text.before(text.module.class(class.class).statement, &[&decorator]));
             }
@@ -65,7 +69,8 @@ pub(super) fn wrapped(job: &Job<'_>, file: FileId, call: CallId) -> Making {
         }
         LookedUp::Later => match &name {
             Some(name) => {
-                lines.push(format!("{name}.learning_rate = float({name}.learning_rate) * {hvd}.size()"));
+                let size = code.size();
+                lines.push(format!("{name}.learning_rate = float({name}.learning_rate) * {size}"));
             }
             None => return Making::Fails("Its learning rate is known only when the program runs."),
         },
@@ -74,15 +79,20 @@ pub(super) fn wrapped(job: &Job<'_>, file: FileId, call: CallId) -> Making {
     if !lines.is_empty() && !runs_started(job, file, call) {
         return Making::Fails(EARLY);
     }
-    match name {
-        Some(name) => {
-            lines.push(format!("{name} = {hvd}.DistributedOptimizer({name})"));
-            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            edits.extend(text.after(data.statement, &lines));
-        }
-        None => edits.extend(text.wrap(data.range, &format!("{hvd}.DistributedOptimizer("), ")")),
+    if let Some(name) = name {
+        lines.extend(code.if_started(text, &[format!("{name} = {hvd}.DistributedOptimizer({name})")]));
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        edits.extend(text.after(data.statement, &lines));
+    } else {
+        edits.extend(text.wrap(data.range, &format!("{hvd}.DistributedOptimizer("), ")"));
+        everywhere.clear();
     }
-    Making::Edits(edits, uses)
+    Making::Edits(edits, uses, everywhere)
+}
+
+/// The code that makes a call.
+fn code(job: &Job<'_>, file: FileId, call: CallId) -> Code {
+    job.code(file, job.facts.module(file).call(call).scope)
 }
 
 /// The name that a statement gives to the result of a call, if that is all that it does.
@@ -122,7 +132,7 @@ fn looked_up(job: &Job<'_>, file: FileId, call: CallId) -> LookedUp {
         return LookedUp::No;
     };
     match Origin::of(job, file, argument.value) {
-        Origin::Named(name) => match constructor(job, file, &name) {
+        Origin::Named(name) => match constructor(job, file, &code(job, file, call), &name) {
             Some(_) if !runs_started(job, file, call) => LookedUp::Fails(EARLY),
             Some((made, uses)) => match job.text(file) {
                 Some(text) => LookedUp::Scaled(vec![text.replace(argument.range, made)], uses),
@@ -142,7 +152,8 @@ fn looked_up(job: &Job<'_>, file: FileId, call: CallId) -> LookedUp {
 /// One that `compile` takes because it is given none.
 pub(super) fn omitted(job: &Job<'_>, file: FileId, call: CallId, symbol: &Symbol) -> Making {
     let default = symbol.parameter("optimizer").and_then(Parameter::default);
-    match default.and_then(|name| constructor(job, file, name.trim_matches(['\'', '"']))) {
+    let code = code(job, file, call);
+    match default.and_then(|name| constructor(job, file, &code, name.trim_matches(['\'', '"']))) {
         Some((made, uses)) => in_front(job, file, call, None, &[made], uses),
         None => Making::Fails(NO_NAME),
     }
@@ -150,7 +161,7 @@ pub(super) fn omitted(job: &Job<'_>, file: FileId, call: CallId, symbol: &Symbol
 
 /// One that a string names.
 pub(super) fn named(job: &Job<'_>, file: FileId, call: CallId, argument: &Argument, name: &str) -> Making {
-    match constructor(job, file, name) {
+    match constructor(job, file, &code(job, file, call), name) {
         Some((made, uses)) => in_front(job, file, call, Some(argument), &[made], uses),
         None => Making::Fails(NO_NAME),
     }
@@ -159,12 +170,12 @@ pub(super) fn named(job: &Job<'_>, file: FileId, call: CallId, argument: &Argume
 /// One that a string names which is known only when the program runs.
 pub(super) fn named_later(job: &Job<'_>, file: FileId, call: CallId, argument: &Argument) -> Making {
     let Some(text) = job.text(file) else { return Making::Fails(GONE) };
-    let (hvd, horovod) = job.horovod(file);
     let (tf, tensorflow) = job.tensorflow(file);
     let name = fresh(text.module, NAME);
+    let size = code(job, file, call).size();
     let made = format!("{tf}.keras.optimizers.get({})", text.slice(argument.range));
-    let scaled = format!("{name}.learning_rate = float({name}.learning_rate) * {hvd}.size()");
-    in_front(job, file, call, Some(argument), &[made, scaled], vec![horovod, tensorflow])
+    let scaled = format!("{name}.learning_rate = float({name}.learning_rate) * {size}");
+    in_front(job, file, call, Some(argument), &[made, scaled], vec![tensorflow])
 }
 
 /// The name of an optimizer that had none.
@@ -188,19 +199,20 @@ fn in_front(
     if !runs_started(job, file, call) {
         return Making::Fails(EARLY);
     }
-    let (hvd, import) = job.horovod(file);
-    uses.push(import);
+    let code = code(job, file, call);
+    let hvd = &code.horovod;
+    uses.push(code.import);
     let name = fresh(text.module, NAME);
     let mut lines = vec![format!("{name} = {}", made[0])];
     lines.extend(made[1..].iter().cloned());
-    lines.push(format!("{name} = {hvd}.DistributedOptimizer({name})"));
+    lines.extend(code.if_started(text, &[format!("{name} = {hvd}.DistributedOptimizer({name})")]));
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let mut edits = text.before(data.statement, &lines);
     edits.push(match argument {
         Some(argument) => text.replace(argument.range, name),
         None => text.append_argument(data, &format!("optimizer={name}")),
     });
-    Making::Edits(edits, uses)
+    Making::Edits(edits, uses, code.everywhere())
 }
 
 /// One that a dictionary describes.
@@ -224,28 +236,33 @@ pub(super) fn described(
         let mut edits = text.wrap(argument.range, &opening, "))");
         edits.extend(scaled);
         uses.extend([horovod, tensorflow]);
-        return Making::Edits(edits, uses);
+        return Making::Edits(edits, uses, Vec::new());
     }
     let (tf, tensorflow) = job.tensorflow(file);
     uses.push(tensorflow);
     let made = format!("{tf}.keras.optimizers.get({})", text.slice(argument.range));
     match in_front(job, file, call, Some(argument), &[made], uses) {
-        Making::Edits(mut edits, uses) => {
+        Making::Edits(mut edits, uses, _) => {
             edits.extend(scaled);
-            Making::Edits(edits, uses)
+            Making::Edits(edits, uses, Vec::new())
         }
         fails @ Making::Fails(_) => fails,
     }
 }
 
 /// `tf.keras.optimizers.Adam(learning_rate=0.001 * hvd.size())` for a name.
-fn constructor(job: &Job<'_>, file: FileId, name: &str) -> Option<(String, Vec<(FileId, Import)>)> {
+fn constructor(
+    job: &Job<'_>,
+    file: FileId,
+    code: &Code,
+    name: &str,
+) -> Option<(String, Vec<(FileId, Import)>)> {
     let class = job.facts.library.optimizer_named(name)?;
     let (rate, default) = rate(class)?;
-    let (hvd, horovod) = job.horovod(file);
     let (tf, tensorflow) = job.tensorflow(file);
     let (_, path) = class.name().split_once('.')?;
-    Some((format!("{tf}.{path}({rate}={default} * {hvd}.size())"), vec![horovod, tensorflow]))
+    let size = code.size();
+    Some((format!("{tf}.{path}({rate}={default} * {size})"), vec![code.import, tensorflow]))
 }
 
 /// The parameter of a class that grows with the number of ranks, and its default.

@@ -2,7 +2,6 @@
 
 use super::job::Job;
 use super::spoken::Spoken;
-use crate::api::Effect;
 use crate::program::{Caller, FunctionRef, Object, ObjectId, TrainingLoop, loop_around};
 use crate::project::FileId;
 use crate::semantic::{CallId, Module, ScopeKind, StatementId, StatementKind};
@@ -81,10 +80,7 @@ pub(super) fn site(
 fn is_called(job: &Job<'_>, caller: Caller) -> bool {
     let Some(function) = job.facts.function_of(caller) else { return true };
     let mut edges = job.facts.incoming(function).iter();
-    edges.any(|edge| {
-        let wraps = |call| is_mere_wrapping(job, edge.caller.file, call);
-        job.facts.is_run(job.program, edge) && !edge.call.is_some_and(wraps)
-    })
+    edges.any(|edge| job.facts.is_run(job.program, edge) && !job.facts.is_mere_wrapping(edge))
 }
 
 /// The same step, seen from the only place that calls its code.
@@ -99,7 +95,7 @@ fn outwards(job: &Job<'_>, at: &Site) -> Option<Site> {
     let mut calls: Vec<(FileId, CallId)> = Vec::new();
     for edge in facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)) {
         let place = (edge.caller.file, edge.call?);
-        if is_mere_wrapping(job, place.0, place.1) {
+        if facts.is_mere_wrapping(edge) {
             continue;
         }
         if !calls.contains(&place) {
@@ -117,11 +113,6 @@ fn outwards(job: &Job<'_>, at: &Site) -> Option<Site> {
         return None;
     }
     Some(Site { caller, statement: data.statement, memory: Memory::Global, variables: variables? })
-}
-
-/// Whether a call only makes a graph function of another and does not run it.
-fn is_mere_wrapping(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    job.facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Traces))
 }
 
 /// The outermost loop around a statement within its own code.

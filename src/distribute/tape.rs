@@ -22,7 +22,7 @@ distribution_rule!("HVD205", "tape-not-distributed", steps);
 
 fn steps(job: &Job<'_>) -> Vec<Step> {
     job.tape_loops()
-        .filter(|own| !averages(job, own) && !forms::is_of_one_rank(job, own))
+        .filter(|own| !averages(job, own) && !forms::is_of_others(job, own))
         .filter_map(|own| match own.tape.and_then(|tape| forms::form(job, tape)) {
             Some(form) => Some(form.step(job, own)),
             None => step(job, own),
@@ -82,6 +82,7 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
         forms::place(job, own),
         "the gradients of this tape are not averaged over the ranks",
     )
+    .confidence(forms::sureness(job, own))
     .here("each rank would train by itself")
     .help("distribute the tape behind its block: `tape = hvd.DistributedGradientTape(tape)`")
     .in_scope(job.facts.scope_name(own.caller));
@@ -121,7 +122,7 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     let wrapping = format!("{name} = {hvd}.DistributedGradientTape({name})");
     match inside {
         None => edits.extend(text.after(own.statement, &[&wrapping])),
-        Some(_) => match leave_block(text, own, file, job, &wrapping) {
+        Some(_) => match leave_block(job, text, own, &hvd) {
             Some(moved) => edits.extend(moved),
             None => return Some(blocked_inside(finding, job, own)),
         },
@@ -233,37 +234,43 @@ fn plain_gradients(job: &Job<'_>, own: &TrainingLoop) -> Option<(FileId, CallId)
 }
 
 /// Moves the end of a tape's block out of it, from the first statement that takes gradients: what is done there
-/// needs no recording. The wrapping comes in between.
-fn leave_block(
-    text: Text<'_>,
-    own: &TrainingLoop,
-    file: FileId,
-    job: &Job<'_>,
-    wrapping: &str,
-) -> Option<Vec<Edit>> {
+/// needs no recording. The wrapping comes in between. Tapes of one statement all leave it so, each with the same edits.
+fn leave_block(job: &Job<'_>, text: Text<'_>, own: &TrainingLoop, hvd: &str) -> Option<Vec<Edit>> {
     let body = text.body(own.statement);
-    let first = first_outside(job, text, own, file, &body)?;
-    text.dedent(own.statement, &body[first..], wrapping)
+    let first = first_outside(job, text, own, &body)?;
+    let names = of_one_statement(job, own)
+        .map(|own| own.tape.and_then(|tape| target(job, text.file, own.statement, tape)))
+        .collect::<Option<Vec<String>>>()?;
+    let wrappings: Vec<String> =
+        names.iter().map(|name| format!("{name} = {hvd}.DistributedGradientTape({name})")).collect();
+    text.dedent(own.statement, &body[first..], &wrappings)
+}
+
+/// The loops whose tapes are managers of the same statement.
+fn of_one_statement<'j>(job: &'j Job<'_>, own: &'j TrainingLoop) -> impl Iterator<Item = &'j TrainingLoop> {
+    job.tape_loops()
+        .filter(|other| other.caller.file == own.caller.file && other.statement == own.statement)
+        .filter(|other| !averages(job, other))
 }
 
 /// The first statement of a tape's block that takes gradients, if all from there on can leave the block.
-fn first_outside(
-    job: &Job<'_>,
-    text: Text<'_>,
-    own: &TrainingLoop,
-    file: FileId,
-    body: &[StatementId],
-) -> Option<usize> {
-    let takes = |statement: StatementId| {
-        let range = text.module.statement(statement).range;
-        own.gradients
-            .iter()
+fn first_outside(job: &Job<'_>, text: Text<'_>, own: &TrainingLoop, body: &[StatementId]) -> Option<usize> {
+    let file = text.file;
+    let takes = |statement: &StatementId| {
+        let range = text.module.statement(*statement).range;
+        of_one_statement(job, own)
+            .flat_map(|own| &own.gradients)
             .any(|&(of, call)| of == file && range.contains_range(job.facts.module(file).call(call).range))
     };
-    let first = body.iter().position(|&statement| takes(statement))?;
-    // What other managers of the statement do for its block must go on.
+    let first = body.iter().position(takes)?;
+    // What other managers of the statement do for its block must go on; tapes that have all given their gradients one
+    // after the other have nothing more to record.
     let managers = text.module.managers.iter().filter(|&&(_, of)| of == own.statement).count();
-    (first > 0 && managers <= 1).then_some(first)
+    let is_over = || {
+        let behind = body[first..].iter().skip_while(|statement| takes(statement));
+        managers == of_one_statement(job, own).count() && !behind.into_iter().any(takes)
+    };
+    (first > 0 && (managers <= 1 || is_over())).then_some(first)
 }
 
 /// The ends of blocks that leave them, so that other edits know where their lines stand.
@@ -276,7 +283,7 @@ pub(super) fn moved(job: &Job<'_>) -> Vec<Moved> {
             return None;
         }
         let body = text.body(own.statement);
-        let first = first_outside(job, text, own, file, &body)?;
+        let first = first_outside(job, text, own, &body)?;
         text.moved(own.statement, &body[first..])
     });
     moved.collect()

@@ -98,28 +98,34 @@ impl Code {
 
     /// Collectives behind a statement, only where Horovod is started.
     fn behind(&self, text: Text<'_>, statement: StatementId, lines: &[String]) -> Vec<Edit> {
+        let lines = self.if_started(text, lines);
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        text.after(statement, &lines)
+    }
+
+    /// Lines that are only right where Horovod is started, under a condition if need be.
+    pub(super) fn if_started(&self, text: Text<'_>, lines: &[String]) -> Vec<String> {
         match self.runs {
-            Runs::Started => {
-                let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-                text.after(statement, &lines)
-            }
+            Runs::Started => lines.to_vec(),
             Runs::Anywhere => {
                 let header = format!("if {}.is_initialized():", self.horovod);
-                let deeper: Vec<String> = lines.iter().map(|line| format!("{}{line}", text.unit())).collect();
-                let lines: Vec<&str> =
-                    std::iter::once(header.as_str()).chain(deeper.iter().map(String::as_str)).collect();
-                text.after(statement, &lines)
+                let deeper = lines.iter().map(|line| format!("{}{line}", text.unit()));
+                std::iter::once(header).chain(deeper).collect()
             }
         }
     }
 
     /// A step whose edits are of this code.
     pub(super) fn step(&self, step: Step) -> Step {
-        let everywhere = match self.runs {
+        Step { everywhere: self.everywhere(), ..step }
+    }
+
+    /// The file, if edits of this code are right also where Horovod is not started.
+    pub(super) fn everywhere(&self) -> Vec<FileId> {
+        match self.runs {
             Runs::Started => Vec::new(),
             Runs::Anywhere => vec![self.import.0],
-        };
-        Step { everywhere, ..step }
+        }
     }
 }
 

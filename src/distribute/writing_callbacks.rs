@@ -88,11 +88,11 @@ impl Writing<'_, '_> {
                     continue;
                 }
                 let Some(text) = self.job.text(file) else { continue };
-                let (hvd, import) = self.job.horovod(file);
+                let code = self.job.code(file, evaluation.scope);
                 let finding = self.finding(file, place);
                 let step = if code_runs_started(self.job, file, evaluation.scope, place.start()) {
-                    let edits = text.wrap(place, "*([", &format!("] if {hvd}.rank() == 0 else [])"));
-                    Step::change(finding, "run it on rank 0 only", edits, vec![import])
+                    let edits = text.wrap(place, "*([", &format!("] if {} else [])", code.is_first()));
+                    code.step(Step::change(finding, "run it on rank 0 only", edits, vec![code.import]))
                 } else {
                     Step::blocked(finding, "It is made before Horovod is started, which tells the rank.")
                 };
@@ -122,13 +122,14 @@ impl Writing<'_, '_> {
                 continue;
             }
             let Some(text) = self.job.text(file) else { continue };
-            let (hvd, import) = self.job.horovod(file);
+            let code = self.job.code(file, data.scope);
             let finding = self.finding(file, argument.range);
             let is_statement = data.role == Role::Statement
                 && matches!(text.module.statement(data.statement).kind, StatementKind::Expression { .. });
             let step = if is_statement && code_runs_started(self.job, file, data.scope, data.range.start()) {
-                let edits = text.guard(data.statement, data.statement, &format!("if {hvd}.rank() == 0:"));
-                Step::change(finding, "run it on rank 0 only", edits, vec![import])
+                let header = format!("if {}:", code.is_first());
+                let edits = text.guard(data.statement, data.statement, &header);
+                code.step(Step::change(finding, "run it on rank 0 only", edits, vec![code.import]))
             } else {
                 Step::blocked(finding, "It is added in an expression that can't be put under a condition.")
             };

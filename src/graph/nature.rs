@@ -276,7 +276,9 @@ impl Reader<'_, '_> {
                 return Nature::PLAIN;
             }
         }
-        self.part(file, base, own)
+        let part = self.part(file, base, own);
+        // Of a dictionary of tensors come its keys.
+        if part == Nature::NEST { part.with(Nature::PLAIN) } else { part }
     }
 
     fn operator(&self, file: FileId, operator: Operator, left: ValueId, right: ValueId) -> Nature {

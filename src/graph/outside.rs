@@ -2,7 +2,7 @@
 
 use super::Graph;
 use crate::api::{Effect, EffectSet};
-use crate::program::{Caller, Object, ObjectId};
+use crate::program::{Caller, Object, ObjectId, Reason};
 use crate::project::FileId;
 use crate::semantic::{
     BlockId, DefinitionKind, Operator, Passing, ScopeId, StatementId, StatementKind, StoreKey, Value,
@@ -170,6 +170,9 @@ impl Graph<'_> {
     pub(super) fn is_outside(&self, file: FileId, value: ValueId) -> bool {
         // What traces a function may call it with anything; what the program passes is what counts.
         let is_parameter = matches!(self.module(file).value(value).value, Value::Parameter(..));
+        if self.is_given_by_dataset(file, value) {
+            return false;
+        }
         let mut objects = self.facts.solution.values(file, value).iter().copied();
         let is_known = |&object: &ObjectId| !is_parameter || object != ObjectId::UNKNOWN;
         let mut known = objects.clone().filter(is_known).peekable();
@@ -179,14 +182,25 @@ impl Graph<'_> {
         }
     }
 
+    /// Whether a value is what a dataset gives to a function that it maps: a structure of its own, whoever else calls
+    /// the function with another one.
+    fn is_given_by_dataset(&self, file: FileId, value: ValueId) -> bool {
+        let Value::Parameter(function, index) = self.module(file).value(value).value else { return false };
+        let own = self.module(file).function(function);
+        let traced = self.tracing.get(Caller { file, scope: own.scope });
+        let by_dataset = traced.is_some_and(|traced| match traced.reason {
+            Reason::Given(file, call) => !self.facts.is_wrapper(file, call),
+            _ => false,
+        });
+        by_dataset && (index > 0 || own.class.is_none())
+    }
+
     /// Whether a value is the receiver of a method that is traced by itself.
     fn is_receiver(&self, file: FileId, value: ValueId) -> bool {
         let Value::Parameter(function, 0) = self.module(file).value(value).value else { return false };
         let own = self.module(file).function(function);
         let is_first = |caller| {
-            self.tracing
-                .get(caller)
-                .is_some_and(|traced| !matches!(traced.reason, crate::program::Reason::Called(_)))
+            self.tracing.get(caller).is_some_and(|traced| !matches!(traced.reason, Reason::Called(_)))
         };
         own.class.is_some() && is_first(Caller { file, scope: own.scope })
     }

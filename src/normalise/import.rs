@@ -1,17 +1,17 @@
 //! An import moves to the top of its module.
 
 use super::names::is_visible_outside;
-use crate::api::{Effect, EffectSet};
-use crate::checks::{Context, Importers, Top, is_loaded_before};
+use crate::api::{Effect, EffectSet, Prelude, Symbol};
+use crate::checks::{Context, Importers, Top, is_loaded_before, is_loaded_by};
 use crate::finding::{Applicability, Fix};
 use crate::program::{Facts, Object};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{
     CallId, Definition, DefinitionKind, Imported, Module, NameId, ScopeId, ScopeKind, Statement, StatementId,
-    StatementKind, Value,
+    StatementKind, Use, Value,
 };
-use crate::syntax::TextRange;
+use crate::syntax::{TextRange, TextSize};
 
 /// What code may do without influencing what an import behind it does.
 const HARMLESS: [Effect; 8] = [
@@ -25,8 +25,8 @@ const HARMLESS: [Effect; 8] = [
     Effect::Prints,
 ];
 
-/// Moves an import statement to the top. Safe where only the moment of loading a library changes, in functions where it
-/// is loaded anyway; unsafe for modules of the project. `None` where the names that it binds may mean something else, or where
+/// Moves an import statement to the top. Safe where only the moment of loading a library changes, also in the main
+/// program's own block, and in functions where it is loaded anyway; unsafe for modules of the project. `None` where the names that it binds may mean something else, or where
 /// it stands under a condition of its own.
 #[must_use]
 pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, top: &Top) -> Option<Fix> {
@@ -34,17 +34,18 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
     let module = facts.module(file);
     let text = context.texts.get(file, module)?;
     let own = module.statement(statement);
-    if !stands_freely(facts, file, statement) || !names_stay(facts, text, statement) {
+    let anchor = top.last(module);
+    let start = anchor.map_or(TextRange::default(), |anchor| module.statement(anchor).range);
+    if !stands_freely(facts, file, statement) || !names_stay(facts, text, statement, start.end()) {
         return None;
     }
     let imports = module.imports.iter().filter(|import| import.statement == statement);
     let is_foreign = imports.clone().all(|import| facts.files_of_import(file, import).is_empty());
-    let anchor = top.last(module);
-    let start = anchor.map_or(TextRange::default(), |anchor| module.statement(anchor).range);
     let crossed = TextRange::new(start.end(), own.range.start().max(start.end()));
     let is_safe = is_foreign
         && if own.scope == Module::TOP {
-            own.parent.is_none() && keeps_settings(facts, file, crossed)
+            let is_loaded = imports.clone().all(|import| is_loaded_by(facts, file, import, crossed.start()));
+            keeps_settings(facts, file, crossed, is_loaded)
         } else {
             imports.clone().all(|import| is_loaded_before(facts, file, import, Importers::All))
         };
@@ -84,14 +85,14 @@ fn is_in_function(module: &Module, statement: StatementId) -> bool {
     matches!(module.scope(module.statement(statement).scope).kind, ScopeKind::Function(_))
 }
 
-/// Whether each name that the statement binds means the same when the module's own scope binds it first.
-fn names_stay(facts: &Facts<'_>, text: Text<'_>, statement: StatementId) -> bool {
+/// Whether each name that the statement binds means the same when the module's own scope binds it at the end of its top.
+fn names_stay(facts: &Facts<'_>, text: Text<'_>, statement: StatementId, top: TextSize) -> bool {
     let module = text.module;
     let bound: Vec<&Definition> =
         module.definitions.iter().filter(|definition| definition.statement == Some(statement)).collect();
     let is_star =
         module.imports.iter().any(|import| import.statement == statement && import.what == Imported::Star);
-    !is_star && !bound.is_empty() && bound.iter().all(|definition| name_stays(facts, text, definition))
+    !is_star && !bound.is_empty() && bound.iter().all(|definition| name_stays(facts, text, definition, top))
 }
 
 /// Whether the module has executed the same import when it comes to the statement.
@@ -117,7 +118,7 @@ fn is_same_import(text: Text<'_>, one: &Definition, other: &Definition) -> bool 
     one.kind == DefinitionKind::Import && import_of(text, one) == import_of(text, other)
 }
 
-fn name_stays(facts: &Facts<'_>, text: Text<'_>, definition: &Definition) -> bool {
+fn name_stays(facts: &Facts<'_>, text: Text<'_>, definition: &Definition, top: TextSize) -> bool {
     let module = text.module;
     let name = module.symbol(definition.variable).name;
     let others = || {
@@ -138,8 +139,20 @@ fn name_stays(facts: &Facts<'_>, text: Text<'_>, definition: &Definition) -> boo
                 && reading.scope == Module::TOP
         })
     };
+    // What the top of the module binds is overwritten there already, if nothing reads it.
+    let is_unread_anywhere_before = || {
+        let reads = |reading: &Use| reading.variable == Some(definition.variable);
+        module
+            .uses
+            .iter()
+            .filter(|reading| reads(reading))
+            .all(|own| own.range.start() > definition.range.start())
+    };
+    let is_overwritten = |other: &Definition| {
+        other.variable == definition.variable && other.range.end() <= top && is_unread_anywhere_before()
+    };
     others()
-        .all(|other| is_same(other) || !is_own(other.variable.scope) && !encloses(module, other, definition))
+        .all(|other| is_same(other) || is_overwritten(other) || !is_own(other.variable.scope) && !encloses(module, other, definition))
         && !is_free(module, name)
         && is_unread_before
         // A new name of the module may be seen from outside.
@@ -176,9 +189,14 @@ fn import_of<'t>(text: Text<'t>, definition: &Definition) -> Option<(u32, &'t st
 }
 
 /// Whether the module's own code in a range changes no setting that the import of a library may ask for: the
-/// environment, the path of modules, filters of warnings.
-fn keeps_settings(facts: &Facts<'_>, file: FileId, range: TextRange) -> bool {
+/// environment, the path of modules, filters of warnings. The choice of devices is one as long as the library is not
+/// loaded.
+fn keeps_settings(facts: &Facts<'_>, file: FileId, range: TextRange, is_loaded: bool) -> bool {
     let module = facts.module(file);
+    let is_setting_call = |symbol: &Symbol| {
+        symbol.prelude() == Some(Prelude::Always)
+            || !is_loaded && (symbol.prelude().is_some() || symbol.has(Effect::PinsDevice))
+    };
     let is_setting = |value| {
         facts.objects(file, value).any(|(_, object)| {
             facts.symbol(object).is_some_and(|symbol| symbol.prelude().is_some() || symbol.is_module())
@@ -192,7 +210,7 @@ fn keeps_settings(facts: &Facts<'_>, file: FileId, range: TextRange) -> bool {
     stores.all(|store| !is_setting(store.base))
         && calls.all(|(index, call)| {
             let mut symbols = facts.called_symbols(file, CallId::new(index));
-            !symbols.any(|symbol| symbol.prelude().is_some() || symbol.has(Effect::PinsDevice))
+            !symbols.any(is_setting_call)
                 && facts.receiver(file, call).is_none_or(|receiver| {
                     !facts.objects(file, receiver).any(|(_, object)| {
                         facts.symbol(object).is_some_and(|symbol| symbol.prelude().is_some())

@@ -45,8 +45,11 @@ impl Facts<'_> {
                 self.holds_in_graph(file, left).map(|holds| !holds)
             }
             Value::Call(call) => {
-                let mut objects = self.objects(file, module.call(call).callee);
-                objects.find_map(|(_, object)| {
+                let call = module.call(call);
+                // `isinstance(x, EagerTensor)` asks for what there is not in a graph.
+                let classes = call.arguments.get(1).filter(|_| self.asks_for_type(file, call.callee));
+                let values = [Some(call.callee), classes.map(|own| own.value)].into_iter().flatten();
+                values.flat_map(|value| self.objects(file, value)).find_map(|(_, object)| {
                     let symbol = self.symbol(object)?;
                     match (symbol.has(Effect::HoldsInGraph), symbol.has(Effect::FailsInGraph)) {
                         (false, false) => None,
@@ -56,6 +59,12 @@ impl Facts<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a function of Python asks what something is: `isinstance`.
+    fn asks_for_type(&self, file: FileId, callee: ValueId) -> bool {
+        self.objects(file, callee)
+            .any(|(_, object)| self.symbol(object).is_some_and(|symbol| symbol.has(Effect::ReadsType)))
     }
 
     /// Whether a statement stands in a block that runs outside of the graph: `with tf.init_scope():`.
@@ -68,13 +77,7 @@ impl Facts<'_> {
             }
             _ => false,
         };
-        module.ancestor_ids(statement).any(|around| {
-            let own = module.managers.partition_point(|&(_, id)| id < around);
-            module.managers[own..]
-                .iter()
-                .take_while(|&&(_, id)| id == around)
-                .any(|&(manager, _)| lifted(manager))
-        })
+        module.managers_around(statement).any(lifted)
     }
 
     /// Whether a function has a decorator with this effect: `functools.lru_cache`, `tf.py_function`.
@@ -129,9 +132,7 @@ impl Facts<'_> {
             }
             Value::Call(call) => {
                 self.called_symbols(file, *call).any(|symbol| symbol.has(Effect::ReadsType))
-                    || self.objects(file, module.call(*call).callee).any(|(_, object)| {
-                        self.symbol(object).is_some_and(|symbol| symbol.has(Effect::ReadsType))
-                    })
+                    || self.asks_for_type(file, module.call(*call).callee)
             }
             // `x is None` leaves no operands, but a truth value; and `if key in cache`.
             Value::Instance(BuiltinType::Bool)

@@ -267,7 +267,22 @@ fn in_foreign_guard(facts: &Facts<'_>, training_loop: &TrainingLoop) -> bool {
         && facts.in_main_guard(training_loop.caller.file, training_loop.statement)
 }
 
+/// Whether an edge only makes a graph function of another that code calls elsewhere: `@tf.function` does not run what
+/// it decorates.
+fn only_wraps(facts: &Facts<'_>, edge: &CallEdge, function: FunctionRef) -> bool {
+    facts.is_mere_wrapping(edge)
+        && facts.incoming(function).iter().any(|other| !facts.is_mere_wrapping(other))
+}
+
 impl Facts<'_> {
+    /// Whether the edge only makes a graph function of another and does not run it.
+    #[must_use]
+    pub fn is_mere_wrapping(&self, edge: &CallEdge) -> bool {
+        edge.call.is_some_and(|call| {
+            self.called_symbols(edge.caller.file, call).any(|symbol| symbol.has(Effect::Traces))
+        })
+    }
+
     /// Whether the edge is `fit` calling the model's own `train_step`.
     #[must_use]
     pub fn is_step_of_fit(&self, edge: &CallEdge) -> bool {
@@ -323,7 +338,8 @@ fn reach(
                 })
         };
         for (edge, function) in facts.reached_functions(caller) {
-            if runs(edge.call) && loaded.has(function) && wanted(&edge, function) {
+            let may_run = runs(edge.call) && loaded.has(function) && !only_wraps(facts, &edge, function);
+            if may_run && wanted(&edge, function) {
                 work.push(facts.code_of(function));
             }
         }
@@ -338,9 +354,11 @@ fn reach(
 
 /// For each scope the functions that it hands to code that nobody knows, which may call them:
 /// `parser.set_defaults(func=train)`, `@app.command()`.
-type HandedOver = FxHashMap<Caller, Vec<(CallId, FunctionRef)>>;
+pub type HandedOver = FxHashMap<Caller, Vec<(CallId, FunctionRef)>>;
 
-fn handed_over(facts: &Facts<'_>) -> HandedOver {
+/// Finds what is handed over.
+#[must_use]
+pub fn handed_over(facts: &Facts<'_>) -> HandedOver {
     let mut handed = HandedOver::default();
     for edge in &facts.solution.edges {
         let (caller, Some(call)) = (edge.caller, edge.call) else { continue };

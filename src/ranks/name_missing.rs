@@ -81,7 +81,9 @@ fn missing(
     under.retain(|(definition, _)| {
         definition.scope != caller.scope || !comes_after(flow, reading, definition)
     });
-    let here = model.guard(caller, reading.block);
+    let here = made_under(model, caller)
+        .into_iter()
+        .fold(model.guard(caller, reading.block), |guard, own| guard.and(&own));
     let missing: Vec<(&Definition, Vec<Literal>)> = under
         .into_iter()
         .map(|(definition, guard)| {
@@ -106,6 +108,28 @@ fn missing(
         Label { location, message: "used on all ranks".to_owned() },
     ];
     Some(finding)
+}
+
+/// The guards of the places that make a function and those around it: who calls it has come there.
+fn made_under(model: &Model<'_>, caller: Caller) -> Vec<Guard> {
+    let module = model.facts.module(caller.file);
+    let mut found = Vec::new();
+    let mut inner = module.scope(caller.scope);
+    while let (ScopeKind::Function(function) | ScopeKind::Lambda(function), Some(parent)) =
+        (inner.kind, inner.parent)
+    {
+        let around = Caller { file: caller.file, scope: module.code_scope(parent) };
+        let made = module.function(function);
+        // The statement of a lambda is the innermost one around it.
+        let mut statements = module.statements.iter().filter(|own| own.scope == around.scope);
+        let statement = match made.statement {
+            Some(id) => Some(module.statement(id)),
+            None => statements.rfind(|own| own.range.contains_range(made.range)),
+        };
+        found.extend(statement.map(|own| model.own_guard(around, own.block)));
+        inner = module.scope(around.scope);
+    }
+    found
 }
 
 /// Whether ranks differ in a literal for certain, and not only in what they are given to work on, and the same

@@ -8,6 +8,8 @@ mod untold;
 use destination::Destination;
 pub(super) use inputs::Inputs;
 
+use rustc_hash::FxHashSet;
+
 use super::alongside::Alongside;
 use super::guards::{Atom, Guard, Number};
 use super::model::Model;
@@ -75,6 +77,10 @@ pub(super) enum Writers {
     Racing,
 }
 
+/// How paths begin of what is no file: what the kernel shows of its devices and processes, and what TensorFlow keeps in
+/// the memory of a process.
+const NO_FILES: [&str; 4] = ["/dev/", "/proc/", "/sys/", "ram://"];
+
 /// What becomes of the file that a call writes; `None` if it writes none, or the programs don't make it.
 pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Inputs) -> Option<Fate> {
     let written = written(model, caller.file, id)?;
@@ -113,8 +119,11 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Input
         };
         return Some(if paths.iter().any(is_of_host) { Fate::OncePerHost } else { Fate::Safe });
     }
-    // `os.devnull` is written by all.
-    let is_nowhere = |&path: &Place| model.facts.gives(path, &[Effect::Idempotent]);
+    // `os.devnull` is written by all, and what is in memory or what the kernel shows is no file.
+    let is_nowhere = |&path: &Place| {
+        model.facts.gives(path, &[Effect::Idempotent])
+            || model.text(path).is_some_and(|text| NO_FILES.iter().any(|own| text.starts_with(own)))
+    };
     if paths.iter().any(|&path| is_path_of_one(model, caller, path)) || paths.iter().any(is_nowhere) {
         return Some(Fate::Safe);
     }
@@ -192,9 +201,9 @@ fn finding(
     // What only exports or predicts with a trained model is seldom run by several ranks, and so are notebooks.
     let is_parallel = |program: &&Program| {
         program.reached.contains(&caller)
-            && !model.is_launched(program)
             && !model.facts.is_notebook(program.entry)
-            && (program.pattern != Pattern::None || model.communicates(program))
+            && (program.pattern != Pattern::None
+                || model.communicates(program) && starts_horovod_itself(model, program))
             && alongside.is_in_training(program, caller, id)
     };
     let sureness =
@@ -213,6 +222,32 @@ fn finding(
     }
     finding.flow.push(Label { location, message: "written by each rank".to_owned() });
     Some(finding)
+}
+
+/// Whether a program starts Horovod in the file that it begins with, or always: a tool that only shares the code of a
+/// program that trains may come to its start too, under a flag, and is seldom run by several ranks.
+fn starts_horovod_itself(model: &Model<'_>, program: &Program) -> bool {
+    let facts = model.facts;
+    let starts = facts.calls_with(Effect::Initializes).filter(|&(file, call)| {
+        facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Initializes))
+    });
+    let mut work: Vec<(FileId, CallId)> = starts.collect();
+    let mut seen: FxHashSet<Caller> = FxHashSet::default();
+    while let Some((file, call)) = work.pop() {
+        let data = facts.module(file).call(call);
+        let caller = Caller { file, scope: data.scope };
+        if file == program.entry && program.reached.contains(&caller) {
+            return true;
+        }
+        if facts.conditions(caller, data.block).is_empty()
+            && seen.insert(caller)
+            && let Some(function) = facts.function_of(caller)
+        {
+            let edges = facts.incoming(function).iter().filter(|edge| facts.is_run(program, edge));
+            work.extend(edges.filter_map(|edge| Some((edge.caller.file, edge.call?))));
+        }
+    }
+    false
 }
 
 /// Whether all ranks come here but one: `if hvd.rank() != 0:`.
@@ -240,7 +275,9 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
     }
     let first = || call.arguments.first().map(|argument| (file, argument.value));
     if let Some(path) = modes::opened_for_writing(model, file, id) {
-        return Some(Written::To(vec![path]));
+        // `h5py.File(io.BytesIO(), "w")` writes what is open already.
+        let is_open = is_of_open_file(model, file, call);
+        return Some(if is_open { Written::Harmless } else { Written::To(vec![path]) });
     }
     let mut effects = EffectSet::NONE;
     for edge in facts.callees(file, id) {

@@ -252,14 +252,16 @@ impl Text<'_> {
         Some(Moved { file: self.file, range, inner: inner.len(), outer: outer.len() })
     }
 
-    /// Moves the last statements of a block to the level of its header, behind `line`.
+    /// Moves the last statements of a block to the level of its header, behind `lines`.
     #[must_use]
-    pub fn dedent(&self, block: StatementId, moved: &[StatementId], line: &str) -> Option<Vec<Edit>> {
+    pub fn dedent(&self, block: StatementId, moved: &[StatementId], lines: &[String]) -> Option<Vec<Edit>> {
         let Moved { range, inner, outer, .. } = self.moved(block, moved)?;
         let inner = &self.text()[range.start().to_usize()..][..inner];
         let outer = &inner[..outer];
         let surplus = size(inner.len() - outer.len());
-        let mut edits = vec![self.insert(range.start(), format!("{outer}{line}{}", self.newline()))];
+        let lines: Vec<String> =
+            lines.iter().map(|line| format!("{outer}{line}{}", self.newline())).collect();
+        let mut edits = vec![self.insert(range.start(), lines.concat())];
         for at in std::iter::once(range.start()).chain(self.indentable_lines(range)) {
             let indentation = self.line_indentation(at);
             if !indentation.starts_with(inner) {

@@ -170,7 +170,7 @@ fn the_step_of_indentation_is_that_of_the_place() {
 fn what_leaves_a_block_takes_its_comments_along() {
     let dedented = rewritten("with a:\n    b\n    # why\n    c\n", |source| {
         let (block, moved) = (statement(&source, "with"), statement(&source, "c"));
-        source.dedent(block, &[moved], "d").expect("it stands on a line of its own")
+        source.dedent(block, &[moved], &["d".to_owned()]).expect("it stands on a line of its own")
     });
     assert_eq!(dedented, "with a:\n    b\nd\n# why\nc\n");
 }

@@ -180,4 +180,13 @@ impl Module {
     pub fn ancestor_ids(&self, statement: StatementId) -> impl Iterator<Item = StatementId> {
         std::iter::successors(self.statement(statement).parent, |&id| self.statement(id).parent)
     }
+
+    /// The managers of the `with` statements around `statement`.
+    pub fn managers_around(&self, statement: StatementId) -> impl Iterator<Item = ValueId> {
+        self.ancestor_ids(statement).flat_map(|around| {
+            let own = self.managers.partition_point(|&(_, id)| id < around);
+            let managers = self.managers[own..].iter().take_while(move |&&(_, id)| id == around);
+            managers.map(|&(manager, _)| manager)
+        })
+    }
 }

@@ -56,6 +56,7 @@ pub struct Facts<'a> {
     influence: OnceLock<Influence>,
     travel: OnceLock<Travel>,
     pub(super) averaged: OnceLock<FxHashSet<Place>>,
+    pub(super) changed_by_name: OnceLock<FxHashSet<ObjectId>>,
     pub(super) tracing: OnceLock<Tracing>,
     pub(super) varying: OnceLock<FxHashMap<Place, Place>>,
     /// For each scope who decides whether its blocks run.
@@ -94,6 +95,7 @@ impl<'a> Facts<'a> {
             influence: OnceLock::new(),
             travel: OnceLock::new(),
             averaged: OnceLock::new(),
+            changed_by_name: OnceLock::new(),
             tracing: OnceLock::new(),
             varying: OnceLock::new(),
             repetition: Repetition::default(),

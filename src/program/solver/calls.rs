@@ -7,6 +7,9 @@ use super::{
     Arguments, CallEdge, Caller, ClassRef, Field, NodeId, Object, ObjectId, Site, SiteId, Solver, Use, Via,
 };
 
+/// How many partial objects around each other are seen through.
+const PARTIALS: u8 = 3;
+
 impl Solver<'_> {
     /// `object` is called at `site`.
     pub(super) fn call(&mut self, site: SiteId, object: ObjectId) {
@@ -153,7 +156,13 @@ impl Solver<'_> {
     fn call_partial(&mut self, site: SiteId, partial: NodeId) {
         let Some((callees, given)) = self.partials.get(&partial).cloned() else { return };
         let own = self.arguments(site);
+        // `f = partial(f, x)` in a loop may be around itself without end.
+        if own.partials == PARTIALS {
+            self.unknown_result(site);
+            return;
+        }
         let mut arguments = Arguments::clone(&given);
+        arguments.partials = own.partials + 1;
         arguments.positional.extend_from_slice(&own.positional);
         arguments.keywords.extend_from_slice(&own.keywords);
         arguments.spread.extend(&own.spread);

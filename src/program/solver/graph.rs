@@ -141,6 +141,8 @@ pub(super) struct Arguments {
     pub(super) merge: Vec<NodeId>,
     /// Others may follow that nobody knows.
     pub(super) open: bool,
+    /// How many partial objects gave some of them, one around the other.
+    pub(super) partials: u8,
 }
 
 impl Arguments {
