@@ -8,7 +8,7 @@ use super::distribution_rule;
 use super::forms;
 use super::frozen::{REASON, frozen};
 use super::job::Job;
-use super::keras::{Compile, Given, Moment, StepOf, compiles, given, models_of};
+use super::keras::{Compile, Given, Moment, StepOf, compiles, given, last_of, models_of};
 use super::maker::{OPTIMIZER, Origin, makers_of_kept};
 use super::remade::{Making, described, named, named_later, omitted, wrapped};
 use super::step::Step;
@@ -94,7 +94,7 @@ fn for_models(
         found.extend(unseen(job, file, call));
     }
     for &model in &own.models {
-        let before: Vec<Compile<'_>> = compiles
+        let mut before: Vec<Compile<'_>> = compiles
             .iter()
             .copied()
             .filter(|compile| models_of(job, compile.file, compile.call).contains(&model))
@@ -118,6 +118,9 @@ fn for_models(
             let finding = finding(job, file, call, own).label(place, "frozen here");
             found.push(Step::blocked(finding, REASON));
             continue;
+        }
+        if job.program.already_distributed {
+            before = last_of(job, before, (file, call));
         }
         for compile in before {
             for_compile(job, own, compile, done, found);

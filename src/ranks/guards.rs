@@ -372,6 +372,9 @@ impl Model<'_> {
             Value::Attribute { base, name, narrowed: None } if self.same(place).is_none() => {
                 of(module.names.text(*name), &[*base])
             }
+            Value::Item { base, key, narrowed: None } if self.same(place).is_none() => {
+                of("[.]", &[*base, *key])
+            }
             Value::Display(_, elements) if elements.len() < 8 => {
                 let at = elements.iter().filter_map(|element| match *element {
                     crate::semantic::Element::At(_, value) => Some(value),
