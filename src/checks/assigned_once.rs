@@ -31,7 +31,7 @@ fn created(
     containers: &Containers<'_, '_>,
 ) -> Option<Finding> {
     let facts = context.facts;
-    let counts = |_: &Repeated| context.strict || !is_for_fit(facts, source);
+    let counts = |why: &Repeated| context.strict || !is_for_keras(facts, source, why);
     let mut finding = if let Some(why) = repetition(facts, source).filter(counts) {
         repeated(context, rule, source, why)
     } else {
@@ -41,9 +41,10 @@ fn created(
     Some(finding.confidence(source.confidence(facts)).in_scope(facts.scope_name(source.caller(facts))))
 }
 
-/// Whether an optimizer steps in `fit` alone: each model gets its own from `compile`, distributed where it is made, and
-/// each call of `fit` broadcasts what it begins with.
-fn is_for_fit(facts: &Facts<'_>, source: &Source) -> bool {
+/// Whether an optimizer steps in Keras alone: each model gets its own from `compile`, distributed where it is made, and
+/// each call of `fit` broadcasts what it begins with. A loop over `train_on_batch` does so too, unless its turns make
+/// other models.
+fn is_for_keras(facts: &Facts<'_>, source: &Source, why: &Repeated) -> bool {
     let forms = distributed_forms(facts, source.creation.object);
     let mut loops = facts
         .programs
@@ -53,10 +54,12 @@ fn is_for_fit(facts: &Facts<'_>, source: &Source) -> bool {
         .peekable();
     loops.peek().is_some()
         && loops.all(|own| {
-            own.kind == LoopKind::KerasFit
-                && facts
+            let calls_back = || {
+                facts
                     .called_symbols(own.caller.file, own.call)
                     .any(|symbol| symbol.parameter("callbacks").is_some())
+            };
+            own.kind == LoopKind::KerasFit && (matches!(why, Repeated::Calls(..)) || calls_back())
         })
 }
 

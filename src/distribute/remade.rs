@@ -79,16 +79,13 @@ pub(super) fn wrapped(job: &Job<'_>, file: FileId, call: CallId) -> Making {
     if !lines.is_empty() && !runs_started(job, file, call) {
         return Making::Fails(EARLY);
     }
-    match name {
-        Some(name) => {
-            lines.extend(code.if_started(text, &[format!("{name} = {hvd}.DistributedOptimizer({name})")]));
-            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            edits.extend(text.after(data.statement, &lines));
-        }
-        None => {
-            edits.extend(text.wrap(data.range, &format!("{hvd}.DistributedOptimizer("), ")"));
-            everywhere.clear();
-        }
+    if let Some(name) = name {
+        lines.extend(code.if_started(text, &[format!("{name} = {hvd}.DistributedOptimizer({name})")]));
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        edits.extend(text.after(data.statement, &lines));
+    } else {
+        edits.extend(text.wrap(data.range, &format!("{hvd}.DistributedOptimizer("), ")"));
+        everywhere.clear();
     }
     Making::Edits(edits, uses, everywhere)
 }

@@ -61,8 +61,7 @@ pub struct Approach {
 }
 
 /// What returns something else on another rank.
-const DIFFERENT: [Effect; 5] =
-    [Effect::Varies, Effect::DrawsRandom, Effect::ReadsFile, Effect::ReadsRank, Effect::ReadsInput];
+const DIFFERENT: [Effect; 4] = [Effect::Varies, Effect::DrawsRandom, Effect::ReadsRank, Effect::ReadsInput];
 
 /// What returns the same on all ranks, whatever it is given.
 const EQUAL: [Effect; 1] = [Effect::Agrees];

@@ -259,8 +259,9 @@ impl Text<'_> {
         let inner = &self.text()[range.start().to_usize()..][..inner];
         let outer = &inner[..outer];
         let surplus = size(inner.len() - outer.len());
-        let lines: String = lines.iter().map(|line| format!("{outer}{line}{}", self.newline())).collect();
-        let mut edits = vec![self.insert(range.start(), lines)];
+        let lines: Vec<String> =
+            lines.iter().map(|line| format!("{outer}{line}{}", self.newline())).collect();
+        let mut edits = vec![self.insert(range.start(), lines.concat())];
         for at in std::iter::once(range.start()).chain(self.indentable_lines(range)) {
             let indentation = self.line_indentation(at);
             if !indentation.starts_with(inner) {
