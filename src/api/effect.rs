@@ -129,11 +129,13 @@ pub enum Effect {
     HoldsInGraph,
     /// Asks something that is not so in traced code: whether operations run at once.
     FailsInGraph,
+    /// Has what it is given by name as attributes: `SimpleNamespace(rank=0)`.
+    KeepsArguments,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 62] = [
+    pub const ALL: [(Self, &'static str); 63] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -196,6 +198,7 @@ impl Effect {
         (Self::TakesGreatest, "takes-greatest"),
         (Self::HoldsInGraph, "holds-in-graph"),
         (Self::FailsInGraph, "fails-in-graph"),
+        (Self::KeepsArguments, "keeps-arguments"),
     ];
 }
 
@@ -278,6 +281,7 @@ impl EffectSet {
             Effect::KeepsValue,
             Effect::Adds,
             Effect::Subtracts,
+            Effect::KeepsArguments,
         ];
         others.into_iter().fold(self, Self::without)
     }
