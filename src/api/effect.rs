@@ -129,13 +129,11 @@ pub enum Effect {
     HoldsInGraph,
     /// Asks something that is not so in traced code: whether operations run at once.
     FailsInGraph,
-    /// Has what it is given by name as attributes: `SimpleNamespace(rank=0)`.
-    KeepsArguments,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 63] = [
+    pub const ALL: [(Self, &'static str); 62] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -198,7 +196,6 @@ impl Effect {
         (Self::TakesGreatest, "takes-greatest"),
         (Self::HoldsInGraph, "holds-in-graph"),
         (Self::FailsInGraph, "fails-in-graph"),
-        (Self::KeepsArguments, "keeps-arguments"),
     ];
 }
 
@@ -281,7 +278,6 @@ impl EffectSet {
             Effect::KeepsValue,
             Effect::Adds,
             Effect::Subtracts,
-            Effect::KeepsArguments,
         ];
         others.into_iter().fold(self, Self::without)
     }

@@ -18,7 +18,7 @@ use super::overwritten::Overwritten;
 use crate::api::{Effect, Symbol};
 use crate::project::FileId;
 use crate::semantic::{
-    BuiltinType, Call, CallId, Element, Module, Parameter, ParameterKind, Passing, StoreKey, Value, ValueId,
+    BuiltinType, Call, Element, Module, Parameter, ParameterKind, Passing, StoreKey, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -48,7 +48,6 @@ impl Influence {
             collector.add_calls(file);
             collector.add_stores(file, &reads);
         }
-        collector.add_namespaces(&reads);
         let Collector { values, edges, .. } = collector;
         Self { values, edges, forwards: OnceLock::new(), backwards: OnceLock::new() }
     }
@@ -152,12 +151,6 @@ fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
             }
         }
     }
-    for (file, call, name, _) in kept_arguments(facts) {
-        for &object in facts.solution.values(file, facts.module(file).call(call).result) {
-            is_stored_to[object.0 as usize] = true;
-            reads.entry((name, object)).or_default();
-        }
-    }
     for file in facts.files() {
         let module = facts.module(file);
         for (index, evaluation) in module.values.iter().enumerate() {
@@ -173,19 +166,6 @@ fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
         }
     }
     reads
-}
-
-/// What calls give by name that make objects which have it as attributes: `SimpleNamespace(rank=hvd.rank())`.
-fn kept_arguments<'f, 'a>(
-    facts: &'f Facts<'a>,
-) -> impl Iterator<Item = (FileId, CallId, &'a str, ValueId)> + use<'f, 'a> {
-    facts.calls_with(Effect::KeepsArguments).flat_map(|(file, id)| {
-        let names = &facts.module(file).names;
-        facts.module(file).call(id).arguments.iter().filter_map(move |argument| match argument.passing {
-            Passing::Keyword(name) => Some((file, id, names.text(name), argument.value)),
-            _ => None,
-        })
-    })
 }
 
 /// Finds the dependences, file by file.
@@ -289,18 +269,6 @@ impl Collector<'_, '_> {
         for_bound(self.facts, file, call, function, |argument, parameter| {
             self.add((file, argument), (function.file, own.parameters[parameter].value));
         });
-    }
-
-    /// What a namespace is made with reaches the reads of its attributes.
-    fn add_namespaces(&mut self, reads: &Reads<'_>) {
-        let facts = self.facts;
-        for (file, call, name, value) in kept_arguments(facts) {
-            for &object in facts.solution.values(file, facts.module(file).call(call).result) {
-                for &read in reads.get(&(name, object)).into_iter().flatten() {
-                    self.add((file, value), read);
-                }
-            }
-        }
     }
 
     /// A store reaches the reads of the same attribute of what may be the same object.
