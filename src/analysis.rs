@@ -91,6 +91,7 @@ pub fn findings_unless(
         checks::doubt_in_distributed(facts, &mut findings);
     }
     findings.extend(ranks::findings(context));
+    ranks::apart::doubt(facts, &mut findings);
     findings.extend(graph::findings(facts, &texts));
     findings.extend(syntax_errors(project, facts));
     Some(findings)

@@ -38,7 +38,8 @@ pub(crate) enum Ranks {
 }
 
 const WRITES: [Effect; 2] = [Effect::WritesFile, Effect::WritesSummary];
-const SHARES: [Effect; 3] = [Effect::Collective, Effect::Broadcasts, Effect::Averages];
+/// What a callback does that communicates.
+pub(crate) const SHARES: [Effect; 3] = [Effect::Collective, Effect::Broadcasts, Effect::Averages];
 const CHANGES: [Effect; 6] = [
     Effect::SteersTraining,
     Effect::Trains,

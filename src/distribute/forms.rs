@@ -5,8 +5,8 @@ use super::job::Job;
 use super::ranked::is_for_one_rank;
 use super::step::Step;
 use crate::api::{Effect, Kind};
-use crate::finding::{Finding, Level, Location, Rule};
-use crate::program::{Facts, Object, ObjectId, Place, TrainingLoop};
+use crate::finding::{Confidence, Finding, Level, Location, Rule};
+use crate::program::{CallEdge, Facts, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::ranks::gradients_not_averaged;
 use crate::semantic::{CallId, CallKind, Role, Value, ValueId};
@@ -84,6 +84,48 @@ pub(super) fn may_be_averaged(job: &Job<'_>, optimizer: ObjectId) -> bool {
                 })
             },
         )
+}
+
+/// How sure it is that a distributed program does not average the gradients of a loop: what nobody knows on their way to
+/// the step may do it, `optimizer._aggregate_gradients(gradients)`.
+pub(super) fn sureness(job: &Job<'_>, own: &TrainingLoop) -> Confidence {
+    let facts = job.facts;
+    if !job.program.already_distributed {
+        return Confidence::Certain;
+    }
+    let taken = own.gradients.iter().map(|&(file, call)| (file, facts.module(file).call(call).result));
+    let steps = own.steps.iter().chain(&own.by_hand).flat_map(|&(file, call)| {
+        facts.module(file).call(call).arguments.iter().map(move |argument| (file, argument.value))
+    });
+    let behind = facts.influence().forwards(&taken.collect::<Vec<Place>>(), |_| false);
+    let before = facts.influence().backwards(&steps.collect::<Vec<Place>>(), |_| false);
+    let is_between = |&(file, call): &(FileId, CallId)| {
+        let data = facts.module(file).call(call);
+        before.contains(&(file, data.result))
+            && data.arguments.iter().any(|own| behind.contains(&(file, own.value)))
+    };
+    let mut between = job.calls().filter(is_between);
+    if between.any(|(file, call)| is_unknown(facts, file, call)) {
+        Confidence::Possible
+    } else {
+        Confidence::Certain
+    }
+}
+
+/// Whether nobody knows what a call calls: another library's function, or a method that no optimizer is known to have.
+fn is_unknown(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
+    let edges = facts.callees(file, call);
+    let receiver = facts.receiver(file, facts.module(file).call(call));
+    let is_of_optimizer = || receiver.is_some_and(|own| facts.may_be(file, own, Kind::Optimizer));
+    let is_unknown = |edge: &CallEdge| match facts.solution.object(edge.callee) {
+        Object::Unknown => true,
+        object @ Object::External(external) => {
+            let path = &facts.solution.externals.get(external).path;
+            facts.symbol(object).is_none() && (is_of_optimizer() || !facts.library.is_training_library(path))
+        }
+        _ => false,
+    };
+    edges.is_empty() || edges.iter().any(is_unknown)
 }
 
 /// Whether a call makes a distributed form of an object.

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::job::Job;
 use crate::api::{Effect, Kind, Symbol};
-use crate::program::{Caller, Facts, FunctionRef, LoopKind, Object, ObjectId, TrainingLoop};
+use crate::program::{Caller, Facts, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, BlockId, CallId, Module, Passing, StatementId, ValueId};
 use crate::syntax::{TextRange, TextSize};
@@ -115,57 +115,6 @@ impl Moment {
         let flow = &job.facts.module(self.caller.file).scope(self.caller.scope).flow;
         self.block == later.block && self.at <= later.at || flow.leads(self.block, later.block)
     }
-}
-
-/// The calls of `compile` whose optimizer a model may have when it is trained: those that always come behind others,
-/// as the last in the code that trains, take their place.
-pub(super) fn last_of<'c>(
-    job: &Job<'_>,
-    compiles: Vec<Compile<'c>>,
-    (file, call): (FileId, CallId),
-) -> Vec<Compile<'c>> {
-    let trained = Moment::of(job, file, call);
-    let moment = |own: &Compile<'_>| Moment::of(job, own.file, own.call);
-    let flow = &job.facts.module(file).scope(trained.caller.scope).flow;
-    let dominance = flow.dominance();
-    let always = |own: &Moment| {
-        own.caller == trained.caller
-            && dominance.dominates(own.block, trained.block)
-            && (own.block != trained.block || own.at <= trained.at)
-    };
-    let Some(last) = compiles.iter().map(moment).filter(always).max_by_key(|own| own.at) else {
-        return compiles;
-    };
-    let between = |caller: Caller| {
-        let calls = job.calls().filter(|&(of, _)| of == file).map(|(_, id)| (id, Moment::of(job, file, id)));
-        let mut calls = calls
-            .filter(|(_, own)| own.caller == last.caller && own.at != last.at && last.may_precede(job, *own));
-        calls.any(|(id, own)| {
-            own.may_precede(job, trained)
-                && own.at != trained.at
-                && job.facts.called_functions(file, id).any(|function| reaches(job, function, caller))
-        })
-    };
-    let may_be_last = |own: &Compile<'_>| {
-        let own = moment(own);
-        if own.caller == last.caller { last.may_precede(job, own) } else { between(own.caller) }
-    };
-    compiles.into_iter().filter(may_be_last).collect()
-}
-
-/// Whether calling a function may run the code of a scope.
-fn reaches(job: &Job<'_>, function: FunctionRef, wanted: Caller) -> bool {
-    let mut work = vec![job.facts.code_of(function)];
-    let mut seen = FxHashSet::default();
-    while let Some(caller) = work.pop() {
-        if caller == wanted {
-            return true;
-        }
-        if seen.insert(caller) {
-            work.extend(job.facts.reached_functions(caller).map(|(_, function)| job.facts.code_of(function)));
-        }
-    }
-    false
 }
 
 /// The argument of a call for a parameter.

@@ -41,6 +41,7 @@ mod preparation;
 mod ranked;
 mod rate_changes;
 mod rates;
+mod recompiled;
 mod remade;
 pub mod schedule;
 mod sent;
@@ -59,7 +60,7 @@ mod writing_callbacks;
 use crate::checks::Context;
 use crate::finding::{Finding, Rule};
 
-pub(crate) use callback::{Acts, Handed, Ranks, hooks};
+pub(crate) use callback::{Acts, Handed, Ranks, SHARES, hooks};
 pub use job::{Common, Job};
 pub use names::{Api, Import, Name, Names};
 pub(crate) use open_files::NOWHERE;

@@ -8,8 +8,9 @@ use super::distribution_rule;
 use super::forms;
 use super::frozen::{REASON, frozen};
 use super::job::Job;
-use super::keras::{Compile, Given, Moment, StepOf, compiles, given, last_of, models_of};
+use super::keras::{Compile, Given, Moment, StepOf, compiles, given, models_of};
 use super::maker::{OPTIMIZER, Origin, makers_of_kept};
+use super::recompiled::Recompiled;
 use super::remade::{Making, described, named, named_later, omitted, wrapped};
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
@@ -96,7 +97,7 @@ fn for_models(
         found.extend(unseen(job, file, call));
     }
     for &model in &own.models {
-        let mut before: Vec<Compile<'_>> = compiles
+        let before: Vec<Compile<'_>> = compiles
             .iter()
             .copied()
             .filter(|compile| models_of(job, compile.file, compile.call).contains(&model))
@@ -121,10 +122,8 @@ fn for_models(
             found.push(Step::blocked(finding, REASON));
             continue;
         }
-        if job.program.already_distributed {
-            before = last_of(job, before, (file, call));
-        }
-        for compile in before {
+        let recompiled = Recompiled::new(job, &before, own);
+        for &compile in before.iter().filter(|&&compile| !recompiled.is(compile)) {
             for_compile(job, own, compile, done, found);
         }
     }
@@ -210,7 +209,9 @@ fn distribute(
     found: &mut Vec<Step>,
 ) {
     for (file, call) in makers {
-        if !done.contains(&(file, call)) && !job.is_alone(file, call) {
+        // A function that several programs share gives back what each of them gives it.
+        let is_run = job.facts.runs(job.program, file, call);
+        if is_run && !done.contains(&(file, call)) && !job.is_alone(file, call) {
             done.push((file, call));
             let made = job.facts.of_kind(file, job.facts.module(file).call(call).result, Kind::Optimizer);
             if made.iter().any(|&optimizer| forms::may_be_averaged(job, optimizer)) {

@@ -82,6 +82,7 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
         forms::place(job, own),
         "the gradients of this tape are not averaged over the ranks",
     )
+    .confidence(forms::sureness(job, own))
     .here("each rank would train by itself")
     .help("distribute the tape behind its block: `tape = hvd.DistributedGradientTape(tape)`")
     .in_scope(job.facts.scope_name(own.caller));

@@ -43,7 +43,7 @@ use std::hash::Hash;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::finding::{Finding, Label, Location, Rule};
+use crate::finding::{Confidence, Finding, Label, Location, Rule};
 use crate::program::{Caller, Conversion, Facts, Reason, Tracing};
 use crate::project::FileId;
 use crate::rewrite::Texts;
@@ -196,7 +196,8 @@ impl<'a> Graph<'a> {
     ) -> Finding {
         let location = self.facts.location(caller.file, range);
         let finding = Finding::new(&check.rule, check.rule.level, location, message)
-            .in_scope(self.facts.scope_name(caller));
+            .in_scope(self.facts.scope_name(caller))
+            .confidence(self.tracing.get(caller).map_or(Confidence::Certain, |traced| traced.confidence));
         self.explain(finding, caller)
     }
 

@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::modules::{ClassRef, FunctionRef, Modules};
 use super::object::{ExternalId, Literal, Object, ObjectId};
-use super::solver::{Caller, Solution, Via};
+use super::solver::{CallEdge, Caller, Solution, Via};
 use crate::semantic::{BuiltinType, Container, ScopeKind};
 
 /// The qualified names of code: `package.module.Class.method`.
@@ -46,9 +44,28 @@ impl QualifiedNames<'_> {
     }
 }
 
-/// A call with more candidates than this is left out of the graph, unless they are one method of many classes:
-/// value flow has lost track of the callee, and most of the candidates would be wrong.
+/// A call with more candidates than this, unless they are one method of many classes, has lost track of the callee:
+/// most of the candidates are wrong, and it is left out of the graph.
 const CANDIDATES: usize = 8;
+
+/// Whether value flow has lost track of what a call calls, by its edges.
+#[must_use]
+pub fn is_lost(modules: &Modules, solution: &Solution<'_>, edges: &[CallEdge]) -> bool {
+    if edges.len() <= CANDIDATES || edges.iter().any(|edge| edge.call.is_none()) {
+        return false;
+    }
+    let names = edges.iter().filter_map(|edge| match solution.object(edge.callee) {
+        Object::Function(function) => {
+            let module = modules.get(function.file);
+            Some(module.names.text(module.function(function.function).name))
+        }
+        // Its initializer counts.
+        Object::Class(_) | Object::Unknown => None,
+        _ => Some(""),
+    });
+    let names: Vec<&str> = names.collect();
+    names.len() > CANDIDATES && names.iter().any(|name| *name != names[0])
+}
 
 /// For each function and module the names of what it calls.
 pub type Adjacency = BTreeMap<String, BTreeSet<String>>;
@@ -68,25 +85,9 @@ pub fn adjacency(modules: &Modules, solution: &Solution<'_>, via: Via) -> Adjace
             }
         }
     }
-    let mut candidates: FxHashMap<_, (usize, FxHashSet<&str>)> = FxHashMap::default();
-    for edge in solution.edges.iter().filter(|edge| edge.call.is_some()) {
-        let function = match solution.object(edge.callee) {
-            Object::Function(function) => {
-                let module = modules.get(function.file);
-                module.names.text(module.function(function.function).name)
-            }
-            // Its initializer counts.
-            Object::Class(_) | Object::Unknown => continue,
-            _ => "",
-        };
-        let (count, functions) = candidates.entry((edge.caller, edge.call)).or_default();
-        *count += 1;
-        functions.insert(function);
-    }
-    for edge in &solution.edges {
-        let found = candidates.get(&(edge.caller, edge.call));
-        let is_lost = found.is_some_and(|(count, functions)| *count > CANDIDATES && functions.len() > 1);
-        if edge.via > via || is_lost {
+    let calls = solution.edges.chunk_by(|one, other| (one.caller, one.call) == (other.caller, other.call));
+    for edge in calls.filter(|edges| !is_lost(modules, solution, edges)).flatten() {
+        if edge.via > via {
             continue;
         }
         // What the language looks for in a library's class need not be there.

@@ -38,7 +38,8 @@ pub use modules::{ClassRef, FunctionRef, Meaning, Modules};
 pub use object::{
     External, ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames,
 };
-pub use programs::{Pattern, Program, way};
+pub(crate) use overwritten::comes_to;
+pub use programs::{HandedOver, Pattern, Program, handed_over, way};
 pub use repetition::{Repeated, Repetition, loop_around};
 pub use solver::{CallEdge, Caller, Solution, Via, View, solve};
 pub use tracing::{Conversion, Reason, Traced, Tracing};

@@ -123,7 +123,7 @@ fn is_repeated(module: &Module, statement: StatementId) -> bool {
 }
 
 /// Whether all ways from a block that do not end in an exception come to another.
-fn comes_to(module: &Module, scope: ScopeId, from: BlockId, to: BlockId) -> bool {
+pub(crate) fn comes_to(module: &Module, scope: ScopeId, from: BlockId, to: BlockId) -> bool {
     let flow = &module.scope(scope).flow;
     let mut seen: FxHashSet<BlockId> = FxHashSet::default();
     let mut work = vec![from];

@@ -329,9 +329,11 @@ fn reach(
 
 /// For each scope the functions that it hands to code that nobody knows, which may call them:
 /// `parser.set_defaults(func=train)`, `@app.command()`.
-type HandedOver = FxHashMap<Caller, Vec<(CallId, FunctionRef)>>;
+pub type HandedOver = FxHashMap<Caller, Vec<(CallId, FunctionRef)>>;
 
-fn handed_over(facts: &Facts<'_>) -> HandedOver {
+/// Finds what is handed over.
+#[must_use]
+pub fn handed_over(facts: &Facts<'_>) -> HandedOver {
     let mut handed = HandedOver::default();
     for edge in &facts.solution.edges {
         let (caller, Some(call)) = (edge.caller, edge.call) else { continue };

@@ -10,6 +10,7 @@ use super::object::{Object, ObjectId};
 use super::solver::{CallEdge, Caller};
 use super::travel::code;
 use crate::api::{Calls, Effect, Kind, Returns};
+use crate::finding::Confidence;
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, CallKind, Constant, Element, Value, ValueId};
 
@@ -43,6 +44,15 @@ pub struct Traced {
     /// It makes what is missing and does nothing at later calls: `build`, and what is called only where something
     /// is `None`.
     pub once: bool,
+    /// *Possible* where it is only reached by calls of which value flow has lost track.
+    pub confidence: Confidence,
+}
+
+impl Traced {
+    /// Code that a tracer is given.
+    fn first(reason: Reason, conversion: Conversion) -> Self {
+        Self { reason, conversion, once: false, confidence: Confidence::Certain }
+    }
 }
 
 /// All traced code.
@@ -59,9 +69,11 @@ impl Tracing {
     pub fn new(facts: &Facts<'_>) -> Self {
         let mut tracing = Self::default();
         let mut queue: VecDeque<(Caller, Traced)> = facts.traced_first().into();
-        while let Some((caller, traced)) = queue.pop_front() {
+        // What is certain comes first, so that doubt stays where nothing else leads.
+        let mut doubtful: VecDeque<(Caller, Traced)> = VecDeque::new();
+        while let Some((caller, traced)) = queue.pop_front().or_else(|| doubtful.pop_front()) {
             if let Some(known) = tracing.traced.get_mut(&caller) {
-                let improves = known.once && !traced.once;
+                let improves = known.once && !traced.once && traced.confidence >= known.confidence;
                 if !improves {
                     continue;
                 }
@@ -91,8 +103,11 @@ impl Tracing {
                     traced.conversion
                 };
                 let once = traced.once || edge.call.is_some_and(|call| facts.is_in_first_call(caller, call));
-                let next = Traced { reason: Reason::Called(edge), once, conversion };
-                queue.push_back((facts.code_of(function), next));
+                let is_lost = edge.call.is_some_and(|call| facts.is_lost(caller.file, call));
+                let confidence = if is_lost { Confidence::Possible } else { traced.confidence };
+                let next = Traced { reason: Reason::Called(edge), once, conversion, confidence };
+                let ways = if confidence == Confidence::Certain { &mut queue } else { &mut doubtful };
+                ways.push_back((facts.code_of(function), next));
             }
         }
         tracing
@@ -161,7 +176,7 @@ impl Facts<'_> {
                 found.extend(given.into_iter().map(|function| {
                     let reason = Reason::Given(file, id);
                     let conversion = tracer.conversion;
-                    (self.code_of(function), Traced { reason, conversion, once: false })
+                    (self.code_of(function), Traced::first(reason, conversion))
                 }));
             }
         }
@@ -282,7 +297,7 @@ impl Facts<'_> {
                     continue;
                 }
                 let reason = Reason::OfKeras(caller.file, call);
-                let traced = Traced { reason, conversion: Conversion::Converted, once: false };
+                let traced = Traced::first(reason, Conversion::Converted);
                 found.push((self.code_of(function), traced));
             }
         }
@@ -308,11 +323,7 @@ impl Facts<'_> {
                 }
             }
             for object in objects {
-                let traced = Traced {
-                    reason: Reason::OfKeras(file, id),
-                    conversion: Conversion::Converted,
-                    once: false,
-                };
+                let traced = Traced::first(Reason::OfKeras(file, id), Conversion::Converted);
                 match self.solution.object(object) {
                     Object::Function(function) | Object::Bound(_, function) => {
                         found.push((self.code_of(function), traced));

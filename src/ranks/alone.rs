@@ -88,7 +88,7 @@ impl Alone {
 }
 
 /// The branches that a block stands under, with the arms, as far as there is one way to it.
-fn dominating(facts: &Facts<'_>, caller: Caller, block: BlockId) -> Vec<Dependence> {
+pub(super) fn dominating(facts: &Facts<'_>, caller: Caller, block: BlockId) -> Vec<Dependence> {
     let mut found: Vec<Dependence> = Vec::new();
     let mut at = block;
     while let [own] = facts.control(caller).direct(at)[..] {

@@ -4,13 +4,13 @@ mod own;
 
 use rustc_hash::FxHashSet;
 
-use super::guards::{Atom, Guard};
+use super::guards::{Atom, Guard, Literal};
 use super::model::Model;
 use super::values::Cause;
 use super::{out_of_step, replicas_diverge, write_on_every_rank};
 use crate::api::{Effect, EffectSet};
 use crate::distribute::{Acts, Common, Handed, Job, Ranks};
-use crate::finding::{Finding, Label, Level, Rule};
+use crate::finding::{Confidence, Finding, Label, Level, Rule};
 use crate::program::{Caller, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{CallId, Element, Passing, Value};
@@ -259,9 +259,13 @@ fn guarded(
     let (file, call) = callback.at;
     let is_number = callback.guard.0.iter().any(|literal| matches!(literal.atom, Atom::Is(..)));
     let level = if is_number { Level::Error } else { Level::Warning };
+    let of_rank = |literal: &Literal| matches!(literal.atom, Atom::Is(..) | Atom::True(_, Cause::Rank));
+    let sureness =
+        if callback.guard.0.iter().any(of_rank) { Confidence::Certain } else { Confidence::Possible };
     let location = model.at_call(file, call);
     let fit = model.facts.location(own.caller.file, own.range);
     let mut finding = Finding::new(rule, level, location, message)
+        .confidence(sureness)
         .here("only some ranks have it")
         .label(fit, "all ranks train")
         .help(help)

@@ -15,6 +15,7 @@
 
 mod alone;
 mod alongside;
+pub mod apart;
 mod blocks;
 pub mod broadcast_without_effect;
 mod callbacks;

@@ -181,17 +181,6 @@ impl<'c> Model<'c> {
                 .all(|program| self.exchanges(program) || !program.reached.contains(&caller))
     }
 
-    /// Whether a program starts its ranks itself, `horovod.spark.run(train)`: some of its code runs before them.
-    #[must_use]
-    pub fn is_launched(&self, program: &Program) -> bool {
-        let facts = self.facts;
-        let launches = |file, call| facts.called_symbols(file, call).any(|symbol| facts.is_launcher(symbol));
-        program
-            .files()
-            .into_iter()
-            .any(|file| (0..facts.module(file).calls.len()).map(CallId::new).any(|call| launches(file, call)))
-    }
-
     /// Whether a program makes a call: not under the guard of a main module that it imports.
     #[must_use]
     pub fn is_run(&self, caller: Caller, call: CallId) -> bool {

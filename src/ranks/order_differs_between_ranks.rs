@@ -1,6 +1,8 @@
 //! Data that is divided by position, or numbered, in an order that is another one on each rank.
 
+use super::alone::dominating;
 use super::disorder::{self, Disorder, Why};
+use super::guards::outcome;
 use super::model::Model;
 use super::values::Cause;
 use crate::api::{Effect, Kind};
@@ -8,7 +10,7 @@ use crate::finding::{Applicability, Finding, Fix, Level};
 use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::ranks::ranks_check;
-use crate::semantic::{Call, CallId, Container, Element, Value, ValueId};
+use crate::semantic::{BranchKind, Call, CallId, Container, Dependence, Element, Operator, Value, ValueId};
 use crate::syntax::TextRange;
 
 ranks_check!("HVD307", "order-differs-between-ranks", Error, run);
@@ -41,6 +43,9 @@ fn shards(model: &Model<'_>, file: FileId) -> Vec<Finding> {
             let is_dataset = facts.may_be(file, receiver, Kind::Dataset);
             let is_divided = call.arguments.iter().any(|argument| is_of_rank(model, (file, argument.value)));
             let disorder = disorder::of(model, (file, receiver)).filter(|_| is_dataset && is_divided)?;
+            if is_only_in_order(model, file, call, &disorder) {
+                return None;
+            }
             // Of a chain over several lines the part that divides.
             let chain = facts.module(file).value(receiver).range;
             let start = if call.range.contains_range(chain) { chain.end() } else { call.range.start() };
@@ -52,6 +57,44 @@ fn shards(model: &Model<'_>, file: FileId) -> Vec<Finding> {
             })
         })
         .collect()
+}
+
+/// Whether data is only divided where it was told not to be shuffled: `if not shuffle: files = files.shard(...)` behind
+/// `Dataset.list_files(pattern, shuffle=shuffle)`.
+fn is_only_in_order(model: &Model<'_>, file: FileId, divided: &Call, disorder: &Disorder) -> bool {
+    let facts = model.facts;
+    let (of, value) = disorder.place;
+    let module = facts.module(file);
+    let Value::Call(id) = facts.module(of).value(value).value else { return false };
+    let call = facts.module(of).call(id);
+    let mut symbols = facts.called_symbols(of, id);
+    let told = symbols.find_map(|symbol| facts.argument(of, call, symbol, "shuffle"));
+    let Some(told) = told.filter(|_| of == file && call.scope == divided.scope) else { return false };
+    let caller = Caller { file, scope: divided.scope };
+    dominating(facts, caller, divided.block).into_iter().any(|Dependence { branch, arm }| {
+        let branch = module.scope(caller.scope).flow.blocks[branch.index()].branch;
+        let said = branch.and_then(|own| Some((own.condition?, outcome(own.kind, arm)?)));
+        said.is_some_and(|(condition, holds)| says_off(model, file, condition, holds, told.value))
+    })
+}
+
+/// Whether a condition says that a value is not true.
+fn says_off(model: &Model<'_>, file: FileId, condition: ValueId, holds: bool, value: ValueId) -> bool {
+    let module = model.facts.module(file);
+    let own = module.value(condition);
+    match own.value {
+        _ if condition == value => !holds,
+        Value::Operator { operator: Operator::Not, left, .. } => says_off(model, file, left, !holds, value),
+        Value::Phi(ref parts) => {
+            let all_hold = match model.blocks.junction(file, own.range) {
+                Some(BranchKind::And) => holds,
+                Some(BranchKind::Or) => !holds,
+                _ => false,
+            };
+            all_hold && parts.iter().any(|&part| says_off(model, file, part, holds, value))
+        }
+        _ => false,
+    }
 }
 
 /// `files[hvd.rank()::hvd.size()]`

@@ -77,8 +77,9 @@ pub(super) enum Writers {
     Racing,
 }
 
-/// Where the kernel shows its devices and processes.
-const OF_KERNEL: [&str; 3] = ["/dev/", "/proc/", "/sys/"];
+/// How paths begin of what is no file: what the kernel shows of its devices and processes, and what TensorFlow keeps in
+/// the memory of a process.
+const NO_FILES: [&str; 4] = ["/dev/", "/proc/", "/sys/", "ram://"];
 
 /// What becomes of the file that a call writes; `None` if it writes none, or the programs don't make it.
 pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Inputs) -> Option<Fate> {
@@ -118,10 +119,10 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Input
         };
         return Some(if paths.iter().any(is_of_host) { Fate::OncePerHost } else { Fate::Safe });
     }
-    // `os.devnull` is written by all, and what the kernel shows is no file.
+    // `os.devnull` is written by all, and what is in memory or what the kernel shows is no file.
     let is_nowhere = |&path: &Place| {
         model.facts.gives(path, &[Effect::Idempotent])
-            || model.text(path).is_some_and(|text| OF_KERNEL.iter().any(|own| text.starts_with(own)))
+            || model.text(path).is_some_and(|text| NO_FILES.iter().any(|own| text.starts_with(own)))
     };
     if paths.iter().any(|&path| is_path_of_one(model, caller, path)) || paths.iter().any(is_nowhere) {
         return Some(Fate::Safe);
@@ -200,7 +201,6 @@ fn finding(
     // What only exports or predicts with a trained model is seldom run by several ranks, and so are notebooks.
     let is_parallel = |program: &&Program| {
         program.reached.contains(&caller)
-            && !model.is_launched(program)
             && !model.facts.is_notebook(program.entry)
             && (program.pattern != Pattern::None
                 || model.communicates(program) && starts_horovod_itself(model, program))

@@ -1,5 +1,6 @@
 //! Who calls whom, by call, by scope and by function.
 
+use super::super::call_graph::is_lost;
 use super::super::modules::{FunctionRef, Modules};
 use super::super::numbering::{Lists, Numbering};
 use super::super::object::{Literal, Object, ObjectId};
@@ -89,6 +90,12 @@ impl<'a> Facts<'a> {
     pub fn callees(&self, file: FileId, call: CallId) -> &[CallEdge] {
         let (start, end) = self.calls.of_calls[self.calls.calls.of(file, call.index())];
         &self.solution.edges[start as usize..end as usize]
+    }
+
+    /// Whether value flow has lost track of what a call calls: most of its edges are wrong.
+    #[must_use]
+    pub fn is_lost(&self, file: FileId, call: CallId) -> bool {
+        is_lost(self.modules, &self.solution, self.callees(file, call))
     }
 
     /// What a scope's own code calls.

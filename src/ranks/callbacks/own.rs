@@ -5,8 +5,8 @@ use rustc_hash::FxHashSet;
 use super::super::model::Model;
 use super::is_of_validation;
 use crate::api::{Effect, Symbol};
-use crate::distribute::hooks;
-use crate::program::{Ancestor, Caller, ClassRef, FunctionRef, Object, ObjectId, Place};
+use crate::distribute::{SHARES, hooks};
+use crate::program::{Ancestor, CallEdge, Caller, ClassRef, FunctionRef, Object, ObjectId, Place};
 use crate::semantic::{Constant, FunctionId, Store, StoreKey, Value};
 
 /// What the project's own code in a callback does.
@@ -26,7 +26,7 @@ impl Own {
         let Object::Instance(class, _) = facts.solution.object(callback) else { return Self::default() };
         let hooks = hooks(facts, class).into_iter().map(|(file, function)| FunctionRef { file, function });
         let hooks: Vec<FunctionRef> = hooks.collect();
-        let code = code(model, &hooks);
+        let code = code(model, class, &hooks);
         let stopping: Vec<(Caller, &Store)> =
             code.iter().flat_map(|&caller| stops(model, caller).map(move |store| (caller, store))).collect();
         Self {
@@ -34,7 +34,7 @@ impl Own {
             stops_by_metrics: !stopping.is_empty()
                 && is_decided_by(model, &stopping, &metrics(model, &hooks))
                 && !names_validation(model, &code),
-            shares: code.iter().any(|&caller| model.code_communicates(caller)),
+            shares: shares(model, &code),
         }
     }
 }
@@ -44,7 +44,7 @@ pub(in crate::ranks) fn broadcasts(model: &Model<'_>, callback: ObjectId) -> boo
     let facts = model.facts;
     let Object::Instance(class, _) = facts.solution.object(callback) else { return false };
     let hooks = hooks(facts, class).into_iter().map(|(file, function)| FunctionRef { file, function });
-    let code = code(model, &hooks.collect::<Vec<_>>());
+    let code = code(model, class, &hooks.collect::<Vec<_>>());
     facts.calls_with(Effect::Broadcasts).any(|(file, call)| {
         code.contains(&Caller { file, scope: facts.module(file).call(call).scope })
             && facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::UpdatesState))
@@ -61,7 +61,7 @@ pub(super) fn knows_ranks(model: &Model<'_>, callback: ObjectId) -> bool {
         let own = functions.filter(|(_, own)| own.class == Some(class));
         own.map(|(index, _)| FunctionRef { file, function: FunctionId::new(index) }).collect()
     });
-    let code = code(model, &methods.collect::<Vec<_>>());
+    let code = code(model, class, &methods.collect::<Vec<_>>());
     [Effect::ReadsRank, Effect::ReadsLocalRank].into_iter().any(|effect| {
         facts
             .calls_with(effect)
@@ -69,17 +69,49 @@ pub(super) fn knows_ranks(model: &Model<'_>, callback: ObjectId) -> bool {
     })
 }
 
-/// The code that hooks run.
-fn code(model: &Model<'_>, hooks: &[FunctionRef]) -> FxHashSet<Caller> {
+/// Whether code communicates by itself: what it calls is judged as code of its own.
+fn shares(model: &Model<'_>, code: &FxHashSet<Caller>) -> bool {
+    let facts = model.facts;
+    SHARES.into_iter().any(|effect| {
+        let mut calls = facts.calls_with(effect);
+        calls.any(|(file, call)| {
+            let caller = Caller { file, scope: facts.module(file).call(call).scope };
+            code.contains(&caller) && model.code_communicates(caller)
+        })
+    })
+}
+
+/// The code that hooks run of objects of a class.
+fn code(model: &Model<'_>, class: ClassRef, hooks: &[FunctionRef]) -> FxHashSet<Caller> {
     let facts = model.facts;
     let mut work: Vec<Caller> = hooks.iter().map(|&hook| facts.code_of(hook)).collect();
     let mut seen = FxHashSet::default();
     while let Some(caller) = work.pop() {
         if seen.insert(caller) {
-            work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
+            let called = facts.reached_functions(caller);
+            let own = called.filter(|(edge, function)| !is_of_others(model, class, edge, *function));
+            work.extend(own.map(|(_, function)| facts.code_of(function)));
         }
     }
     seen
+}
+
+/// Whether a method that others inherit too calls `self.method()` as only objects of other classes have it.
+fn is_of_others(model: &Model<'_>, class: ClassRef, edge: &CallEdge, function: FunctionRef) -> bool {
+    let facts = model.facts;
+    let (file, Some(call)) = (edge.caller.file, edge.call) else { return false };
+    let is_own = |own: ClassRef| facts.hierarchy.order(class).contains(&Ancestor::Project(own));
+    let defined = facts.module(function.file).function(function.function).class;
+    let defined = defined.map(|class| ClassRef { file: function.file, class });
+    let module = facts.module(file);
+    let receiver = facts.receiver(file, module.call(call));
+    let itself = facts.function_of(edge.caller).and_then(|own| {
+        let own = module.function(own.function);
+        own.class?;
+        own.parameters.first()
+    });
+    defined.is_some_and(|defined| !is_own(defined))
+        && itself.is_some_and(|itself| receiver == Some(itself.value))
 }
 
 /// Where a scope's code ends training: `self.model.stop_training = True`.

@@ -1,0 +1,130 @@
+//! Code that no run with Horovod is known to come to: the other commands of a program of which one starts Horovod, and
+//! what runs in front of the processes that a program launches.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::api::Effect;
+use crate::finding::{Confidence, Finding, Group};
+use crate::program::{Caller, Facts, HandedOver, Program, code, handed_over};
+use crate::semantic::{CallId, Module, ScopeId};
+use crate::syntax::TextRange;
+
+/// Takes certainty from what is found between the ranks in such code: a library that nobody knows may still run it
+/// beside what starts Horovod.
+pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
+    if !findings.iter().any(|finding| finding.rule.group == Group::Ranks) {
+        return;
+    }
+    let programs: Vec<&Program> =
+        facts.programs.iter().filter(|program| program.already_distributed).collect();
+    let handed = handed_over(facts);
+    let together: FxHashSet<Caller> =
+        programs.iter().flat_map(|program| Runs { facts, program, handed: &handed }.with_horovod()).collect();
+    for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
+        let at = finding.primary.location;
+        let caller = Caller { file: at.file, scope: scope_around(facts.module(at.file), at.text_range()) };
+        let is_reached = programs.iter().any(|program| program.reached.contains(&caller));
+        if is_reached && !together.contains(&caller) {
+            finding.confidence = Confidence::Possible;
+        }
+    }
+}
+
+/// The scope whose code stands at a place.
+fn scope_around(module: &Module, range: TextRange) -> ScopeId {
+    let scopes = module.scopes.iter().enumerate().filter(|(_, own)| own.range.contains_range(range));
+    let innermost = scopes.min_by_key(|(_, own)| own.range.len());
+    innermost.map_or(Module::TOP, |(index, _)| module.code_scope(ScopeId::new(index)))
+}
+
+/// What the runs of a program come to.
+struct Runs<'r, 'f> {
+    facts: &'r Facts<'f>,
+    program: &'r Program,
+    handed: &'r HandedOver,
+}
+
+impl Runs<'_, '_> {
+    /// The code of runs that start Horovod.
+    fn with_horovod(&self) -> FxHashSet<Caller> {
+        let reached = &self.program.reached;
+        let starts: Vec<Caller> = self.starts().collect();
+        let launched = self.reach(self.launched(), true);
+        if !launched.is_empty() && starts.iter().all(|start| launched.contains(start)) {
+            return launched;
+        }
+        let modules = reached.iter().copied().filter(|&caller| self.facts.function_of(caller).is_none());
+        let mut common = self.reach(modules.collect(), false);
+        if starts.iter().any(|start| common.contains(start)) {
+            return reached.clone();
+        }
+        let leading = self.leading(starts);
+        let commands = self.handed_functions().filter(|function| leading.contains(function));
+        common.extend(self.reach(commands.collect(), true));
+        common
+    }
+
+    fn starts(&self) -> impl Iterator<Item = Caller> + '_ {
+        let calls = self.facts.calls_with(Effect::Initializes);
+        let callers =
+            calls.map(|(file, call)| Caller { file, scope: self.facts.module(file).call(call).scope });
+        callers.filter(|caller| self.program.reached.contains(caller))
+    }
+
+    /// The functions that the program has launched on all ranks: `horovod.spark.run(train)`.
+    fn launched(&self) -> Vec<Caller> {
+        let facts = self.facts;
+        let mut found = Vec::new();
+        for file in self.program.files() {
+            for (index, call) in facts.module(file).calls.iter().enumerate() {
+                let mut symbols = facts.called_symbols(file, CallId::new(index));
+                if symbols.any(|symbol| facts.is_launcher(symbol)) {
+                    let given = call.arguments.iter().flat_map(|own| facts.objects(file, own.value));
+                    found.extend(given.filter_map(|(_, object)| code(object)).map(|own| facts.code_of(own)));
+                }
+            }
+        }
+        found
+    }
+
+    fn handed_functions(&self) -> impl Iterator<Item = Caller> + '_ {
+        let handed = self.handed.iter().filter(|(caller, _)| self.program.reached.contains(caller));
+        handed.flat_map(|(_, functions)| functions.iter().map(|&(_, own)| self.facts.code_of(own)))
+    }
+
+    /// What a scope's code runs; with what it hands to code that nobody knows, or without.
+    fn next(&self, caller: Caller, hands: bool) -> impl Iterator<Item = Caller> + '_ {
+        let facts = self.facts;
+        let called = facts.reached_functions(caller).filter(|(edge, _)| facts.is_run(self.program, edge));
+        let handed = self.handed.get(&caller).filter(|_| hands).into_iter().flatten();
+        let functions = called.map(|(_, function)| function).chain(handed.map(|&(_, function)| function));
+        functions.map(|own| facts.code_of(own)).filter(|own| self.program.reached.contains(own))
+    }
+
+    fn reach(&self, mut work: Vec<Caller>, hands: bool) -> FxHashSet<Caller> {
+        let mut found = FxHashSet::default();
+        while let Some(caller) = work.pop() {
+            if found.insert(caller) {
+                work.extend(self.next(caller, hands));
+            }
+        }
+        found
+    }
+
+    /// The code that leads to some other.
+    fn leading(&self, mut work: Vec<Caller>) -> FxHashSet<Caller> {
+        let mut before: FxHashMap<Caller, Vec<Caller>> = FxHashMap::default();
+        for &caller in &self.program.reached {
+            for next in self.next(caller, true) {
+                before.entry(next).or_default().push(caller);
+            }
+        }
+        let mut found = FxHashSet::default();
+        while let Some(caller) = work.pop() {
+            if found.insert(caller) {
+                work.extend(before.get(&caller).into_iter().flatten());
+            }
+        }
+        found
+    }
+}
