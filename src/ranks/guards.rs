@@ -395,8 +395,11 @@ impl Model<'_> {
                 };
                 of(name, &[*left, *right])
             }
-            Value::Attribute { base, name, narrowed: None } if self.same(place).is_none() => {
-                of(module.names.text(*name), &[*base])
+            Value::Attribute { base, name, narrowed: None } if self.same(place).is_none() => self
+                .number_of_several(place, depth)
+                .map_or_else(|| of(module.names.text(*name), &[*base]), Key::Number),
+            Value::Item { base, key, narrowed: None } if self.same(place).is_none() => {
+                of("[.]", &[*base, *key])
             }
             Value::Display(_, elements) if elements.len() < 8 => {
                 let at = elements.iter().filter_map(|element| match *element {
@@ -418,7 +421,13 @@ impl Model<'_> {
         let facts = self.facts;
         let is_constant =
             |&(file, value): &Place| matches!(facts.module(file).value(value).value, Value::Constant(_));
-        let mut parts = facts.influence().operands(place).filter(|part| !is_constant(part));
+        // What an attribute is does not depend on what else its object has.
+        let object = match facts.module(place.0).value(place.1).value {
+            Value::Attribute { base, .. } => Some((place.0, base)),
+            _ => None,
+        };
+        let mut parts =
+            facts.influence().operands(place).filter(|part| Some(*part) != object && !is_constant(part));
         let number = |part: Place| match self.difference(part).map(|_| self.key_within(part, depth + 1)) {
             Some(Key::Number(number)) => Some(number),
             _ => None,
