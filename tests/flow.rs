@@ -603,3 +603,43 @@ class Container:
 ",
     );
 }
+
+#[test]
+fn what_is_set_under_an_unknown_name_may_be_any_attribute() {
+    check(
+        "
+import sys
+class First:
+    def run(self):
+        pass
+class Second:
+    def run(self):
+        pass
+class Options:
+    def __init__(self, **given):
+        self.solver = First()
+        for name, value in given.items():
+            setattr(self, name, value)
+options = Options()
+for name in sys.argv:
+    setattr(options, name, Second())
+options.solver.run()  #> train.First.run train.Second.run
+",
+    );
+}
+
+#[test]
+fn many_strings_leave_room_for_what_is_called() {
+    let mut source = "
+class First:
+    def run(self):
+        pass
+values = []
+"
+    .to_owned();
+    for index in 0..100 {
+        source += &format!("values.append('{index}')\n");
+    }
+    source += "values.append(First())\nfor value in values:\n    value.run()  #> train.First.run\n";
+    check(&source);
+}

@@ -252,3 +252,51 @@ for _ in range(10):
         }
     }
 }
+
+#[test]
+fn a_program_runs_the_trainer_that_it_gives_to_shared_code() {
+    let common = "\
+import tensorflow as tf
+
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.optimizer = tf.keras.optimizers.SGD(0.1)
+    def step(self, x):
+        with tf.GradientTape() as tape:
+            loss = self.model(x)
+        gradients = tape.gradient(loss, self.model.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
+
+class Noisy(Trainer):
+    def step(self, x):
+        with tf.GradientTape() as tape:
+            loss = self.model(x + tf.random.normal(x.shape))
+        gradients = tape.gradient(loss, self.model.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
+
+def train(kind):
+    trainer = kind(tf.keras.Sequential([tf.keras.layers.Dense(1)]))
+    for _ in range(10):
+        trainer.step(tf.ones([8, 4]))
+
+if __name__ == '__main__':
+    train(Trainer)
+";
+    let noisy = "from common import Noisy, train\ntrain(Noisy)\n";
+    let chosen = "import sys\nimport common\ncommon.train(getattr(common, sys.argv[1]))\n";
+    let project = folder(&[("common.py", common), ("noisy.py", noisy), ("chosen.py", chosen)]);
+    let report = run(project.path(), &["loops", "--output", "json"]).json();
+    let lines = |program: &serde_json::Value| -> Vec<u64> {
+        program["loops"].as_array().unwrap().iter().map(|own| own["line"].as_u64().unwrap()).collect()
+    };
+    let mut found: Vec<(&str, Vec<u64>)> = report["programs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|program| (program["entry"].as_str().unwrap(), lines(program)))
+        .collect();
+    found.sort();
+    // Nobody knows what is chosen by a string.
+    assert_eq!(found, [("chosen.py", vec![8, 15]), ("common.py", vec![8]), ("noisy.py", vec![15])]);
+}

@@ -65,7 +65,9 @@ fn takes_gradients(
     found: &mut Vec<Step>,
 ) {
     let facts = job.facts;
-    if !facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::TakesGradients)) {
+    if !facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::TakesGradients))
+        || facts.is_ruled_out(job.program, file, call)
+    {
         return;
     }
     let receiver = facts.receiver(file, facts.module(file).call(call));

@@ -9,6 +9,7 @@ mod doings;
 mod effects;
 mod elsewhere;
 mod facts;
+mod given;
 mod hierarchy;
 mod influence;
 mod loops;

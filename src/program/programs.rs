@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::components::imports_by_name;
 use super::facts::Facts;
+use super::given::Given;
 use super::modules::FunctionRef;
 use super::object::Object;
 use super::solver::{CallEdge, Caller};
@@ -220,8 +221,15 @@ fn program(
     gradients: &Gradients,
     handed: &HandedOver,
 ) -> Program {
-    let reached = reach(facts, entry, handed, |_| true);
-    let without_fit = reach(facts, entry, handed, |edge| !facts.is_step_of_fit(edge));
+    let loaded = Loaded::new(facts, entry);
+    let reached = reach(facts, entry, &loaded, handed, |_, _| true);
+    let possible = Program { reached, ..Program::without_training(facts, entry) };
+    let given = Given::new(facts, &possible);
+    let leads_to = |edge: &CallEdge, function| loaded.is_open || given.leads_to(edge, function);
+    let reached = reach(facts, entry, &loaded, handed, leads_to);
+    let without_fit = reach(facts, entry, &loaded, handed, |edge, function| {
+        !facts.is_step_of_fit(edge) && leads_to(edge, function)
+    });
     let mut own = Vec::new();
     let mut steps_of_fit = Vec::new();
     for training_loop in loops.iter().filter(|training_loop| reached.contains(&training_loop.caller)) {
@@ -283,23 +291,40 @@ impl Facts<'_> {
     }
 }
 
+/// The files that running a module imports.
+struct Loaded {
+    files: FxHashSet<FileId>,
+    /// Some of them import others by strings: nobody knows which.
+    is_open: bool,
+}
+
+impl Loaded {
+    fn new(facts: &Facts<'_>, entry: FileId) -> Self {
+        let mut work = vec![entry];
+        let mut files: FxHashSet<FileId> = work.iter().copied().collect();
+        while let Some(file) = work.pop() {
+            work.extend(facts.imported_files(file).iter().copied().filter(|&file| files.insert(file)));
+        }
+        let is_open = files.iter().any(|&file| imports_by_name(facts.module(file)));
+        Self { files, is_open }
+    }
+
+    fn has(&self, function: FunctionRef) -> bool {
+        self.is_open || self.files.contains(&function.file)
+    }
+}
+
 /// The scopes that running `entry` reaches along the edges that are wanted.
 fn reach(
     facts: &Facts<'_>,
     entry: FileId,
+    loaded: &Loaded,
     handed: &HandedOver,
-    wanted: impl Fn(&CallEdge) -> bool,
+    wanted: impl Fn(&CallEdge, FunctionRef) -> bool,
 ) -> FxHashSet<Caller> {
-    let mut files = vec![entry];
-    let mut known: FxHashSet<FileId> = files.iter().copied().collect();
-    let mut work = Vec::new();
-    while let Some(file) = files.pop() {
-        work.extend(facts.import_time_scopes(file));
-        files.extend(facts.imported_files(file).iter().copied().filter(|&file| known.insert(file)));
-    }
     // What programs share calls what any of them gives it; code of files that are never imported does not run.
-    let is_open = known.iter().any(|&file| imports_by_name(facts.module(file)));
-    let is_loaded = |function: FunctionRef| is_open || known.contains(&function.file);
+    let mut work: Vec<Caller> =
+        loaded.files.iter().flat_map(|&file| facts.import_time_scopes(file)).collect();
     let mut reached = FxHashSet::default();
     while let Some(caller) = work.pop() {
         if !reached.insert(caller) {
@@ -313,13 +338,13 @@ fn reach(
                 })
         };
         for (edge, function) in facts.reached_functions(caller) {
-            if wanted(&edge) && runs(edge.call) && is_loaded(function) && !only_wraps(facts, &edge, function)
-            {
+            let may_run = runs(edge.call) && loaded.has(function) && !only_wraps(facts, &edge, function);
+            if may_run && wanted(&edge, function) {
                 work.push(facts.code_of(function));
             }
         }
         for &(call, function) in handed.get(&caller).into_iter().flatten() {
-            if runs(Some(call)) && is_loaded(function) {
+            if runs(Some(call)) && loaded.has(function) {
                 work.push(facts.code_of(function));
             }
         }

@@ -5,11 +5,22 @@ use super::conditions::reaches;
 use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::object::{Literal, Object};
-use super::solver::CallEdge;
+use super::programs::Program;
+use super::solver::{CallEdge, Caller};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, Call, Constant, Operator, Passing, Value, ValueId};
+use crate::semantic::{BlockId, BranchKind, Call, CallId, Constant, Operator, Passing, Value, ValueId};
 
 impl Facts<'_> {
+    /// Whether the constants that the calls of a program pass keep all of them from a call of the function that they
+    /// enter.
+    #[must_use]
+    pub fn is_ruled_out(&self, program: &Program, file: FileId, call: CallId) -> bool {
+        let data = self.module(file).call(call);
+        let Some(function) = self.function_of(Caller { file, scope: data.scope }) else { return false };
+        let mut edges = self.incoming(function).iter().filter(|edge| self.is_run(program, edge)).peekable();
+        edges.peek().is_some() && edges.all(|edge| self.rules_out(edge, function, data.block))
+    }
+
     /// Whether the constants that a call passes keep it from a block of the function that it enters.
     #[must_use]
     pub fn rules_out(&self, edge: &CallEdge, function: FunctionRef, block: BlockId) -> bool {

@@ -20,8 +20,8 @@ use crate::semantic::{CallId, Module};
 /// A call, somewhere in the project.
 type Site = (FileId, CallId);
 
-/// Takes from each loop of a program the models and optimizers that do not exist when it runs: not yet, or in other
-/// programs only. What `handed` functions do, nobody knows when.
+/// Takes from each loop of a program the steps that other programs make, and the models and optimizers that do not
+/// exist when it runs: not yet, or in other programs only. What `handed` functions do, nobody knows when.
 pub(super) fn forget_missing_objects(
     facts: &Facts<'_>,
     program: &mut Program,
@@ -51,6 +51,9 @@ impl Clock<'_, '_> {
                     .made_at(object)
                     .is_none_or(|(file, call)| self.facts.runs(self.program, file, call))
             });
+        }
+        for steps in [&mut own.gradients, &mut own.steps, &mut own.by_hand] {
+            steps.retain(|&(file, call)| self.facts.runs(self.program, file, call));
         }
         let last = own.steps.iter().chain(&own.by_hand).copied().chain([(own.caller.file, own.call)]);
         let begins: Option<Vec<Vec<Site>>> = last.map(|site| self.begins(site)).collect();

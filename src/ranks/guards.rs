@@ -19,6 +19,12 @@ use crate::semantic::{
     BlockId, BranchKind, Constant, Dependence, Dominance, Method, Operator, Value, ValueId,
 };
 
+/// How deep a condition is taken apart.
+const DEPTH: u32 = 16;
+
+/// How much of that a call's argument takes.
+const CALL: u32 = 5;
+
 /// Which number of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Number {
@@ -215,7 +221,7 @@ impl Model<'_> {
     }
 
     fn add_literals(&self, place: Place, holds: bool, found: &mut Vec<Literal>, depth: u32) {
-        let Some(own) = self.difference(place).filter(|_| depth <= 16) else { return };
+        let Some(own) = self.difference(place).filter(|_| depth <= DEPTH) else { return };
         let facts = self.facts;
         let mut other = || {
             let key = self.key(place);
@@ -257,11 +263,31 @@ impl Model<'_> {
                     other();
                 }
             }
+            Value::Parameter(..) => match self.passed_literals(place, holds, depth) {
+                Some(passed) => found.extend(passed),
+                None => other(),
+            },
             _ => match self.same(place) {
                 Some(same) => self.add_literals(same, holds, found, depth + 1),
                 None => other(),
             },
         }
+    }
+
+    /// What all calls that pass something for a parameter say by it, but for those that pass a constant, as a program
+    /// without Horovod does: `build(save=hvd.rank() == 0)`.
+    fn passed_literals(&self, place: Place, holds: bool, depth: u32) -> Option<Vec<Literal>> {
+        let (file, value) = place;
+        let is_constant =
+            |&(file, value): &Place| matches!(self.facts.module(file).value(value).value, Value::Constant(_));
+        let passed = self.facts.influence().operands((file, value)).filter(|own| !is_constant(own));
+        let mut literals = passed.map(|own| {
+            let mut found = Vec::new();
+            self.add_literals(own, holds, &mut found, depth + CALL);
+            found
+        });
+        let first = literals.next().filter(|first| !first.is_empty())?;
+        literals.all(|next| next == first).then_some(first)
     }
 
     /// Whether what decides is computed from the rank's number, if only by a library: `is_chief(hvd.rank())`.
@@ -369,8 +395,11 @@ impl Model<'_> {
                 };
                 of(name, &[*left, *right])
             }
-            Value::Attribute { base, name, narrowed: None } if self.same(place).is_none() => {
-                of(module.names.text(*name), &[*base])
+            Value::Attribute { base, name, narrowed: None } if self.same(place).is_none() => self
+                .number_of_several(place, depth)
+                .map_or_else(|| of(module.names.text(*name), &[*base]), Key::Number),
+            Value::Item { base, key, narrowed: None } if self.same(place).is_none() => {
+                of("[.]", &[*base, *key])
             }
             Value::Display(_, elements) if elements.len() < 8 => {
                 let at = elements.iter().filter_map(|element| match *element {
@@ -392,7 +421,13 @@ impl Model<'_> {
         let facts = self.facts;
         let is_constant =
             |&(file, value): &Place| matches!(facts.module(file).value(value).value, Value::Constant(_));
-        let mut parts = facts.influence().operands(place).filter(|part| !is_constant(part));
+        // What an attribute is does not depend on what else its object has.
+        let object = match facts.module(place.0).value(place.1).value {
+            Value::Attribute { base, .. } => Some((place.0, base)),
+            _ => None,
+        };
+        let mut parts =
+            facts.influence().operands(place).filter(|part| Some(*part) != object && !is_constant(part));
         let number = |part: Place| match self.difference(part).map(|_| self.key_within(part, depth + 1)) {
             Some(Key::Number(number)) => Some(number),
             _ => None,

@@ -92,7 +92,8 @@ fn missing(
         })
         .collect();
     let (first, _) = missing.first()?;
-    if missing.iter().any(|(_, literals)| literals.is_empty()) || are_complementary(&missing) {
+    let literals: Vec<&[Literal]> = missing.iter().map(|(_, literals)| &literals[..]).collect();
+    if literals.iter().any(|own| own.is_empty()) || are_complementary(&literals) || are_cases(&literals) {
         return None;
     }
     let location = model.facts.location(caller.file, reading.range);
@@ -204,13 +205,35 @@ fn comes_after(flow: &Flow, reading: &Use, definition: &Definition) -> bool {
 }
 
 /// Whether two definitions are under opposite conditions, so that one of them is always made.
-fn are_complementary(missing: &[(&Definition, Vec<Literal>)]) -> bool {
+fn are_complementary(missing: &[&[Literal]]) -> bool {
     let single: Vec<&Literal> = missing
         .iter()
-        .filter_map(|(_, literals)| match &literals[..] {
+        .filter_map(|literals| match literals {
             [only] => Some(only),
             _ => None,
         })
         .collect();
     single.iter().any(|one| single.iter().any(|other| one.atom == other.atom && one.holds != other.holds))
+}
+
+/// Whether definitions are made in the cases of one value, `if job == "ps": ... elif job == "worker": ...`: most often
+/// there are no other ones.
+fn are_cases(missing: &[&[Literal]]) -> bool {
+    let mut subjects = missing.iter().map(|literals| subject(literals));
+    let first = subjects.next().flatten();
+    missing.len() > 1 && first.is_some() && subjects.all(|own| own == first)
+}
+
+/// What all literals compare with something, if one of them says that it is equal.
+fn subject(literals: &[Literal]) -> Option<&Key> {
+    let subject = literals.iter().find(|own| own.holds).and_then(compared)?;
+    literals.iter().all(|own| compared(own) == Some(subject)).then_some(subject)
+}
+
+/// What a literal compares with something.
+fn compared(literal: &Literal) -> Option<&Key> {
+    match &literal.atom {
+        Atom::True(Key::Of(method, sides), _) if **method == *"__eq__" => sides.first(),
+        _ => None,
+    }
 }

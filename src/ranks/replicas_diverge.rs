@@ -130,7 +130,16 @@ impl<'m, 'c> Replicas<'m, 'c> {
                 maker
                     .is_some_and(|maker| kinds.iter().any(|&kind| model.facts.may_be(made.file, maker, kind)))
             };
-            if made.kind == Kind::Variable && !made.derived && model.files.contains(&made.file) && !is_part()
+            // What a single rank makes for itself has no replicas.
+            let is_shared = || {
+                let call = model.facts.module(made.file).call(made.call);
+                !model.guard(Caller { file: made.file, scope: call.scope }, call.block).is_one()
+            };
+            if made.kind == Kind::Variable
+                && !made.derived
+                && model.files.contains(&made.file)
+                && !is_part()
+                && is_shared()
             {
                 own.number(made.object);
             }

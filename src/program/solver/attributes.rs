@@ -117,6 +117,10 @@ impl Solver<'_> {
             }
             Object::Instance(class, _) => {
                 self.own_field(object, name, node);
+                self.attributes_of.entry(object).or_default().push(node);
+                if let Some(&any) = self.fields.get(&(object, Field::AnyAttribute)) {
+                    self.flow(any, node);
+                }
                 if self.names.text(name) == "__class__" {
                     self.add_new(node, Object::Class(class));
                 } else {

@@ -345,8 +345,9 @@ impl Solver<'_> {
 
     /// `setattr(base, key, value)`, when `key` is known to be `object`.
     pub(super) fn named_store(&mut self, base: NodeId, object: ObjectId, value: NodeId) {
-        if let Object::Literal(Literal::Str(name)) = self.objects.get(object) {
-            self.on(base, Use::StoreInto(name, value));
+        match self.objects.get(object) {
+            Object::Literal(Literal::Str(name)) => self.on(base, Use::StoreInto(name, value)),
+            _ => self.on(base, Use::StoreAnywhere(value)),
         }
     }
 

@@ -10,6 +10,8 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Field {
     Attribute(Name),
+    /// An attribute that nobody knows.
+    AnyAttribute,
     Key(Literal),
     /// Under an unknown key.
     Any,
@@ -88,6 +90,8 @@ pub(super) enum Use {
     NamedStore(NodeId, NodeId),
     /// Its attribute `name` is assigned the node.
     StoreInto(Name, NodeId),
+    /// An attribute of it that nobody knows is assigned the node.
+    StoreAnywhere(NodeId),
     /// Its class goes to the node.
     ClassInto(NodeId),
     /// It is a class: a new instance goes to the node.

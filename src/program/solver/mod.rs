@@ -25,8 +25,6 @@ pub use solution::{CallEdge, Solution};
 
 use graph::{Arguments, Field, Node, Site, SiteId, Use, Uses};
 
-use std::collections::VecDeque;
-
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::hierarchy::{Hierarchy, Resolver};
@@ -35,7 +33,9 @@ use super::numbering::{Lists, Numbering};
 use super::object::{ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
 use crate::api::{Kind, Library};
 use crate::project::{FileId, Target};
-use crate::semantic::{Constant, FunctionId, Module, NameId, Parameter, ScopeKind, StoreKey, Value, ValueId};
+use crate::semantic::{
+    BuiltinType, Constant, FunctionId, Module, NameId, Parameter, ScopeKind, StoreKey, Value, ValueId,
+};
 
 /// How many objects a value may be before it is unknown: fewer in a large project, so that the work stays near
 /// linear in its size.
@@ -49,6 +49,10 @@ const WORK: usize = 6_000_000;
 
 /// How many creation sites of one class or library function are told apart in a component.
 const SITES: u32 = 64;
+
+/// Which share of what a value may be single strings and numbers take; more of them are some string or number, so that
+/// they leave room for what is called and trained.
+const LITERALS: usize = 2;
 
 /// Which calls values flow along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,15 +122,17 @@ struct Solver<'a> {
     uses: Uses,
     capacity: usize,
     view: View,
-    /// Nodes with objects that have not been passed on, the longest waiting first: what comes from near comes first, and
-    /// is what remains where a node becomes full.
-    queue: VecDeque<NodeId>,
+    /// Nodes with objects that have not been passed on; the last one is next, so that what belongs together is in the
+    /// processor's caches.
+    queue: Vec<NodeId>,
     fields: FxHashMap<(ObjectId, Field), NodeId>,
     /// The parts of each container, for what reads them all.
     parts: FxHashMap<ObjectId, Vec<(Literal, NodeId)>>,
     /// Containers that get the parts of another from an index on.
     slices: FxHashMap<ObjectId, Vec<(i64, Option<i64>, ObjectId)>>,
     attributes: FxHashMap<(ObjectId, Name), NodeId>,
+    /// The attributes of each instance that are read.
+    attributes_of: FxHashMap<ObjectId, Vec<NodeId>>,
     sites: Vec<Site>,
     calls_seen: FxHashSet<(SiteId, ObjectId)>,
     /// The functions that a site's arguments have been bound to, with and without a receiver in front.
@@ -172,11 +178,12 @@ impl<'a> Solver<'a> {
             uses: Uses::with_capacity(count * 3),
             capacity: modules.capacity,
             view,
-            queue: VecDeque::new(),
+            queue: Vec::new(),
             fields: FxHashMap::with_capacity_and_hasher(count / 4, FxBuildHasher),
             parts: FxHashMap::default(),
             slices: FxHashMap::default(),
             attributes: FxHashMap::default(),
+            attributes_of: FxHashMap::default(),
             sites: Vec::new(),
             calls_seen: FxHashSet::with_capacity_and_hasher(count / 4, FxBuildHasher),
             bound: FxHashSet::with_capacity_and_hasher(count / 4, FxBuildHasher),
@@ -240,6 +247,7 @@ impl<'a> Solver<'a> {
     }
 
     fn add(&mut self, node: NodeId, object: ObjectId) {
+        let object = self.widened(node, object);
         let entry = &mut self.nodes[node.index()];
         let room = self.capacity.saturating_sub(entry.objects.len());
         if room == 0 || entry.objects.contains(&object) {
@@ -252,7 +260,27 @@ impl<'a> Solver<'a> {
         }
         if !entry.queued && !entry.uses.is_empty() {
             entry.queued = true;
-            self.queue.push_back(node);
+            self.queue.push(node);
+        }
+    }
+
+    /// The type of a string or number if `node` may be many already.
+    fn widened(&mut self, node: NodeId, object: ObjectId) -> ObjectId {
+        let room = self.capacity / LITERALS;
+        let objects = &self.nodes[node.index()].objects;
+        if objects.len() < room {
+            return object;
+        }
+        let single = |object: ObjectId| match self.objects.get(object) {
+            Object::Literal(Literal::Str(_)) => Some(BuiltinType::Str),
+            Object::Literal(Literal::Int(_)) => Some(BuiltinType::Int),
+            _ => None,
+        };
+        match single(object) {
+            Some(builtin) if objects.iter().filter(|&&own| single(own).is_some()).count() >= room => {
+                self.objects.id(Object::Type(builtin))
+            }
+            _ => object,
         }
     }
 
@@ -297,12 +325,12 @@ impl<'a> Solver<'a> {
         let entry = &mut self.nodes[node.index()];
         if !entry.queued && usize::from(entry.done) < entry.objects.len() {
             entry.queued = true;
-            self.queue.push_back(node);
+            self.queue.push(node);
         }
     }
 
     fn run(&mut self) {
-        while let Some(node) = self.queue.pop_front() {
+        while let Some(node) = self.queue.pop() {
             self.nodes[node.index()].queued = false;
             while let entry = &mut self.nodes[node.index()]
                 && let Some(&object) = entry.objects.get(usize::from(entry.done))
@@ -382,6 +410,7 @@ impl<'a> Solver<'a> {
             }
             Use::NamedAttribute(base, node) => self.named_attribute(base, object, node),
             Use::NamedStore(base, value) => self.named_store(base, object, value),
+            Use::StoreAnywhere(value) => self.store_anywhere(object, value),
             Use::StoreInto(name, value) => self.store_attribute(object, name, value),
             Use::ClassInto(node) => self.class_of(object, node),
             Use::InstanceInto(node) => self.instance_of(object, node),

@@ -60,6 +60,21 @@ impl Solver<'_> {
         }
     }
 
+    /// Some attribute of an instance is assigned: whatever is read from it may be that.
+    pub(super) fn store_anywhere(&mut self, object: ObjectId, value: NodeId) {
+        if !matches!(self.objects.get(object), Object::Instance(..)) {
+            return;
+        }
+        if !self.fields.contains_key(&(object, Field::AnyAttribute)) {
+            let any = self.field(object, Field::AnyAttribute);
+            for attribute in self.attributes_of.get(&object).cloned().unwrap_or_default() {
+                self.flow(any, attribute);
+            }
+        }
+        let any = self.field(object, Field::AnyAttribute);
+        self.flow(value, any);
+    }
+
     /// A property is assigned to: its setters are called.
     pub(super) fn assign_property(&mut self, object: ObjectId, receiver: ObjectId, value: NodeId) {
         if let Object::Property(getter) = self.objects.get(object) {

@@ -136,7 +136,8 @@ impl<'f, 'a> Flood<'f, 'a> {
                 let next = arrival.place;
                 if !self.unpacks_differing(next) {
                     self.unpacked.push(arrival);
-                } else if own.cause == Cause::Rank && self.is_of_library(next) {
+                } else if own.cause == Cause::Rank && (self.is_of_library(next) || self.is_part(place, next))
+                {
                     self.weaker.push(Arrival { own: Difference { cause: Cause::Data, ..own }, ..arrival });
                 } else {
                     self.insert(arrival, &mut queue);
@@ -150,6 +151,15 @@ impl<'f, 'a> Flood<'f, 'a> {
                     }
                 }
             }
+        }
+    }
+
+    /// Whether a value is the part of others that a number tells: the elements of `files[hvd.rank()::hvd.size()]` are
+    /// data.
+    fn is_part(&self, number: Place, (file, value): Place) -> bool {
+        match &self.facts.module(file).value(value).value {
+            Value::Slice { base, .. } => (file, *base) != number,
+            _ => false,
         }
     }
 

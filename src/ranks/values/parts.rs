@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::program::{Facts, FunctionRef, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, Constant, Element, StoreKey, Value, ValueId};
+use crate::semantic::{CallId, Constant, Element, Method, Operator, StoreKey, Value, ValueId};
 
 /// How much of a value differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +55,11 @@ impl Entries {
             }
             Value::Attribute { base, name, narrowed } if (file, base) == place && narrowed != Some(base) => {
                 has(module.names.text(name))
+            }
+            // `'epochs' in config`
+            Value::Operator { operator: Operator::Compare(Method::CONTAINS), left, right } => {
+                let key = if (file, left) == place { right } else { left };
+                text(facts, file, key).map_or(Some(Part::Whole), has)
             }
             Value::Call(call) if is_asked(facts, place, file, call) => {
                 let first = module.call(call).arguments.first();
