@@ -1,6 +1,6 @@
 //! What stands in the blocks of a program's scopes, and which blocks a branch decides on.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::program::{Caller, Facts};
 use crate::project::FileId;
@@ -45,17 +45,21 @@ pub struct Blocks {
     merged: FxHashMap<(FileId, ValueId), Vec<Variable>>,
 }
 
-/// A scope's flow without the ways that end in an exception: ranks that fail decide nothing for those that go on.
-/// `None` if there are no such ways.
-fn without_failures(module: &Module, scope: ScopeId) -> Option<Flow> {
-    let flow = &module.scope(scope).flow;
-    let is_end = |block: BlockId| flow.blocks[block.index()].successors.is_empty();
-    let raised =
-        module.statements.iter().filter(|own| own.scope == scope && own.kind == StatementKind::Raise);
-    let raising: Vec<BlockId> = raised.map(|own| own.block).filter(|&block| is_end(block)).collect();
-    if raising.is_empty() {
-        return None;
+/// The blocks of each scope that end in an exception.
+fn raising_blocks(module: &Module) -> FxHashMap<ScopeId, FxHashSet<BlockId>> {
+    let mut raising: FxHashMap<ScopeId, FxHashSet<BlockId>> = FxHashMap::default();
+    for raise in module.statements.iter().filter(|own| own.kind == StatementKind::Raise) {
+        if module.scope(raise.scope).flow.blocks[raise.block.index()].successors.is_empty() {
+            raising.entry(raise.scope).or_default().insert(raise.block);
+        }
     }
+    raising
+}
+
+/// A flow without the ways that end in one of these blocks, by an exception: ranks that fail decide nothing for those
+/// that go on.
+fn without_failures(flow: &Flow, raising: &FxHashSet<BlockId>) -> Flow {
+    let is_end = |block: BlockId| flow.blocks[block.index()].successors.is_empty();
     let all = || (0..flow.blocks.len()).map(BlockId::new);
     let mut before = vec![Vec::new(); flow.blocks.len()];
     for block in all() {
@@ -66,7 +70,10 @@ fn without_failures(module: &Module, scope: ScopeId) -> Option<Flow> {
     // What goes on comes to another end, or turns in a loop for ever.
     let mut goes_on = vec![false; flow.blocks.len()];
     let mut work: Vec<BlockId> = all().filter(|&block| is_end(block) && !raising.contains(&block)).collect();
-    work.extend(all().filter(|&block| flow.leads(block, block)));
+    let turns = |component: &Vec<BlockId>| {
+        component.len() > 1 || flow.blocks[component[0].index()].successors.contains(&component[0])
+    };
+    work.extend(flow.components().into_iter().filter(turns).flatten());
     while let Some(block) = work.pop() {
         if !std::mem::replace(&mut goes_on[block.index()], true) {
             work.extend(&before[block.index()]);
@@ -81,7 +88,7 @@ fn without_failures(module: &Module, scope: ScopeId) -> Option<Flow> {
             }
         }
     }
-    Some(Flow::new(blocks))
+    Flow::new(blocks)
 }
 
 static NOTHING: Contents =
@@ -101,12 +108,15 @@ impl Blocks {
     fn add(&mut self, facts: &Facts<'_>, file: FileId) {
         let module = facts.module(file);
         let caller = |scope| Caller { file, scope };
+        let raising = raising_blocks(module);
         for index in 0..module.scopes.len() {
             let scope = ScopeId::new(index);
-            let going_on = without_failures(module, scope).map(|flow| flow.control_dependence());
+            let flow = &module.scope(scope).flow;
+            let going_on =
+                raising.get(&scope).map(|raising| without_failures(flow, raising).control_dependence());
             let control = going_on.as_ref().unwrap_or_else(|| facts.control(caller(scope)));
             let own = self.scopes.entry(caller(scope)).or_default();
-            for (index, block) in module.scope(scope).flow.blocks.iter().enumerate() {
+            for (index, block) in flow.blocks.iter().enumerate() {
                 let id = BlockId::new(index);
                 for &Dependence { branch, arm } in control.direct(id) {
                     own.decided.entry(branch).or_default().push((id, arm));
@@ -204,7 +214,7 @@ impl Blocks {
     pub fn region(&self, caller: Caller, branch: BlockId) -> Vec<BlockId> {
         let Some(own) = self.scopes.get(&caller) else { return Vec::new() };
         let mut found: Vec<BlockId> = Vec::new();
-        let mut seen: rustc_hash::FxHashSet<BlockId> = std::iter::once(branch).collect();
+        let mut seen: FxHashSet<BlockId> = std::iter::once(branch).collect();
         let mut work = vec![branch];
         while let Some(at) = work.pop() {
             for &(block, _) in own.decided.get(&at).into_iter().flatten() {

@@ -9,7 +9,6 @@ mod reads;
 mod told;
 mod turns;
 
-use petgraph::algo::tarjan_scc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::change::{Changes, Culprit, State, join, part, then};
@@ -190,7 +189,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
 
     /// What a scope does, given what its blocks do, where control does not take some arms of its branches.
     fn summary(&self, caller: Caller, own: &[Changes], closed: &[Closed]) -> Changes {
-        let order = loops_of(&self.model.facts.module(caller.file).scope(caller.scope).flow);
+        let order = self.model.facts.module(caller.file).scope(caller.scope).flow.components();
         let together = self.settled(caller, own, &order, None, closed);
         let mut apart = self.settled(caller, own, &order, Some(&together), closed);
         apart[Flow::ENTRY.index()].take().unwrap_or_default()
@@ -489,10 +488,4 @@ fn scope_at(model: &Model<'_>, at: Location) -> Caller {
     let statements = module.statements.iter().filter(|own| own.range.contains_range(at.text_range()));
     let innermost = statements.min_by_key(|own| own.range.len());
     Caller { file: at.file, scope: innermost.map_or(Module::TOP, |own| own.scope) }
-}
-
-/// The blocks in the order in which what follows them is known: those of a loop together, behind what follows it.
-fn loops_of(flow: &Flow) -> Vec<Vec<BlockId>> {
-    let components = tarjan_scc(&flow.graph()).into_iter();
-    components.map(|nodes| nodes.into_iter().map(|node| BlockId::new(node.index())).collect()).collect()
 }

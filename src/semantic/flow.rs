@@ -4,6 +4,7 @@
 //! in a `try` is control dependent on it, once.
 
 use petgraph::algo::dominators::{self, Dominators};
+use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::id::{BlockId, StatementId, ValueId};
@@ -120,6 +121,14 @@ impl Flow {
     #[must_use]
     pub fn leads(&self, from: BlockId, to: BlockId) -> bool {
         self.blocks[from.index()].successors.iter().any(|&next| self.behind(next).contains(&to))
+    }
+
+    /// The strongly connected components, in the order in which what follows them is known: the blocks of a loop
+    /// together, behind what follows it.
+    #[must_use]
+    pub fn components(&self) -> Vec<Vec<BlockId>> {
+        let components = tarjan_scc(&self.graph()).into_iter();
+        components.map(|nodes| nodes.into_iter().map(|node| BlockId::new(node.index())).collect()).collect()
     }
 
     /// A block, and all that control may go to from it.

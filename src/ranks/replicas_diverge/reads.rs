@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::change::{Change, Changes, Culprit, State, follow, join, part};
 use super::super::values::{Cause, Difference, Read, Target, places_of};
-use super::{Manner, Replicas, TURNS, loops_of};
+use super::{Manner, Replicas, TURNS};
 use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::semantic::{BlockId, BranchKind, CallId, CallKind, Use, Value};
@@ -180,7 +180,7 @@ impl Replicas<'_, '_> {
                 }
             }
         }
-        for component in loops_of(flow).iter().rev() {
+        for component in flow.components().iter().rev() {
             for _ in 0..TURNS {
                 let mut is_stable = true;
                 for &block in component.iter().rev() {
