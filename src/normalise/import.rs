@@ -26,8 +26,8 @@ const HARMLESS: [Effect; 8] = [
 ];
 
 /// Moves an import statement to the top. Safe where only the moment of loading a library changes, also in the main
-/// program's own block, and in functions where it is loaded anyway; unsafe for modules of the project. `None` where the names that it binds may mean something else, or where
-/// it stands under a condition of its own.
+/// program's own block, and in functions where it is loaded anyway; unsafe for modules of the project. `None` where the
+/// names that it binds may mean something else, or where it stands under a condition of its own.
 #[must_use]
 pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, top: &Top) -> Option<Fix> {
     let facts = context.facts;
