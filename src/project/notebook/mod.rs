@@ -132,13 +132,19 @@ impl Notebook {
     ///
     /// The text is not that of the same cells, or it lacks a command that was hidden.
     pub fn with_text(&self, text: &str) -> Result<Self, Unencodable> {
-        let changes = self.differences(text).ok_or(Unencodable::Cells)?;
+        let code = self.code_of_cells(text).ok_or(Unencodable::Cells)?;
+        let changes = self.differences(&code).ok_or(Unencodable::Cells)?;
         let mut file = self.file.to_string();
         for (range, content) in changes.into_iter().rev() {
             file.replace_range(range, &content);
         }
         let changed = Self::parse(file.into()).map_err(|_| Unencodable::Cells)?;
-        if *changed.text != *text {
+        // A cell that has lost all its code still has a line.
+        let line = |code: &str| if code.is_empty() { "\n" } else { code }.to_owned();
+        let is_read_back = changed
+            .code_of_cells(&changed.text)
+            .is_some_and(|own| own.into_iter().map(line).eq(code.into_iter().map(line)));
+        if !is_read_back {
             return Err(Unencodable::Cells);
         }
         let commands = |notebook: &Self| -> Vec<String> {

@@ -188,6 +188,14 @@ fn commands_and_borders_can_not_be_lost() {
     assert_eq!(book.edit_in_file(at..book.text().len(), ""), None);
 }
 
+#[test]
+fn a_cell_may_lose_all_its_code() {
+    let file = book(&[json!("a = 1"), json!("import b"), json!("c = 1")]);
+    let book = parsed(&file);
+    let changed = book.with_text(&book.text().replacen("import b\n", "", 1)).expect("can be written");
+    assert_eq!(&**changed.file(), file.replace("import b", ""));
+}
+
 fn line() -> impl Strategy<Value = String> {
     proptest::string::string_regex("[a-c \"\\\\é🙂\t]{0,6}").expect("is a pattern")
 }

@@ -27,26 +27,33 @@ impl Notebook {
         Some(cell.source.edit(within, &content, self.escapes))
     }
 
-    /// What has to change in the file to give this text, in its order; `None` where the cells are others.
-    pub(super) fn differences(&self, text: &str) -> Option<Vec<Replacement>> {
+    /// The code of each cell in a text; `None` where the cells are others.
+    pub(super) fn code_of_cells<'t>(&self, text: &'t str) -> Option<Vec<&'t str>> {
         let mut found = Vec::new();
         let mut rest = text;
-        for (index, cell) in self.cells.iter().enumerate() {
-            let own = match self.cells.get(index + 1) {
-                None => std::mem::take(&mut rest),
-                Some(next) => {
-                    let separator = separator(next.number);
-                    let (own, below) = rest.split_at(begin_of_line(rest, &separator)?);
-                    rest = &below[separator.len()..];
-                    own
-                }
-            };
+        for next in self.cells.iter().skip(1) {
+            let separator = separator(next.number);
+            let (own, below) = rest.split_at(begin_of_line(rest, &separator)?);
+            found.push(own);
+            rest = &below[separator.len()..];
+        }
+        if self.cells.is_empty() {
+            return rest.is_empty().then_some(found);
+        }
+        found.push(rest);
+        Some(found)
+    }
+
+    /// What has to change in the file to give the cells this code, in its order.
+    pub(super) fn differences(&self, code: &[&str]) -> Option<Vec<Replacement>> {
+        let mut found = Vec::new();
+        for (cell, own) in self.cells.iter().zip(code) {
             for (range, content) in changes(&self.text[cell.lines.clone()], own) {
                 let range = range.start + cell.lines.start..range.end + cell.lines.start;
                 found.push(self.edit_in_file(range, &content)?);
             }
         }
-        rest.is_empty().then_some(found)
+        Some(found)
     }
 }
 
