@@ -630,16 +630,18 @@ options.solver.run()  #> train.First.run train.Second.run
 
 #[test]
 fn many_strings_leave_room_for_what_is_called() {
-    let mut source = "
+    let strings: Vec<String> = (0..100).map(|index| format!("'{index}'")).collect();
+    let strings = strings.join(", ");
+    check(&format!(
+        "
 class First:
     def run(self):
         pass
-values = []
+def use(value):
+    value.run()  #> train.First.run
+for value in [{strings}]:
+    use(value)
+use(First())
 "
-    .to_owned();
-    for index in 0..100 {
-        source += &format!("values.append('{index}')\n");
-    }
-    source += "values.append(First())\nfor value in values:\n    value.run()  #> train.First.run\n";
-    check(&source);
+    ));
 }

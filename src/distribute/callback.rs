@@ -11,7 +11,7 @@ use super::ranked::is_for_one_rank;
 use crate::api::{Calls, Effect, EffectSet, Kind, Symbol};
 use crate::program::{Ancestor, Caller, ClassRef, Facts, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, FunctionId, StoreKey, Value, ValueId};
+use crate::semantic::{Argument, CallId, FunctionId, StoreKey, Value, ValueId};
 
 /// What the hooks of a callback do together.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,12 +66,12 @@ impl Acts {
         match object {
             Object::Instance(class, _) => {
                 for (file, function) in hooks(facts, class) {
-                    acts.add_hook(job, file, function);
+                    acts.add(job, &job.common.hook(facts, file, function));
                 }
             }
             _ => {
                 for (file, function) in given_hooks(job, callback, symbol) {
-                    acts.add_hook(job, file, function);
+                    acts.add(job, &job.common.hook(facts, file, function));
                 }
             }
         }
@@ -102,39 +102,67 @@ impl Acts {
     }
 
     /// Adds what a function does that the library calls as a hook.
-    fn add_hook(&mut self, job: &Job<'_>, file: FileId, function: FunctionId) {
-        let facts = job.facts;
+    fn add(&mut self, job: &Job<'_>, hook: &Hook) {
+        self.changes |= hook.changes;
+        self.reads |= hook.reads;
+        let is_apart = |&(_, call): &(_, Option<(FileId, CallId)>)| {
+            call.is_some_and(|(file, call)| is_for_one_rank(job, file, call))
+        };
+        let written = hook.writes.iter().filter(|write| !is_apart(write)).map(|&(writes, _)| writes);
+        self.own = written.fold(self.own.union(hook.shares), EffectSet::union);
+    }
+}
+
+/// What a function does that the library calls as a hook, whichever program runs it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hook {
+    changes: bool,
+    reads: bool,
+    /// What it communicates.
+    shares: EffectSet,
+    /// What its calls write.
+    writes: Vec<(EffectSet, Option<(FileId, CallId)>)>,
+}
+
+impl Hook {
+    pub(super) fn of(facts: &Facts<'_>, file: FileId, function: FunctionId) -> Self {
         let data = facts.module(file).function(function);
         let own: FxHashSet<Place> = data.parameters.iter().map(|parameter| (file, parameter.value)).collect();
         let logs = data.parameters.last().map(|parameter| parameter.value);
-        self.reads |= facts.module(file).uses.iter().any(|reading| Some(reading.value) == logs);
+        let reads = facts.module(file).uses.iter().any(|reading| Some(reading.value) == logs);
+        let mut hook = Self { reads, ..Self::default() };
         let mut work = vec![Caller { file, scope: data.scope }];
         let mut seen = FxHashSet::default();
         while let Some(caller) = work.pop() {
             if seen.insert(caller) {
-                self.add_code(job, caller, &own);
+                hook.add_code(facts, caller, &own);
                 work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
             }
         }
+        hook
     }
 
-    /// Adds what a call writes and communicates; `is_apart` tells whether only some ranks make it.
-    fn add(&mut self, effects: EffectSet, is_apart: impl Fn() -> bool) {
-        let writes = WRITES.into_iter().filter(|_| has_any(effects, &WRITES) && !is_apart());
-        let found = writes.chain(SHARES).filter(|&effect| effects.contains(effect));
-        self.own = found.fold(self.own, EffectSet::with);
+    /// Adds what a call writes and communicates.
+    fn add(&mut self, effects: EffectSet, call: Option<(FileId, CallId)>) {
+        let only = |wanted: &[Effect]| {
+            let found = wanted.iter().filter(|&&effect| effects.contains(effect));
+            found.fold(EffectSet::NONE, |all, &effect| all.with(effect))
+        };
+        self.shares = self.shares.union(only(&SHARES));
+        if has_any(effects, &WRITES) {
+            self.writes.push((only(&WRITES), call));
+        }
     }
 
-    fn add_code(&mut self, job: &Job<'_>, caller: Caller, given: &FxHashSet<Place>) {
-        let facts = job.facts;
+    fn add_code(&mut self, facts: &Facts<'_>, caller: Caller, given: &FxHashSet<Place>) {
         for edge in facts.outgoing(caller) {
             let object = facts.solution.object(edge.callee);
             if matches!(object, Object::Function(_)) {
                 continue;
             }
             let summary = facts.effects().of_edge(facts, edge);
-            let is_apart = || edge.call.is_some_and(|call| is_for_one_rank(job, caller.file, call));
-            self.add(summary.effects, is_apart);
+            let place = edge.call.map(|call| (caller.file, call));
+            self.add(summary.effects, place);
             self.changes |= has_any(summary.effects, &CHANGES);
             let receiver = edge.call.and_then(|call| {
                 facts
@@ -143,17 +171,17 @@ impl Acts {
             });
             match receiver {
                 Some((call, receiver)) if summary.unknown => {
-                    match method_of_model(job, caller.file, call, receiver, given) {
+                    match method_of_model(facts, caller.file, call, receiver, given) {
                         Some(method) => {
-                            self.add(method.effects(), is_apart);
+                            self.add(method.effects(), place);
                             self.changes |=
                                 has_any(method.effects(), &CHANGES) || method.has(Effect::UpdatesState);
                         }
-                        None => self.changes |= may_change(job, caller.file, call, receiver, given),
+                        None => self.changes |= may_change(facts, caller.file, call, receiver, given),
                     }
                 }
                 Some((_, receiver)) if summary.effects.contains(Effect::UpdatesState) => {
-                    self.changes |= is_of_training(job, caller.file, receiver);
+                    self.changes |= is_of_training(facts, caller.file, receiver);
                 }
                 Some(_) => {}
                 None => {
@@ -180,21 +208,21 @@ impl Acts {
 }
 
 /// Whether a value is what training changes.
-fn is_of_training(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+fn is_of_training(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
     [Kind::Model, Kind::Layer, Kind::Optimizer, Kind::Variable]
         .iter()
-        .any(|&kind| job.facts.may_be(file, value, kind))
+        .any(|&kind| facts.may_be(file, value, kind))
 }
 
 /// The method of Keras' models that a hook calls on `self.model`, which Keras sets.
 fn method_of_model<'c>(
-    job: &Job<'c>,
+    facts: &Facts<'c>,
     file: FileId,
-    call: crate::semantic::CallId,
+    call: CallId,
     receiver: ValueId,
     given: &FxHashSet<Place>,
 ) -> Option<&'c Symbol> {
-    let module = job.facts.module(file);
+    let module = facts.module(file);
     let Value::Attribute { base, name, .. } = module.value(receiver).value else { return None };
     let Value::Attribute { name: method, .. } = module.value(module.call(call).callee).value else {
         return None;
@@ -202,8 +230,8 @@ fn method_of_model<'c>(
     if module.names.text(name) != MODEL || !given.contains(&(file, base)) {
         return None;
     }
-    let model = job.facts.library.lookup("tensorflow.keras.Model")?;
-    job.facts.library.member(model, module.names.text(method))
+    let model = facts.library.lookup("tensorflow.keras.Model")?;
+    facts.library.member(model, module.names.text(method))
 }
 
 /// The attribute in which Keras gives a callback the model that it trains.
@@ -212,13 +240,12 @@ const MODEL: &str = "model";
 /// Whether a method of something unknown may change the training: by its name, if it is a dictionary of metrics or a
 /// variable of the model.
 fn may_change(
-    job: &Job<'_>,
+    facts: &Facts<'_>,
     file: FileId,
-    call: crate::semantic::CallId,
+    call: CallId,
     receiver: ValueId,
     given: &FxHashSet<Place>,
 ) -> bool {
-    let facts = job.facts;
     let module = facts.module(file);
     let Value::Attribute { name, .. } = module.value(module.call(call).callee).value else { return true };
     let class = if given.contains(&(file, receiver)) { "builtins.dict" } else { "tensorflow.Variable" };

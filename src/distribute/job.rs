@@ -1,9 +1,11 @@
 //! A program under distribution, with what every rule asks for.
 
 use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::callback::Hook;
 use super::choices;
 use super::inputs;
 use super::names::{Api, Import, Names};
@@ -17,7 +19,7 @@ use crate::program::{Caller, Facts, LoopKind, Place, Program, TrainingLoop};
 use crate::project::FileId;
 use crate::ranks::Alone;
 use crate::rewrite::{Moved, Text, Texts};
-use crate::semantic::{CallId, ScopeId, StatementId};
+use crate::semantic::{CallId, FunctionId, ScopeId, StatementId};
 use crate::syntax::TextSize;
 
 /// A program under distribution.
@@ -62,6 +64,8 @@ pub struct Common {
     unstarted: OnceCell<Unstarted>,
     /// Where the calls end that start Horovod, by the scope whose code makes the first one.
     pub(super) starts: OnceCell<FxHashMap<Caller, TextSize>>,
+    /// What the hooks of callbacks do.
+    hooks: RefCell<FxHashMap<(FileId, FunctionId), Rc<Hook>>>,
 }
 
 impl Common {
@@ -83,6 +87,13 @@ impl Common {
     /// The code that runs also where Horovod is not started.
     pub(super) fn unstarted(&self, facts: &Facts<'_>) -> &Unstarted {
         self.unstarted.get_or_init(|| Unstarted::of(facts))
+    }
+
+    /// What a function does that the library calls as a hook.
+    pub(super) fn hook(&self, facts: &Facts<'_>, file: FileId, function: FunctionId) -> Rc<Hook> {
+        let mut hooks = self.hooks.borrow_mut();
+        let hook = hooks.entry((file, function)).or_insert_with(|| Hook::of(facts, file, function).into());
+        Rc::clone(hook)
     }
 }
 
