@@ -20,6 +20,18 @@ enum Flag {
     Attribute(Box<str>, Box<[ObjectId]>),
     /// A name.
     Variable(FileId, Variable),
+    /// What one of them is: a string or a number.
+    Is(Box<Flag>, Box<str>),
+}
+
+/// Whether one of two literals says that the other is not so.
+fn contradict((one, holds): &Literal, (other, is_so): &Literal) -> bool {
+    match (one, other) {
+        (Flag::Is(flag, constant), Flag::Is(same, wanted)) if flag == same && constant != wanted => {
+            *holds && *is_so
+        }
+        _ => one == other && holds != is_so,
+    }
 }
 
 /// A flag that is on, or off.
@@ -135,7 +147,7 @@ impl Search<'_, '_> {
             let Some(branch) = block.branch else { continue };
             for arm in 0..block.successors.len() {
                 let said = self.said(caller.file, &branch, arm);
-                if said.is_some_and(|(flag, holds)| on.contains(&(flag, !holds))) {
+                if said.is_some_and(|said| on.iter().any(|own| contradict(own, &said))) {
                     found.push((caller, BlockId::new(index), arm));
                 }
             }
@@ -196,11 +208,21 @@ impl Search<'_, '_> {
         match module.value(value).value {
             Value::Operator { operator: Operator::Not, left, .. } => self.read((file, left), range, !holds),
             Value::Operator { operator: Operator::Compare(method), left, right } => {
-                let Value::Constant(Constant::Bool(wanted)) = module.value(right).value else { return None };
+                let Value::Constant(constant) = module.value(right).value else { return None };
                 let is_equal = method == Method::EQ;
-                (is_equal || method == Method::NE)
-                    .then(|| self.read((file, left), range, (wanted == is_equal) == holds))
-                    .flatten()
+                if !is_equal && method != Method::NE {
+                    return None;
+                }
+                let text = match constant {
+                    Constant::Bool(wanted) => {
+                        return self.read((file, left), range, (wanted == is_equal) == holds);
+                    }
+                    Constant::Str(name) => format!("'{}", module.names.text(name)),
+                    Constant::Int(number) => number.to_string(),
+                    Constant::None => return None,
+                };
+                let (flag, _) = self.read((file, left), range, true)?;
+                Some((Flag::Is(flag.into(), text.into()), is_equal == holds))
             }
             Value::Attribute { base, name, .. } => {
                 let mut objects = facts.solution.values(file, base).to_vec();
@@ -230,6 +252,7 @@ impl Search<'_, '_> {
     fn is_set(&self, caller: Caller, flag: &Flag) -> bool {
         let module = self.facts.module(caller.file);
         match flag {
+            Flag::Is(flag, _) => self.is_set(caller, flag),
             Flag::Attribute(wanted, _) => module.stores.iter().any(|store| {
                 store.scope == caller.scope
                     && matches!(store.key, StoreKey::Attribute(name) if module.names.text(name) == &**wanted)

@@ -159,7 +159,7 @@ impl Model<'_> {
         let mut joined: Option<Guard> = None;
         let mut is_whole = true;
         for &own @ Dependence { branch, arm } in self.control(caller).direct(block) {
-            if self.is_left_open(caller, block, own) {
+            if self.is_left_open(caller, block, own) || self.unreached.is_arm(caller, branch, arm) {
                 continue;
             }
             if open.contains(&branch) {
