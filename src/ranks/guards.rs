@@ -158,8 +158,11 @@ impl Model<'_> {
         open.insert(block);
         let mut joined: Option<Guard> = None;
         let mut is_whole = true;
-        for &own @ Dependence { branch, arm } in self.control(caller).direct(block) {
-            if self.is_left_open(caller, block, own) || self.unreached.is_arm(caller, branch, arm) {
+        let ways = self.control(caller).direct(block);
+        let is_unreached = |way: &Dependence| self.unreached.is_arm(caller, way.branch, way.arm);
+        let has_reached = !ways.iter().all(is_unreached);
+        for &own @ Dependence { branch, arm } in ways {
+            if has_reached && is_unreached(&own) || self.is_left_open(caller, block, own) {
                 continue;
             }
             if open.contains(&branch) {

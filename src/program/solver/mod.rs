@@ -25,6 +25,8 @@ pub use solution::{CallEdge, Solution};
 
 use graph::{Arguments, Field, Node, Site, SiteId, Use, Uses};
 
+use std::collections::VecDeque;
+
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::hierarchy::{Hierarchy, Resolver};
@@ -122,9 +124,9 @@ struct Solver<'a> {
     uses: Uses,
     capacity: usize,
     view: View,
-    /// Nodes with objects that have not been passed on; the last one is next, so that what belongs together is in the
-    /// processor's caches.
-    queue: Vec<NodeId>,
+    /// Nodes with objects that have not been passed on, the longest waiting first: what comes from near comes first, and
+    /// is what remains where a node becomes full.
+    queue: VecDeque<NodeId>,
     fields: FxHashMap<(ObjectId, Field), NodeId>,
     /// The parts of each container, for what reads them all.
     parts: FxHashMap<ObjectId, Vec<(Literal, NodeId)>>,
@@ -178,7 +180,7 @@ impl<'a> Solver<'a> {
             uses: Uses::with_capacity(count * 3),
             capacity: modules.capacity,
             view,
-            queue: Vec::new(),
+            queue: VecDeque::new(),
             fields: FxHashMap::with_capacity_and_hasher(count / 4, FxBuildHasher),
             parts: FxHashMap::default(),
             slices: FxHashMap::default(),
@@ -260,7 +262,7 @@ impl<'a> Solver<'a> {
         }
         if !entry.queued && !entry.uses.is_empty() {
             entry.queued = true;
-            self.queue.push(node);
+            self.queue.push_back(node);
         }
     }
 
@@ -325,12 +327,12 @@ impl<'a> Solver<'a> {
         let entry = &mut self.nodes[node.index()];
         if !entry.queued && usize::from(entry.done) < entry.objects.len() {
             entry.queued = true;
-            self.queue.push(node);
+            self.queue.push_back(node);
         }
     }
 
     fn run(&mut self) {
-        while let Some(node) = self.queue.pop() {
+        while let Some(node) = self.queue.pop_front() {
             self.nodes[node.index()].queued = false;
             while let entry = &mut self.nodes[node.index()]
                 && let Some(&object) = entry.objects.get(usize::from(entry.done))
