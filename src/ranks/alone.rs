@@ -1,5 +1,5 @@
 //! Code of runs without Horovod: where a flag is off that Horovod is started under, `if args.distributed: hvd.init()`,
-//! there is a single process.
+//! or the choice is another one, `if args.trainer == "replicated":`, there is a single process.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
