@@ -630,18 +630,21 @@ options.solver.run()  #> train.First.run train.Second.run
 
 #[test]
 fn many_strings_leave_room_for_what_is_called() {
-    let strings: Vec<String> = (0..100).map(|index| format!("'{index}'")).collect();
-    let strings = strings.join(", ");
+    let strings: Vec<String> = (0..100).map(|index| format!("use('{index}')")).collect();
+    let strings = strings.join("\n");
     check(&format!(
         "
 class First:
     def run(self):
         pass
+class Holder:
+    def __init__(self, held):
+        self.held = held
 def use(value):
     value.run()  #> train.First.run
-for value in [{strings}]:
-    use(value)
-use(First())
+{strings}
+outer = Holder(Holder(First()))
+use(outer.held.held)
 "
     ));
 }
