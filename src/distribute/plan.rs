@@ -9,7 +9,7 @@ use super::initialisation;
 use super::job::{Common, Job};
 use super::names::Import;
 use super::step::{Outcome, Step};
-use super::unstarted::{Runner, code_at};
+use super::unstarted::Runner;
 use super::{DISTRIBUTION, INITIALISATION};
 use crate::finding::{Applicability, Confidence, Edit, Finding, Fix, Level, Location, Rule};
 use crate::program::{Caller, Facts, Pattern, Program};
@@ -200,7 +200,7 @@ fn shared_with_another(facts: &Facts<'_>, common: &Common, plan: &Plan<'_>) -> O
         let is_right =
             |file| file == plan.program.entry || Some(file) == plan.start || step.everywhere.contains(&file);
         for at in edits.filter(|at| !is_right(at.file)) {
-            let code = code_at(facts, at);
+            let code = facts.code_at(at);
             match unstarted.runner(code) {
                 // A program that does not train runs nothing that leads to a training loop.
                 Some(Runner::Program(_))

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::Import;
 use super::step::Step;
-use crate::finding::{Edit, Location};
+use crate::finding::Edit;
 use crate::program::{Caller, Facts, Pattern};
 use crate::project::FileId;
 use crate::rewrite::Text;
@@ -180,14 +180,4 @@ fn run_alone(facts: &Facts<'_>) -> FxHashSet<Caller> {
         }
     }
     reached
-}
-
-/// The code that holds a place.
-pub(super) fn code_at(facts: &Facts<'_>, at: Location) -> Caller {
-    let module = facts.module(at.file);
-    let range = at.text_range();
-    let around = module.scopes.iter().enumerate().filter(|(_, scope)| scope.range.contains_range(range));
-    let innermost = around.min_by_key(|(_, scope)| scope.range.len()).map(|(index, _)| index);
-    let scope = innermost.map_or(Module::TOP, crate::semantic::ScopeId::new);
-    Caller { file: at.file, scope: module.code_scope(scope) }
 }

@@ -6,8 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::api::Effect;
 use crate::finding::{Confidence, Finding, Group};
 use crate::program::{Caller, Facts, HandedOver, Program, code, handed_over};
-use crate::semantic::{CallId, Module, ScopeId};
-use crate::syntax::TextRange;
+use crate::semantic::CallId;
 
 /// Takes certainty from what is found between the ranks in such code: a library that nobody knows may still run it
 /// beside what starts Horovod.
@@ -21,20 +20,12 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
     let together: FxHashSet<Caller> =
         programs.iter().flat_map(|program| Runs { facts, program, handed: &handed }.with_horovod()).collect();
     for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
-        let at = finding.primary.location;
-        let caller = Caller { file: at.file, scope: scope_around(facts.module(at.file), at.text_range()) };
+        let caller = facts.code_at(finding.primary.location);
         let is_reached = programs.iter().any(|program| program.reached.contains(&caller));
         if is_reached && !together.contains(&caller) {
             finding.confidence = Confidence::Possible;
         }
     }
-}
-
-/// The scope whose code stands at a place.
-fn scope_around(module: &Module, range: TextRange) -> ScopeId {
-    let scopes = module.scopes.iter().enumerate().filter(|(_, own)| own.range.contains_range(range));
-    let innermost = scopes.min_by_key(|(_, own)| own.range.len());
-    innermost.map_or(Module::TOP, |(index, _)| module.code_scope(ScopeId::new(index)))
 }
 
 /// What the runs of a program come to.

@@ -7,8 +7,9 @@ use super::super::object::{Literal, Object, ObjectId};
 use super::super::solver::{CallEdge, Caller, Solution, Via};
 use super::Facts;
 use crate::api::{Effect, EffectSet, Kind, Symbol};
+use crate::finding::Location;
 use crate::project::FileId;
-use crate::semantic::{Argument, Call, CallId, Passing, ScopeKind, Value, ValueId};
+use crate::semantic::{Argument, Call, CallId, Module, Passing, ScopeId, ScopeKind, Value, ValueId};
 
 /// The parameter that says what a file is opened for.
 const MODE: &str = "mode";
@@ -249,6 +250,17 @@ impl<'a> Facts<'a> {
     pub fn code_of(&self, function: FunctionRef) -> Caller {
         let scope = self.module(function.file).function(function.function).scope;
         Caller { file: function.file, scope }
+    }
+
+    /// The code that stands at a place.
+    #[must_use]
+    pub fn code_at(&self, at: Location) -> Caller {
+        let module = self.module(at.file);
+        let range = at.text_range();
+        let around = module.scopes.iter().enumerate().filter(|(_, scope)| scope.range.contains_range(range));
+        let innermost = around.min_by_key(|(_, scope)| scope.range.len());
+        let scope = innermost.map_or(Module::TOP, |(index, _)| ScopeId::new(index));
+        Caller { file: at.file, scope: module.code_scope(scope) }
     }
 
     /// The edges along which a run of the program comes from a scope to functions of the project.

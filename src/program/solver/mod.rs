@@ -4,7 +4,7 @@
 //! is flow-sensitive for variables and insensitive to contexts, but for functions that give a parameter back:
 //! each call gets its own argument. Objects flow along edges; where an object arrives at something that is
 //! called, read or stored to, new edges appear. A node holds a bounded number of objects
-//! ([`capacity`]): beyond that it is unknown, which bounds the work by the size of the program.
+//! ([`room`]): beyond that it is unknown, which bounds the work by the size of the program.
 
 mod attributes;
 mod binding;
@@ -17,10 +17,12 @@ mod library;
 mod methods;
 mod outside;
 mod protocols;
+mod room;
 mod solution;
 mod stores;
 
 pub use graph::{Caller, Via};
+pub(super) use room::capacity;
 pub use solution::{CallEdge, Solution};
 
 use graph::{Arguments, Field, Node, Site, SiteId, Use, Uses};
@@ -35,26 +37,10 @@ use super::numbering::{Lists, Numbering};
 use super::object::{ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
 use crate::api::{Kind, Library};
 use crate::project::{FileId, Target};
-use crate::semantic::{
-    BuiltinType, Constant, FunctionId, Module, NameId, Parameter, ScopeKind, StoreKey, Value, ValueId,
-};
-
-/// How many objects a value may be before it is unknown: fewer in a large project, so that the work stays near
-/// linear in its size.
-#[must_use]
-pub(super) fn capacity(values: usize) -> usize {
-    (WORK / values.max(1)).clamp(8, 64)
-}
-
-/// How many objects all values together may be, roughly, in a project that is not small.
-const WORK: usize = 6_000_000;
+use crate::semantic::{Constant, FunctionId, Module, NameId, Parameter, ScopeKind, StoreKey, Value, ValueId};
 
 /// How many creation sites of one class or library function are told apart in a component.
 const SITES: u32 = 64;
-
-/// Which share of what a value may be single strings and numbers take; more of them are some string or number, so that
-/// they leave room for what is called and trained.
-const LITERALS: usize = 2;
 
 /// Which calls values flow along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,26 +249,6 @@ impl<'a> Solver<'a> {
         if !entry.queued && !entry.uses.is_empty() {
             entry.queued = true;
             self.queue.push_back(node);
-        }
-    }
-
-    /// The type of a string or number if `node` may be many already.
-    fn widened(&mut self, node: NodeId, object: ObjectId) -> ObjectId {
-        let room = self.capacity / LITERALS;
-        let objects = &self.nodes[node.index()].objects;
-        if objects.len() < room {
-            return object;
-        }
-        let single = |object: ObjectId| match self.objects.get(object) {
-            Object::Literal(Literal::Str(_)) => Some(BuiltinType::Str),
-            Object::Literal(Literal::Int(_)) => Some(BuiltinType::Int),
-            _ => None,
-        };
-        match single(object) {
-            Some(builtin) if objects.iter().filter(|&&own| single(own).is_some()).count() >= room => {
-                self.objects.id(Object::Type(builtin))
-            }
-            _ => object,
         }
     }
 

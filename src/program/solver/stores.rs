@@ -65,13 +65,13 @@ impl Solver<'_> {
         if !matches!(self.objects.get(object), Object::Instance(..)) {
             return;
         }
-        if !self.fields.contains_key(&(object, Field::AnyAttribute)) {
-            let any = self.field(object, Field::AnyAttribute);
+        let is_new = !self.fields.contains_key(&(object, Field::AnyAttribute));
+        let any = self.field(object, Field::AnyAttribute);
+        if is_new {
             for attribute in self.attributes_of.get(&object).cloned().unwrap_or_default() {
                 self.flow(any, attribute);
             }
         }
-        let any = self.field(object, Field::AnyAttribute);
         self.flow(value, any);
     }
 
