@@ -20,6 +20,7 @@ mod outside_graph;
 mod overwritten;
 mod programs;
 mod repetition;
+mod roots;
 mod ruled_out;
 mod solver;
 mod time;

@@ -10,7 +10,7 @@ use super::components::Components;
 use super::solver::capacity;
 use crate::api::Library;
 use crate::project::{FileId, FileKind, FileProblem, Imports, Project, SourceFile, Target};
-use crate::semantic::{self, FunctionId, Import, Imported, Module, ValueId};
+use crate::semantic::{self, FunctionId, Import, ImportId, Imported, Module, ValueId};
 
 /// A function or lambda of the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -220,6 +220,26 @@ impl Modules {
     /// All files.
     pub fn files(&self) -> impl Iterator<Item = FileId> + use<> {
         (0..u32::try_from(self.list.len()).expect("fewer files than 2^32")).map(FileId)
+    }
+
+    /// All functions and lambdas, in order.
+    pub fn functions(&self) -> impl Iterator<Item = FunctionRef> + '_ {
+        self.files().flat_map(|file| {
+            let count = self.get(file).functions.len();
+            (0..count).map(move |index| FunctionRef { file, function: FunctionId::new(index) })
+        })
+    }
+
+    /// The first import statement of a file that is of a training library.
+    #[must_use]
+    pub fn training_import(&self, file: FileId, library: &Library) -> Option<ImportId> {
+        let found = self.get(file).imports.iter().position(|import| {
+            let package = import.package();
+            import.level == 0
+                && library.is_training_library(package)
+                && self.imports.resolve(file, 0, package) == Target::External
+        });
+        found.map(ImportId::new)
     }
 
     /// What `import` binds in `file`.

@@ -70,17 +70,6 @@ impl<'a> Facts<'a> {
         self.files.training_imports[file.index()].map(|import| self.module(file).import(import))
     }
 
-    fn find_training_import(&self, file: FileId) -> Option<ImportId> {
-        let imports = &self.module(file).imports;
-        let found = imports.iter().position(|import| {
-            let package = import.package();
-            import.level == 0
-                && self.library.is_training_library(package)
-                && self.modules.imports.resolve(file, 0, package) == Target::External
-        });
-        found.map(ImportId::new)
-    }
-
     /// The project's files that importing a file runs.
     #[must_use]
     pub fn imported_files(&self, file: FileId) -> &[FileId] {
@@ -128,7 +117,9 @@ impl<'a> Facts<'a> {
         Reach {
             imported,
             importers,
-            training_imports: self.modules.files().map(|file| self.find_training_import(file)).collect(),
+            training_imports: (self.modules.files())
+                .map(|file| self.modules.training_import(file, self.library))
+                .collect(),
         }
     }
 

@@ -15,6 +15,7 @@ const DEPTH: usize = 4;
 impl Solver<'_> {
     pub(super) fn enter_function(&mut self, site: SiteId, function: FunctionRef, receiver: Option<ObjectId>) {
         self.called.insert(function);
+        self.bring_in(function);
         let own = self.modules.get(function.file).function(function.function);
         let arguments = self.arguments(site);
         // Many receivers share the other arguments of a call, and what it returns.

@@ -37,31 +37,46 @@ impl Solver<'_> {
         }
     }
 
+    /// The constraints of what runs when a module is imported, and of its functions that are roots.
     pub(super) fn add_module(&mut self, file: FileId) {
         let module = self.modules.get(file);
         for index in 0..module.values.len() {
-            self.add_value(file, module, ValueId::new(index));
+            if self.bodies.contain(file, module.values[index].scope) {
+                self.add_value(file, module, ValueId::new(index));
+            }
         }
         for index in 0..module.calls.len() {
-            self.add_call(file, module, CallId::new(index));
+            if self.bodies.contain(file, module.calls[index].scope) {
+                self.add_call(file, module, CallId::new(index));
+            }
         }
         for (index, store) in (0..).zip(&module.stores) {
-            let base = self.node(file, store.base);
-            self.on(base, Use::Store(file, index));
-            if let StoreKey::Item(key) = store.key
-                && !matches!(module.value(key).value, Value::Constant(_))
-            {
-                let key = self.node(file, key);
-                self.on(key, Use::StoreKey(file, index));
+            if self.bodies.contain(file, module.value(store.base).scope) {
+                self.add_store(file, module, index);
             }
         }
         for &(manager, _) in &module.managers {
-            let node = self.node(file, manager);
-            self.on(node, Use::Leave(file, manager));
+            if self.bodies.contain(file, module.value(manager).scope) {
+                self.add_manager(file, manager);
+            }
         }
     }
 
-    fn add_value(&mut self, file: FileId, module: &Module, id: ValueId) {
+    pub(super) fn add_store(&mut self, file: FileId, module: &Module, index: u32) {
+        let store = &module.stores[index as usize];
+        self.use_of(file, store.base, Use::Store(file, index));
+        if let StoreKey::Item(key) = store.key
+            && !matches!(module.value(key).value, Value::Constant(_))
+        {
+            self.use_of(file, key, Use::StoreKey(file, index));
+        }
+    }
+
+    pub(super) fn add_manager(&mut self, file: FileId, manager: ValueId) {
+        self.use_of(file, manager, Use::Leave(file, manager));
+    }
+
+    pub(super) fn add_value(&mut self, file: FileId, module: &Module, id: ValueId) {
         let node = self.node(file, id);
         match &module.value(id).value {
             Value::Unknown => self.unknown(node),
@@ -223,7 +238,7 @@ impl Solver<'_> {
         }
     }
 
-    fn add_call(&mut self, file: FileId, module: &Module, id: CallId) {
+    pub(super) fn add_call(&mut self, file: FileId, module: &Module, id: CallId) {
         let call = module.call(id);
         if !module.scope(call.scope).flow.is_reachable(call.block) {
             return;

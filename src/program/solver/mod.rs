@@ -8,6 +8,7 @@
 
 mod attributes;
 mod binding;
+mod bodies;
 mod builtins;
 mod calls;
 mod constraints;
@@ -25,6 +26,7 @@ pub use graph::{Caller, Via};
 pub(super) use room::capacity;
 pub use solution::{CallEdge, Solution};
 
+use bodies::Bodies;
 use graph::{Arguments, Field, Node, Site, SiteId, Use, Uses};
 
 use std::collections::VecDeque;
@@ -35,9 +37,10 @@ use super::hierarchy::{Hierarchy, Resolver};
 use super::modules::{ClassRef, FunctionRef, Meaning, Modules};
 use super::numbering::{Lists, Numbering};
 use super::object::{ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
+use super::roots::Roots;
 use crate::api::{Kind, Library};
 use crate::project::{FileId, Target};
-use crate::semantic::{Constant, FunctionId, Module, NameId, Parameter, ScopeKind, StoreKey, Value, ValueId};
+use crate::semantic::{Constant, Module, NameId, Parameter, ScopeKind, StoreKey, Value, ValueId};
 
 /// How many creation sites of one class or library function are told apart in a component.
 const SITES: u32 = 64;
@@ -66,21 +69,21 @@ pub fn solve<'a>(
         solver.add_module(file);
     }
     solver.run();
-    // What no code of the project calls may be called from outside, with anything. Private functions come last:
-    // by then public ones have called most of them, on the objects that they are meant for.
-    let functions = modules.files().flat_map(|file| {
-        let count = modules.get(file).functions.len();
-        (0..count).map(move |index| FunctionRef { file, function: FunctionId::new(index) })
-    });
-    let (private, public): (Vec<_>, Vec<_>) = functions.partition(|&function| solver.is_private(function));
     let mut from_outside: Vec<FunctionRef> = Vec::new();
-    for mut functions in [public, private] {
-        functions.retain(|function| !solver.called.contains(function));
-        for &function in &functions {
-            solver.call_from_outside(function);
+    for round in 0.. {
+        // What no code of the project calls may be called from outside, with anything. Private functions come last:
+        // by then public ones have called most of them, on the objects that they are meant for.
+        for is_private in [false, true] {
+            let functions = solver.uncalled(is_private);
+            for &function in &functions {
+                solver.call_from_outside(function);
+            }
+            solver.run();
+            from_outside.extend(functions);
         }
-        solver.run();
-        from_outside.append(&mut functions);
+        if !solver.bring_in_more(round) {
+            break;
+        }
     }
     if view == View::Runs {
         // Code outside of the project most likely calls methods on the objects that the project has given it.
@@ -110,6 +113,7 @@ struct Solver<'a> {
     uses: Uses,
     capacity: usize,
     view: View,
+    bodies: Bodies,
     /// Nodes with objects that have not been passed on, the longest waiting first: what comes from near comes first, and
     /// is what remains where a node becomes full.
     queue: VecDeque<NodeId>,
@@ -148,6 +152,7 @@ struct Solver<'a> {
 
 impl<'a> Solver<'a> {
     fn new(modules: &'a Modules, hierarchy: &'a Hierarchy, library: &'a Library, view: View) -> Self {
+        let resolver = Resolver { modules, library };
         let values = Numbering::new(modules.list.iter().map(|module| module.values.len()));
         let count = values.count();
         // Fields and attributes add some; growing would copy all.
@@ -156,7 +161,7 @@ impl<'a> Solver<'a> {
         Self {
             modules,
             hierarchy,
-            resolver: Resolver { modules, library },
+            resolver,
             names: ProjectNames::default(),
             local_names: modules.list.iter().map(|module| vec![None; module.names.iter().count()]).collect(),
             externals: Externals::new(library),
@@ -166,6 +171,7 @@ impl<'a> Solver<'a> {
             uses: Uses::with_capacity(count * 3),
             capacity: modules.capacity,
             view,
+            bodies: Bodies::new(Roots::new(resolver, view)),
             queue: VecDeque::new(),
             fields: FxHashMap::with_capacity_and_hasher(count / 4, FxBuildHasher),
             parts: FxHashMap::default(),

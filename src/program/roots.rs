@@ -1,0 +1,167 @@
+//! Which functions may have to do with training, as far as names tell: where value flow starts.
+//!
+//! All functions of the files that import a training library, and those of other files that name something of such
+//! a file, or a function or class that does. What they call and what they are given is for value flow to find.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::components::imports_by_name;
+use super::hierarchy::{Entity, Resolver};
+use super::modules::{ClassRef, FunctionRef};
+use super::solver::View;
+use crate::project::{FileId, Target};
+use crate::semantic::{FunctionId, Module, ScopeId, ScopeKind, Value, ValueId, Variable};
+
+/// The code that value flow starts from; what a module runs when it is imported belongs to it always.
+#[derive(Debug)]
+pub(super) struct Roots {
+    /// For each file that does not belong to it as a whole, the outermost function around each scope.
+    outermost: Vec<Option<Box<[Option<FunctionId>]>>>,
+    /// The outermost functions of these files that belong to it.
+    pub(super) functions: FxHashSet<FunctionRef>,
+}
+
+impl Roots {
+    /// Finds where to start.
+    #[must_use]
+    pub(super) fn new(resolver: Resolver<'_>, view: View) -> Self {
+        let modules = resolver.modules;
+        let outermost = modules.files().map(|file| {
+            let is_whole = view == View::Source || uses_training_library(resolver, file);
+            (!is_whole).then(|| outermost(modules.get(file)))
+        });
+        let mut roots = Self { outermost: outermost.collect(), functions: FxHashSet::default() };
+        roots.functions = roots.leading_to_training(resolver);
+        roots
+    }
+
+    /// The outermost function around a scope; nothing at the top, and in files that belong to the roots as a whole.
+    #[must_use]
+    pub(super) fn outermost(&self, file: FileId, scope: ScopeId) -> Option<FunctionRef> {
+        let functions = self.outermost[file.index()].as_ref()?;
+        functions[scope.index()].map(|function| FunctionRef { file, function })
+    }
+
+    /// Whether all of a file belongs to the roots.
+    #[must_use]
+    pub(super) fn is_whole(&self, file: FileId) -> bool {
+        self.outermost[file.index()].is_none()
+    }
+
+    /// Whether all code belongs to the roots.
+    #[must_use]
+    pub(super) fn are_all(&self) -> bool {
+        self.outermost.iter().all(Option::is_none)
+    }
+
+    fn leading_to_training(&self, resolver: Resolver<'_>) -> FxHashSet<FunctionRef> {
+        let mut named_by: FxHashMap<Named, Vec<FunctionRef>> = FxHashMap::default();
+        for file in resolver.modules.files().filter(|&file| !self.is_whole(file)) {
+            let mut names = NamesOf { roots: self, resolver, file, variables: FxHashMap::default() };
+            names.each(|function, named| {
+                let by = named_by.entry(named).or_default();
+                if by.last() != Some(&function) {
+                    by.push(function);
+                }
+            });
+        }
+        let mut found = FxHashSet::default();
+        let mut work = named_by.get(&Named::Training).cloned().unwrap_or_default();
+        while let Some(function) = work.pop() {
+            if found.insert(function) {
+                let own = resolver.modules.get(function.file).function(function.function);
+                let class = own.class.map(|class| Named::Class(ClassRef { file: function.file, class }));
+                let names = [Some(Named::Function(function)), class];
+                work.extend(names.iter().flatten().flat_map(|named| named_by.get(named)).flatten());
+            }
+        }
+        found
+    }
+}
+
+/// What a name leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Named {
+    Function(FunctionRef),
+    Class(ClassRef),
+    /// A file that imports a training library, or something in it.
+    Training,
+}
+
+/// The names in one file that lead to code of the project.
+struct NamesOf<'r, 'a> {
+    roots: &'r Roots,
+    resolver: Resolver<'a>,
+    file: FileId,
+    /// What the module's own variables are, as far as functions have read them.
+    variables: FxHashMap<Variable, Option<Entity>>,
+}
+
+impl NamesOf<'_, '_> {
+    /// Gives each name with the outermost function that it stands in.
+    fn each(&mut self, mut found: impl FnMut(FunctionRef, Named)) {
+        let module = self.resolver.modules.get(self.file);
+        for (index, evaluation) in module.values.iter().enumerate() {
+            if let Some(function) = self.roots.outermost(self.file, evaluation.scope)
+                && let Some(entity) = self.entity(module, ValueId::new(index))
+                && let Some(named) = self.named(&entity)
+            {
+                found(function, named);
+            }
+        }
+    }
+
+    fn entity(&mut self, module: &Module, value: ValueId) -> Option<Entity> {
+        match module.value(value).value {
+            Value::Cell(variable) if variable.scope == Module::TOP => self.variable(variable, value).clone(),
+            Value::Import(_) | Value::Free(_) => self.resolver.entity(self.file, value),
+            // `module.function`; few attributes are of modules.
+            Value::Attribute { base, .. } => {
+                let is_of_module = match module.value(base).value {
+                    Value::Cell(variable) if variable.scope == Module::TOP => {
+                        matches!(self.variable(variable, base), Some(Entity::Module(_)))
+                    }
+                    Value::Import(_) | Value::Attribute { .. } => true,
+                    _ => false,
+                };
+                if is_of_module { self.resolver.entity(self.file, value) } else { None }
+            }
+            _ => None,
+        }
+    }
+
+    fn variable(&mut self, variable: Variable, read: ValueId) -> &Option<Entity> {
+        self.variables.entry(variable).or_insert_with(|| self.resolver.entity(self.file, read))
+    }
+
+    fn named(&self, entity: &Entity) -> Option<Named> {
+        let (file, named) = match *entity {
+            Entity::Function(function) => (function.file, Some(Named::Function(function))),
+            Entity::Class(class) => (class.file, Some(Named::Class(class))),
+            Entity::Module(Target::File(file)) => (file, None),
+            _ => return None,
+        };
+        if self.roots.is_whole(file) { Some(Named::Training) } else { named }
+    }
+}
+
+/// The outermost function around each scope. A class body runs with the module, and lambdas at the top are small.
+fn outermost(module: &Module) -> Box<[Option<FunctionId>]> {
+    let mut functions: Vec<Option<FunctionId>> = Vec::with_capacity(module.scopes.len());
+    for scope in &module.scopes {
+        let around = scope.parent.and_then(|parent| functions[parent.index()]);
+        functions.push(around.or(match scope.kind {
+            ScopeKind::Function(function) => Some(function),
+            ScopeKind::Module | ScopeKind::Class(_) | ScopeKind::Lambda(_) => None,
+        }));
+    }
+    functions.into()
+}
+
+/// Whether a file imports a training library, by a statement or, for all that a string in it tells, while it runs.
+fn uses_training_library(Resolver { modules, library }: Resolver<'_>, file: FileId) -> bool {
+    let module = modules.get(file);
+    let is_library = |text: &str| library.is_training_library(text.split('.').next().unwrap_or_default());
+    modules.training_import(file, library).is_some()
+        || (imports_by_name(module) && module.names.iter().any(is_library))
+}

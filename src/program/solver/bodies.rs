@@ -1,0 +1,164 @@
+//! The bodies of functions that values flow through: those of the roots, and of what they run.
+//!
+//! Most code of a large repository never meets a training library. A function that is no root comes in when one
+//! that is in calls it, gives it to code that nobody knows, or makes an instance that it is a method of, as
+//! call graphs are built on the fly (Rapid Type Analysis, Bacon and Sweeney 1996).
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::hierarchy::Ancestor;
+use super::super::numbering::Lists;
+use super::super::roots::Roots;
+use super::{ClassRef, FileId, FunctionRef, Module, Object, Solver, ValueId};
+use crate::semantic::{CallId, ScopeId};
+
+/// How often what has come in is asked for more: behind longer chains, all comes in.
+const ROUNDS: usize = 8;
+
+/// Which bodies are in.
+#[derive(Debug)]
+pub(super) struct Bodies {
+    roots: Roots,
+    /// The outermost functions that have come in beside the roots.
+    inside: FxHashSet<FunctionRef>,
+    /// Of the files that something has come in of.
+    parts: FxHashMap<FileId, Rc<Parts>>,
+}
+
+/// What stands in each of the outermost functions of a file.
+#[derive(Debug)]
+struct Parts {
+    values: Lists<ValueId>,
+    calls: Lists<CallId>,
+    stores: Lists<u32>,
+    managers: Lists<ValueId>,
+}
+
+impl Bodies {
+    pub(super) fn new(roots: Roots) -> Self {
+        Self { roots, inside: FxHashSet::default(), parts: FxHashMap::default() }
+    }
+
+    /// Whether values flow through the code of a scope.
+    pub(super) fn contain(&self, file: FileId, scope: ScopeId) -> bool {
+        let outermost = self.roots.outermost(file, scope);
+        outermost.is_none_or(|function| {
+            self.roots.functions.contains(&function) || self.inside.contains(&function)
+        })
+    }
+
+    fn parts(&mut self, file: FileId, module: &Module) -> Rc<Parts> {
+        let roots = &self.roots;
+        let parts = self.parts.entry(file).or_insert_with(|| Rc::new(Parts::new(roots, file, module)));
+        Rc::clone(parts)
+    }
+}
+
+impl Parts {
+    fn new(roots: &Roots, file: FileId, module: &Module) -> Self {
+        let function = |scope: ScopeId| Some(roots.outermost(file, scope)?.function.index());
+        let of_value = |value: ValueId| function(module.value(value).scope);
+        let count = module.functions.len();
+        let values = (0..module.values.len()).map(ValueId::new);
+        let calls = (0..module.calls.len()).map(CallId::new);
+        let stores = (0..).zip(&module.stores);
+        let managers = module.managers.iter().map(|&(manager, _)| manager);
+        Self {
+            values: Lists::group(count, values.filter_map(|value| Some((of_value(value)?, value)))),
+            calls: Lists::group(count, calls.filter_map(|id| Some((function(module.call(id).scope)?, id)))),
+            stores: Lists::group(count, stores.filter_map(|(id, store)| Some((of_value(store.base)?, id)))),
+            managers: Lists::group(count, managers.filter_map(|manager| Some((of_value(manager)?, manager)))),
+        }
+    }
+}
+
+impl Solver<'_> {
+    /// Whether values flow through the body of a function.
+    pub(super) fn is_in(&self, function: FunctionRef) -> bool {
+        let scope = self.modules.get(function.file).function(function.function).scope;
+        self.bodies.contain(function.file, scope)
+    }
+
+    /// Lets values flow through the body of a function, and what it stands in.
+    pub(super) fn bring_in(&mut self, function: FunctionRef) {
+        let file = function.file;
+        let module = self.modules.get(file);
+        let scope = module.function(function.function).scope;
+        if self.bodies.contain(file, scope) {
+            return;
+        }
+        let Some(outermost) = self.bodies.roots.outermost(file, scope) else { return };
+        self.bodies.inside.insert(outermost);
+        let parts = self.bodies.parts(file, module);
+        let own = outermost.function.index();
+        for &value in parts.values.of(own) {
+            self.add_value(file, module, value);
+        }
+        for &call in parts.calls.of(own) {
+            self.add_call(file, module, call);
+        }
+        for &store in parts.stores.of(own) {
+            self.add_store(file, module, store);
+        }
+        for &manager in parts.managers.of(own) {
+            self.add_manager(file, manager);
+        }
+    }
+
+    /// Brings in the functions that code outside of the project gets hold of; tells whether there are any.
+    pub(super) fn bring_in_more(&mut self, round: usize) -> bool {
+        if self.bodies.roots.are_all() {
+            return false;
+        }
+        let functions = if round < ROUNDS {
+            let mut found = self.given_to_unknown();
+            found.extend(self.methods_of_instances());
+            found
+        } else {
+            self.modules.functions().filter(|&function| !self.is_in(function)).collect()
+        };
+        for &function in &functions {
+            self.bring_in(function);
+        }
+        !functions.is_empty()
+    }
+
+    /// Functions that are not in, and are arguments of calls of what nobody knows, or of a library.
+    fn given_to_unknown(&self) -> Vec<FunctionRef> {
+        let outside = self
+            .edges
+            .iter()
+            .filter(|edge| matches!(self.objects.get(edge.callee), Object::Unknown | Object::External(_)));
+        let calls = outside.filter_map(|edge| Some((edge.caller.file, edge.call?)));
+        let arguments = calls.flat_map(|(file, call)| {
+            let arguments = &self.modules.get(file).call(call).arguments;
+            arguments
+                .iter()
+                .flat_map(move |argument| &*self.nodes[self.node(file, argument.value).index()].objects)
+        });
+        let functions = arguments.filter_map(|&object| match self.objects.get(object) {
+            Object::Function(function) | Object::Bound(_, function) => Some(function),
+            _ => None,
+        });
+        functions.filter(|&function| !self.is_in(function)).collect()
+    }
+
+    /// Public methods that are not in, of the classes that have instances: whoever has one may call them.
+    fn methods_of_instances(&self) -> Vec<FunctionRef> {
+        let classes = self.instances().into_keys().flat_map(|class| self.hierarchy.order(class));
+        let classes = classes.filter_map(|ancestor| match ancestor {
+            Ancestor::Project(class) => Some(*class),
+            _ => None,
+        });
+        let classes: FxHashSet<ClassRef> = classes.collect();
+        let is_method_of_one = |method: &FunctionRef| {
+            let own = self.modules.get(method.file).function(method.function);
+            let class = own.class.map(|class| ClassRef { file: method.file, class });
+            class.is_some_and(|class| classes.contains(&class))
+        };
+        let methods = self.modules.functions().filter(is_method_of_one);
+        methods.filter(|&method| !self.is_private(method) && !self.is_in(method)).collect()
+    }
+}
