@@ -10,7 +10,7 @@ use super::hierarchy::{Entity, Resolver};
 use super::modules::{ClassRef, FunctionRef};
 use super::solver::View;
 use crate::project::{FileId, Target};
-use crate::semantic::{FunctionId, Module, ScopeId, ScopeKind, Value, ValueId, Variable};
+use crate::semantic::{FunctionId, Module, ScopeId, ScopeKind, Value, ValueId};
 
 /// The code that value flow starts from; what a module runs when it is imported belongs to it always.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Roots {
     fn leading_to_training(&self, resolver: Resolver<'_>) -> FxHashSet<FunctionRef> {
         let mut named_by: FxHashMap<Named, Vec<FunctionRef>> = FxHashMap::default();
         for file in resolver.modules.files().filter(|&file| !self.is_whole(file)) {
-            let mut names = NamesOf { roots: self, resolver, file, variables: FxHashMap::default() };
+            let mut names = NamesOf { roots: self, resolver, file, shared: FxHashMap::default() };
             names.each(|function, named| {
                 let by = named_by.entry(named).or_default();
                 if by.last() != Some(&function) {
@@ -93,17 +93,20 @@ struct NamesOf<'r, 'a> {
     roots: &'r Roots,
     resolver: Resolver<'a>,
     file: FileId,
-    /// What the module's own variables are, as far as functions have read them.
-    variables: FxHashMap<Variable, Option<Entity>>,
+    /// What the values are that the file's scopes share.
+    shared: FxHashMap<ValueId, Option<Entity>>,
 }
 
 impl NamesOf<'_, '_> {
     /// Gives each name with the outermost function that it stands in.
     fn each(&mut self, mut found: impl FnMut(FunctionRef, Named)) {
         let module = self.resolver.modules.get(self.file);
-        for (index, evaluation) in module.values.iter().enumerate() {
-            if let Some(function) = self.roots.outermost(self.file, evaluation.scope)
-                && let Some(entity) = self.entity(module, ValueId::new(index))
+        let names = module.uses.iter().map(|name| (name.scope, name.value));
+        let values = (0..).map(ValueId::new).zip(&module.values);
+        let parts = values.filter(|(_, own)| matches!(own.value, Value::Attribute { .. } | Value::Import(_)));
+        for (scope, value) in names.chain(parts.map(|(value, own)| (own.scope, value))) {
+            if let Some(function) = self.roots.outermost(self.file, scope)
+                && let Some(entity) = self.entity(module, value)
                 && let Some(named) = self.named(&entity)
             {
                 found(function, named);
@@ -113,14 +116,12 @@ impl NamesOf<'_, '_> {
 
     fn entity(&mut self, module: &Module, value: ValueId) -> Option<Entity> {
         match module.value(value).value {
-            Value::Cell(variable) if variable.scope == Module::TOP => self.variable(variable, value).clone(),
-            Value::Import(_) | Value::Free(_) => self.resolver.entity(self.file, value),
+            Value::Cell(_) | Value::Free(_) => self.shared_entity(value).clone(),
+            Value::Import(_) => self.resolver.entity(self.file, value),
             // `module.function`; few attributes are of modules.
             Value::Attribute { base, .. } => {
                 let is_of_module = match module.value(base).value {
-                    Value::Cell(variable) if variable.scope == Module::TOP => {
-                        matches!(self.variable(variable, base), Some(Entity::Module(_)))
-                    }
+                    Value::Cell(_) => matches!(self.shared_entity(base), Some(Entity::Module(_))),
                     Value::Import(_) | Value::Attribute { .. } => true,
                     _ => false,
                 };
@@ -130,8 +131,8 @@ impl NamesOf<'_, '_> {
         }
     }
 
-    fn variable(&mut self, variable: Variable, read: ValueId) -> &Option<Entity> {
-        self.variables.entry(variable).or_insert_with(|| self.resolver.entity(self.file, read))
+    fn shared_entity(&mut self, value: ValueId) -> &Option<Entity> {
+        self.shared.entry(value).or_insert_with(|| self.resolver.entity(self.file, value))
     }
 
     fn named(&self, entity: &Entity) -> Option<Named> {

@@ -333,6 +333,14 @@ pub struct Evaluation {
     pub value: Value,
     /// Where, in bytes.
     pub range: TextRange,
-    /// The scope whose code evaluates it.
+    /// The scope whose code evaluates it; the first of several that share it.
     pub scope: ScopeId,
+}
+
+impl Evaluation {
+    /// Whether a module has the value once for all of its scopes: literals, and variables of other scopes.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        matches!(self.value, Value::Constant(_) | Value::Cell(_) | Value::Free(_))
+    }
 }

@@ -62,11 +62,12 @@ impl Parts {
         let of_value = |value: ValueId| function(module.value(value).scope);
         let count = module.functions.len();
         let values = (0..module.values.len()).map(ValueId::new);
+        let own = values.filter(|&value| !module.value(value).is_shared());
         let calls = (0..module.calls.len()).map(CallId::new);
         let stores = (0..).zip(&module.stores);
         let managers = module.managers.iter().map(|&(manager, _)| manager);
         Self {
-            values: Lists::group(count, values.filter_map(|value| Some((of_value(value)?, value)))),
+            values: Lists::group(count, own.filter_map(|value| Some((of_value(value)?, value)))),
             calls: Lists::group(count, calls.filter_map(|id| Some((function(module.call(id).scope)?, id)))),
             stores: Lists::group(count, stores.filter_map(|(id, store)| Some((of_value(store.base)?, id)))),
             managers: Lists::group(count, managers.filter_map(|manager| Some((of_value(manager)?, manager)))),

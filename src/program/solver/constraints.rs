@@ -41,7 +41,8 @@ impl Solver<'_> {
     pub(super) fn add_module(&mut self, file: FileId) {
         let module = self.modules.get(file);
         for index in 0..module.values.len() {
-            if self.bodies.contain(file, module.values[index].scope) {
+            let value = &module.values[index];
+            if value.is_shared() || self.bodies.contain(file, value.scope) {
                 self.add_value(file, module, ValueId::new(index));
             }
         }
