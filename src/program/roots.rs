@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::components::imports_by_name;
 use super::hierarchy::{Entity, Resolver};
-use super::modules::{ClassRef, FunctionRef};
+use super::modules::{ClassRef, FunctionRef, Modules};
 use super::solver::View;
 use crate::project::{FileId, Target};
 use crate::semantic::{FunctionId, Module, ScopeId, ScopeKind, Value, ValueId};
@@ -42,9 +42,9 @@ impl Roots {
         functions[scope.index()].map(|function| FunctionRef { file, function })
     }
 
-    /// Whether all of a file belongs to the roots.
+    /// Whether all code of a file belongs to the roots.
     #[must_use]
-    pub(super) fn is_whole(&self, file: FileId) -> bool {
+    pub(super) fn are_all_of(&self, file: FileId) -> bool {
         self.outermost[file.index()].is_none()
     }
 
@@ -54,9 +54,16 @@ impl Roots {
         self.outermost.iter().all(Option::is_none)
     }
 
+    /// Whether a function belongs to the roots.
+    #[must_use]
+    pub(super) fn contain(&self, modules: &Modules, function: FunctionRef) -> bool {
+        let scope = modules.get(function.file).function(function.function).scope;
+        self.outermost(function.file, scope).is_none_or(|outermost| self.functions.contains(&outermost))
+    }
+
     fn leading_to_training(&self, resolver: Resolver<'_>) -> FxHashSet<FunctionRef> {
         let mut named_by: FxHashMap<Named, Vec<FunctionRef>> = FxHashMap::default();
-        for file in resolver.modules.files().filter(|&file| !self.is_whole(file)) {
+        for file in resolver.modules.files().filter(|&file| !self.are_all_of(file)) {
             let mut names = NamesOf { roots: self, resolver, file, shared: FxHashMap::default() };
             names.each(|function, named| {
                 let by = named_by.entry(named).or_default();
@@ -142,7 +149,7 @@ impl NamesOf<'_, '_> {
             Entity::Module(Target::File(file)) => (file, None),
             _ => return None,
         };
-        if self.roots.is_whole(file) { Some(Named::Training) } else { named }
+        if self.roots.are_all_of(file) { Some(Named::Training) } else { named }
     }
 }
 

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::hierarchy::Ancestor;
 use super::super::numbering::Lists;
 use super::super::roots::Roots;
-use super::{ClassRef, FileId, FunctionRef, Module, Object, Solver, ValueId};
+use super::{ClassRef, FileId, FunctionRef, Module, NodeId, Object, ObjectId, Solver, ValueId};
 use crate::semantic::{CallId, ScopeId};
 
 /// How often what has come in is asked for more: behind longer chains, all comes in.
@@ -21,7 +21,7 @@ const ROUNDS: usize = 8;
 #[derive(Debug)]
 pub(super) struct Bodies {
     roots: Roots,
-    /// The outermost functions that have come in beside the roots.
+    /// The outermost functions that are in, of files that don't belong to the roots as a whole.
     inside: FxHashSet<FunctionRef>,
     /// Of the files that something has come in of.
     parts: FxHashMap<FileId, Rc<Parts>>,
@@ -38,15 +38,14 @@ struct Parts {
 
 impl Bodies {
     pub(super) fn new(roots: Roots) -> Self {
-        Self { roots, inside: FxHashSet::default(), parts: FxHashMap::default() }
+        let inside = roots.functions.clone();
+        Self { roots, inside, parts: FxHashMap::default() }
     }
 
     /// Whether values flow through the code of a scope.
     pub(super) fn contain(&self, file: FileId, scope: ScopeId) -> bool {
         let outermost = self.roots.outermost(file, scope);
-        outermost.is_none_or(|function| {
-            self.roots.functions.contains(&function) || self.inside.contains(&function)
-        })
+        outermost.is_none_or(|function| self.inside.contains(&function))
     }
 
     fn parts(&mut self, file: FileId, module: &Module) -> Rc<Parts> {
@@ -146,14 +145,25 @@ impl Solver<'_> {
         functions.filter(|&function| !self.is_in(function)).collect()
     }
 
-    /// Public methods that are not in, of the classes that have instances: whoever has one may call them.
+    /// Public methods that are not in, of the classes whose instances hold something of training: whoever has one
+    /// may call them.
     fn methods_of_instances(&self) -> Vec<FunctionRef> {
-        let classes = self.instances().into_keys().flat_map(|class| self.hierarchy.order(class));
-        let classes = classes.filter_map(|ancestor| match ancestor {
-            Ancestor::Project(class) => Some(*class),
+        let held = self.fields.iter().filter_map(|(&(object, _), node)| match self.objects.get(object) {
+            Object::Instance(class, Some(_)) => Some((class, *node)),
             _ => None,
         });
-        let classes: FxHashSet<ClassRef> = classes.collect();
+        let is_of_training =
+            |node: NodeId| self.nodes[node.index()].objects.iter().any(|&object| self.is_of_training(object));
+        let mut classes: FxHashSet<ClassRef> = FxHashSet::default();
+        for (class, node) in held {
+            if !classes.contains(&class) && is_of_training(node) {
+                let ancestors = self.hierarchy.order(class).iter().filter_map(|ancestor| match ancestor {
+                    Ancestor::Project(class) => Some(*class),
+                    _ => None,
+                });
+                classes.extend(ancestors);
+            }
+        }
         let is_method_of_one = |method: &FunctionRef| {
             let own = self.modules.get(method.file).function(method.function);
             let class = own.class.map(|class| ClassRef { file: method.file, class });
@@ -161,5 +171,21 @@ impl Solver<'_> {
         };
         let methods = self.modules.functions().filter(is_method_of_one);
         methods.filter(|&method| !self.is_private(method) && !self.is_in(method)).collect()
+    }
+
+    /// Whether an object is of a training library, or of code that starts with one.
+    fn is_of_training(&self, object: ObjectId) -> bool {
+        match self.objects.get(object) {
+            Object::Function(function) | Object::Bound(_, function) => {
+                self.bodies.roots.contain(self.modules, function)
+            }
+            Object::Class(class) | Object::Instance(class, _) => self.bodies.roots.are_all_of(class.file),
+            Object::External(external) | Object::Created(external, _) | Object::Member(_, external) => {
+                let library = self.externals.library();
+                let path = &self.externals.get(external).path;
+                library.is_training_library(path.split('.').next().unwrap_or_default())
+            }
+            _ => false,
+        }
     }
 }

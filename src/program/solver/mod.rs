@@ -73,13 +73,15 @@ pub fn solve<'a>(
     for round in 0.. {
         // What no code of the project calls may be called from outside, with anything. Private functions come last:
         // by then public ones have called most of them, on the objects that they are meant for.
-        for is_private in [false, true] {
-            let functions = solver.uncalled(is_private);
+        let uncalled = solver.uncalled().into_iter();
+        let (private, public): (Vec<_>, Vec<_>) = uncalled.partition(|&function| solver.is_private(function));
+        for mut functions in [public, private] {
+            functions.retain(|function| !solver.called.contains(function));
             for &function in &functions {
                 solver.call_from_outside(function);
             }
             solver.run();
-            from_outside.extend(functions);
+            from_outside.append(&mut functions);
         }
         if !solver.bring_in_more(round) {
             break;

@@ -24,10 +24,10 @@ impl Solver<'_> {
         }
     }
 
-    /// The functions whose bodies are in that nobody calls: the private ones, or the others.
-    pub(super) fn uncalled(&self, is_private: bool) -> Vec<FunctionRef> {
-        let functions = self.modules.functions().filter(|&function| self.is_private(function) == is_private);
-        functions.filter(|function| !self.called.contains(function) && self.is_in(*function)).collect()
+    /// The functions whose bodies are in that nobody calls.
+    pub(super) fn uncalled(&self) -> Vec<FunctionRef> {
+        let functions = self.modules.functions().filter(|function| !self.called.contains(function));
+        functions.filter(|&function| self.is_in(function)).collect()
     }
 
     /// What nobody in the project calls may be called by others: with anything, by default with its defaults;
