@@ -6,7 +6,9 @@
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::panic::resume_unwind;
 use std::sync::OnceLock;
+use std::thread;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -21,6 +23,9 @@ use crate::semantic::{
     BuiltinType, Call, Element, Module, Parameter, ParameterKind, Passing, StoreKey, Value, ValueId,
 };
 use crate::syntax::TextRange;
+
+/// So many files are worth a thread.
+const SHARE: usize = 100;
 
 /// A value with its file.
 pub type Place = (FileId, ValueId);
@@ -40,15 +45,30 @@ impl Influence {
     #[must_use]
     pub fn new(facts: &Facts<'_>) -> Self {
         let values = Numbering::new(facts.modules.list.iter().map(|module| module.values.len()));
-        let mut collector = Collector { facts, edges: Vec::with_capacity(values.count()), values };
         let reads = attribute_reads(facts);
-        for file in facts.files() {
-            collector.add_values(file);
-            collector.add_opaque(file);
-            collector.add_calls(file);
-            collector.add_stores(file, &reads);
-        }
-        let Collector { values, edges, .. } = collector;
+        let in_files = |files: &[FileId]| {
+            let mut collector = Collector { facts, edges: Vec::new(), values: &values };
+            for &file in files {
+                collector.add_values(file);
+                collector.add_opaque(file);
+                collector.add_calls(file);
+                collector.add_stores(file, &reads);
+            }
+            collector.edges
+        };
+        let files: Vec<FileId> = facts.files().collect();
+        // These are no tasks of rayon's: who waits for those may take up another meanwhile that asks for this very thing.
+        let share = files.len().div_ceil(rayon::current_num_threads()).max(SHARE);
+        let edges = thread::scope(|scope| {
+            let mut shares = files.chunks(share);
+            let first = shares.next().unwrap_or_default();
+            let others: Vec<_> = shares.map(|files| scope.spawn(move || in_files(files))).collect();
+            let mut edges = in_files(first);
+            for other in others {
+                edges.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            }
+            edges
+        });
         Self { values, edges, forwards: OnceLock::new(), backwards: OnceLock::new() }
     }
 
@@ -171,7 +191,7 @@ fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
 /// Finds the dependences, file by file.
 struct Collector<'f, 'a> {
     facts: &'f Facts<'a>,
-    values: Numbering,
+    values: &'f Numbering,
     edges: Vec<(u32, u32)>,
 }
 

@@ -238,15 +238,8 @@ impl Solver<'_> {
                 }
                 Ancestor::External(path) => {
                     let base = self.externals.id(path);
-                    let known = self.externals.get(base).symbol.is_some_and(crate::api::Symbol::is_class);
-                    let library = self.externals.library();
-                    let missing = known
-                        && self
-                            .externals
-                            .get(base)
-                            .symbol
-                            .is_some_and(|symbol| library.member(symbol, &text).is_none());
-                    if missing {
+                    let has_member = self.externals.has_member(base, name, &text);
+                    if has_member == Some(false) {
                         continue;
                     }
                     let member = self.externals.child(base, name, &text).map(|member| {
@@ -256,7 +249,7 @@ impl Solver<'_> {
                         }
                     });
                     fallback = fallback.or(member);
-                    if known {
+                    if has_member.is_some() {
                         break;
                     }
                 }

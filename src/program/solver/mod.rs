@@ -170,7 +170,7 @@ impl<'a> Solver<'a> {
             fields: FxHashMap::with_capacity_and_hasher(count / 4, FxBuildHasher),
             parts: FxHashMap::default(),
             slices: FxHashMap::default(),
-            attributes: FxHashMap::default(),
+            attributes: FxHashMap::with_capacity_and_hasher(count / 4, FxBuildHasher),
             attributes_of: FxHashMap::default(),
             sites: Vec::new(),
             calls_seen: FxHashSet::with_capacity_and_hasher(count / 4, FxBuildHasher),
