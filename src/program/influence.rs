@@ -56,19 +56,7 @@ impl Influence {
             }
             collector.edges
         };
-        let files: Vec<FileId> = facts.files().collect();
-        // These are no tasks of rayon's: who waits for those may take up another meanwhile that asks for this very thing.
-        let share = files.len().div_ceil(rayon::current_num_threads()).max(SHARE);
-        let edges = thread::scope(|scope| {
-            let mut shares = files.chunks(share);
-            let first = shares.next().unwrap_or_default();
-            let others: Vec<_> = shares.map(|files| scope.spawn(move || in_files(files))).collect();
-            let mut edges = in_files(first);
-            for other in others {
-                edges.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            }
-            edges
-        });
+        let edges = in_shares(facts, in_files);
         Self { values, edges, forwards: OnceLock::new(), backwards: OnceLock::new() }
     }
 
@@ -155,6 +143,25 @@ impl Influence {
     }
 }
 
+/// What work on the concerned files finds in all of them, in their order; each thread has a share of the files.
+///
+/// The threads are none of rayon's: who waits for those may take up other work meanwhile, which asks for the very thing
+/// that is being found.
+fn in_shares<T: Send>(facts: &Facts<'_>, work: impl Fn(&[FileId]) -> Vec<T> + Sync) -> Vec<T> {
+    let files: Vec<FileId> = facts.files().collect();
+    let share = files.len().div_ceil(rayon::current_num_threads()).max(SHARE);
+    let mut shares = files.chunks(share);
+    let first = shares.next().unwrap_or_default();
+    thread::scope(|scope| {
+        let others: Vec<_> = shares.map(|files| scope.spawn(|| work(files))).collect();
+        let mut found = work(first);
+        for other in others {
+            found.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        found
+    })
+}
+
 /// Where attributes are read that are stored to, by name and object.
 type Reads<'a> = FxHashMap<(&'a str, ObjectId), Vec<Place>>;
 
@@ -171,18 +178,23 @@ fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
             }
         }
     }
-    for file in facts.files() {
-        let module = facts.module(file);
-        for (index, evaluation) in module.values.iter().enumerate() {
-            if let Value::Attribute { base, name, .. } = evaluation.value {
-                for &object in facts.solution.values(file, base) {
-                    if is_stored_to[object.0 as usize]
-                        && let Some(places) = reads.get_mut(&(module.names.text(name), object))
-                    {
-                        places.push((file, ValueId::new(index)));
-                    }
-                }
+    let in_files = |files: &[FileId]| {
+        let mut found: Vec<(&'a str, ObjectId, Place)> = Vec::new();
+        for &file in files {
+            let module = facts.module(file);
+            for (index, evaluation) in module.values.iter().enumerate() {
+                let Value::Attribute { base, name, .. } = evaluation.value else { continue };
+                let objects = facts.solution.values(file, base).iter();
+                let stored_to = objects.filter(|object| is_stored_to[object.0 as usize]);
+                let place = (file, ValueId::new(index));
+                found.extend(stored_to.map(|&object| (module.names.text(name), object, place)));
             }
+        }
+        found
+    };
+    for (name, object, place) in in_shares(facts, in_files) {
+        if let Some(places) = reads.get_mut(&(name, object)) {
+            places.push(place);
         }
     }
     reads

@@ -61,7 +61,7 @@ pub fn solve<'a>(
     view: View,
 ) -> Solution<'a> {
     let mut solver = Solver::new(modules, hierarchy, library, view);
-    solver.find_decorated();
+    solver.find_names_in_classes();
     for file in modules.files() {
         solver.add_module(file);
     }
@@ -133,6 +133,8 @@ struct Solver<'a> {
     defaults: FxHashMap<(FileId, Name), NodeId>,
     called: FxHashSet<FunctionRef>,
     property_setters: FxHashMap<NodeId, Vec<NodeId>>,
+    /// What bodies of classes bind: most attributes are none of that.
+    in_classes: FxHashSet<Name>,
     /// Names of decorated functions in classes: reading them may call something.
     decorated: FxHashSet<Name>,
     /// What iterating over the result of `map` and `filter` calls.
@@ -181,6 +183,7 @@ impl<'a> Solver<'a> {
             defaults: FxHashMap::default(),
             called: FxHashSet::default(),
             property_setters: FxHashMap::default(),
+            in_classes: FxHashSet::default(),
             decorated: FxHashSet::default(),
             lazy: FxHashMap::default(),
             forced: FxHashSet::default(),
