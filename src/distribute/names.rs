@@ -110,11 +110,7 @@ pub fn is_bound_before(facts: &Facts<'_>, file: FileId, import: Import, place: T
 }
 
 /// The imports of the module's own scope that bind a module.
-fn bindings<'f>(
-    facts: &'f Facts<'_>,
-    file: FileId,
-    import: Import,
-) -> impl Iterator<Item = &'f Definition> {
+fn bindings<'f>(facts: &'f Facts<'_>, file: FileId, import: Import) -> impl Iterator<Item = &'f Definition> {
     let imports = facts.module(file).definitions.iter().filter(|definition| {
         definition.kind == DefinitionKind::Import && definition.variable.scope == Module::TOP
     });

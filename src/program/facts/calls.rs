@@ -282,7 +282,8 @@ impl<'a> Facts<'a> {
     #[must_use]
     pub fn call_in_place(&self, edge: &CallEdge) -> Option<CallId> {
         edge.call.filter(|&call| {
-            let runs_program = || self.called_symbols(edge.caller.file, call).all(|symbol| symbol.has(Effect::Exits));
+            let runs_program =
+                || self.called_symbols(edge.caller.file, call).all(|symbol| symbol.has(Effect::Exits));
             !Self::is_call_back(edge) || runs_program()
         })
     }
