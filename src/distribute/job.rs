@@ -38,6 +38,7 @@ pub struct Job<'c> {
     api: Api,
     owner: FileId,
     pub(super) common: &'c Common,
+    files: OnceCell<FxHashSet<FileId>>,
     calls: OnceCell<Vec<(FileId, CallId)>>,
     of_own_results: OnceCell<FxHashSet<Place>>,
     chosen_by_own_results: OnceCell<FxHashSet<Place>>,
@@ -117,6 +118,7 @@ impl<'c> Job<'c> {
             api: Api::Tape,
             owner,
             common,
+            files: OnceCell::new(),
             calls: OnceCell::new(),
             of_own_results: OnceCell::new(),
             chosen_by_own_results: OnceCell::new(),
@@ -297,6 +299,11 @@ impl<'c> Job<'c> {
     /// The same, with what is chosen because of it.
     pub(super) fn chosen_by_own_results(&self) -> &FxHashSet<Place> {
         self.chosen_by_own_results.get_or_init(|| choices::chosen_by_own_results(self))
+    }
+
+    /// Whether the program runs code of a file.
+    pub(super) fn runs_in(&self, file: FileId) -> bool {
+        self.files.get_or_init(|| self.program.files().into_iter().collect()).contains(&file)
     }
 
     /// What the program reads.
