@@ -122,11 +122,25 @@ fn for_models(
             found.push(Step::blocked(finding, REASON));
             continue;
         }
+        if job.program.already_distributed && is_replaced(job, model) {
+            continue;
+        }
         let recompiled = Recompiled::new(job, &before, own);
         for &compile in before.iter().filter(|&&compile| !recompiled.is(compile)) {
             for_compile(job, own, compile, done, found);
         }
     }
+}
+
+/// Whether a distributed optimizer takes the place of the one that a model was compiled with:
+/// `model.optimizer = hvd.DistributedOptimizer(model.optimizer)`.
+fn is_replaced(job: &Job<'_>, model: ObjectId) -> bool {
+    let facts = job.facts;
+    let places = facts.kept_optimizers(model).filter_map(|own| facts.made_at(own));
+    places.into_iter().any(|(file, call)| {
+        facts.runs(job.program, file, call)
+            && facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes))
+    })
 }
 
 /// The steps for the optimizer that one call of `compile` gives.

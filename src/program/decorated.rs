@@ -60,7 +60,12 @@ impl<'f, 'a> Decorated<'f, 'a> {
     }
 
     /// The same of a wrapper that a call hands to code that nobody knows.
-    pub(super) fn behind_handed(&self, caller: Caller, call: CallId, function: FunctionRef) -> Vec<FunctionRef> {
+    pub(super) fn behind_handed(
+        &self,
+        caller: Caller,
+        call: CallId,
+        function: FunctionRef,
+    ) -> Vec<FunctionRef> {
         let arguments = &self.facts.module(caller.file).call(call).arguments;
         let places = arguments.iter().map(|own| (caller.file, own.value)).collect();
         self.behind_values(Some(places), function)
@@ -140,9 +145,8 @@ impl<'f, 'a> Decorated<'f, 'a> {
         let around = module.code_scope(module.scope(own.scope).parent?);
         let decorator = facts.function_of(Caller { file: own.file, scope: around })?;
         let decorates = |edge: &CallEdge| {
-            edge.call.is_some_and(|call| {
-                facts.module(edge.caller.file).call(call).kind == CallKind::Decorator
-            })
+            edge.call
+                .is_some_and(|call| facts.module(edge.caller.file).call(call).kind == CallKind::Decorator)
         };
         if !facts.incoming(decorator).iter().any(decorates) {
             return None;

@@ -7,8 +7,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::components::imports_by_name;
-use super::facts::Facts;
 use super::decorated::Decorated;
+use super::facts::Facts;
 use super::given::Given;
 use super::modules::FunctionRef;
 use super::object::Object;
@@ -231,8 +231,7 @@ fn program(
     let given = Given::new(facts, &possible);
     let leads_to = |edge: &CallEdge, function| loaded.is_open || given.leads_to(edge, function);
     let reached = ways.reach(leads_to);
-    let without_fit =
-        ways.reach(|edge, function| !facts.is_step_of_fit(edge) && leads_to(edge, function));
+    let without_fit = ways.reach(|edge, function| !facts.is_step_of_fit(edge) && leads_to(edge, function));
     let mut own = Vec::new();
     let mut steps_of_fit = Vec::new();
     for training_loop in loops.iter().filter(|training_loop| reached.contains(&training_loop.caller)) {

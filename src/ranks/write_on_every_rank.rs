@@ -115,7 +115,10 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Input
     // `open(os.path.join(folder, name))`, where none of the programs passes a folder, comes to nothing.
     let has_path = |program: &&Program| {
         program.reached.contains(&caller)
-            && !paths.iter().flat_map(|&path| made_of(model, path)).any(|part| model.facts.is_passed_nothing(program, part))
+            && !paths
+                .iter()
+                .flat_map(|&path| made_of(model, path))
+                .any(|part| model.facts.is_passed_nothing(program, part))
     };
     if !model.programs.iter().any(has_path) {
         return Some(Fate::Safe);
