@@ -438,7 +438,12 @@ fn fit_loop(facts: &Facts<'_>, file: FileId, id: CallId) -> TrainingLoop {
     if let Some(receiver) = facts.receiver(file, call) {
         own.models = facts.of_kind(file, receiver, Kind::Model);
     }
-    own.optimizers = own.models.iter().flat_map(|&model| facts.kept_optimizers(model)).collect();
+    if let Some(optimizer) = facts.solution.names.find("optimizer") {
+        for &model in &own.models {
+            let kept = facts.solution.attribute(model, optimizer).iter().copied();
+            own.optimizers.extend(kept.filter(|&object| facts.kind(object) == Some(Kind::Optimizer)));
+        }
+    }
     for argument in &call.arguments {
         own.datasets.extend(facts.of_kind(file, argument.value, Kind::Dataset));
     }
@@ -446,15 +451,6 @@ fn fit_loop(facts: &Facts<'_>, file: FileId, id: CallId) -> TrainingLoop {
     sort(&mut own.optimizers);
     sort(&mut own.datasets);
     own
-}
-
-impl Facts<'_> {
-    /// The optimizers that the program's text puts into a model: `model.optimizer = optimizer`.
-    pub fn kept_optimizers(&self, model: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
-        let name = self.solution.names.find("optimizer");
-        let kept = name.map_or(&[][..], |name| self.solution.attribute(model, name));
-        kept.iter().copied().filter(|&object| self.kind(object) == Some(Kind::Optimizer))
-    }
 }
 
 fn sort(objects: &mut Vec<ObjectId>) {
