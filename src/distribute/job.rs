@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::callback::Hook;
 use super::choices;
-use super::inputs;
+use super::inputs::Inputs;
 use super::names::{Api, Import, Names};
 use super::obstacles::{computed_from, own_results};
 use super::preparation::Preparations;
@@ -41,7 +41,7 @@ pub struct Job<'c> {
     calls: OnceCell<Vec<(FileId, CallId)>>,
     of_own_results: OnceCell<FxHashSet<Place>>,
     chosen_by_own_results: OnceCell<FxHashSet<Place>>,
-    names_of_inputs: OnceCell<FxHashSet<Place>>,
+    inputs: OnceCell<Inputs>,
     preparations: OnceCell<Preparations>,
     alone: OnceCell<Alone>,
     started: RefCell<FxHashMap<FileId, Option<TextSize>>>,
@@ -120,7 +120,7 @@ impl<'c> Job<'c> {
             calls: OnceCell::new(),
             of_own_results: OnceCell::new(),
             chosen_by_own_results: OnceCell::new(),
-            names_of_inputs: OnceCell::new(),
+            inputs: OnceCell::new(),
             preparations: OnceCell::new(),
             alone: OnceCell::new(),
             started: RefCell::default(),
@@ -299,9 +299,9 @@ impl<'c> Job<'c> {
         self.chosen_by_own_results.get_or_init(|| choices::chosen_by_own_results(self))
     }
 
-    /// What is computed from what the names of the files that the program reads are made of.
-    pub(super) fn names_of_inputs(&self) -> &FxHashSet<Place> {
-        self.names_of_inputs.get_or_init(|| inputs::names_of_inputs(self))
+    /// What the program reads.
+    pub(super) fn inputs(&self) -> &Inputs {
+        self.inputs.get_or_init(|| Inputs::new(self))
     }
 
     /// What the program makes in blocks of their own.
