@@ -135,6 +135,8 @@ struct Solver<'a> {
     property_setters: FxHashMap<NodeId, Vec<NodeId>>,
     /// Names of decorated functions in classes: reading them may call something.
     decorated: FxHashSet<Name>,
+    /// Names of attributes that the project's text stores something in.
+    stored: FxHashSet<Name>,
     /// What iterating over the result of `map` and `filter` calls.
     lazy: FxHashMap<ObjectId, Vec<Lazy>>,
     forced: FxHashSet<(ObjectId, Caller)>,
@@ -182,6 +184,7 @@ impl<'a> Solver<'a> {
             called: FxHashSet::default(),
             property_setters: FxHashMap::default(),
             decorated: FxHashSet::default(),
+            stored: FxHashSet::default(),
             lazy: FxHashMap::default(),
             forced: FxHashSet::default(),
             hooked: FxHashSet::default(),
