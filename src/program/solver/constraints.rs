@@ -55,6 +55,10 @@ impl Solver<'_> {
         for (index, store) in (0..).zip(&module.stores) {
             let base = self.node(file, store.base);
             self.on(base, Use::Store(file, index));
+            if let StoreKey::Attribute(name) = store.key {
+                let name = self.name(file, name);
+                self.stored.insert(name);
+            }
             if let StoreKey::Item(key) = store.key
                 && !matches!(module.value(key).value, Value::Constant(_))
             {

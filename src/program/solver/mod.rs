@@ -137,6 +137,8 @@ struct Solver<'a> {
     in_classes: FxHashSet<Name>,
     /// Names of decorated functions in classes: reading them may call something.
     decorated: FxHashSet<Name>,
+    /// Names of attributes that the project's text stores something in.
+    stored: FxHashSet<Name>,
     /// What iterating over the result of `map` and `filter` calls.
     lazy: FxHashMap<ObjectId, Vec<Lazy>>,
     forced: FxHashSet<(ObjectId, Caller)>,
@@ -185,6 +187,7 @@ impl<'a> Solver<'a> {
             property_setters: FxHashMap::default(),
             in_classes: FxHashSet::default(),
             decorated: FxHashSet::default(),
+            stored: FxHashSet::default(),
             lazy: FxHashMap::default(),
             forced: FxHashSet::default(),
             hooked: FxHashSet::default(),
