@@ -256,6 +256,15 @@ fn an_import_of_the_main_program_moves() {
 }
 
 #[test]
+fn an_import_of_the_main_program_stays_where_others_import_the_module() {
+    let blocks = "import tensorflow as tf\n\n\ndef build():\n    return tf.keras.Sequential()\n\n\n\
+                  if __name__ == '__main__':\n    from thop import profile\n    profile(build())\n";
+    let train = format!("import blocks\n{HEAD}{TAIL}");
+    let files = Files::from([("train.py".to_owned(), train), ("blocks.py".to_owned(), blocks.to_owned())]);
+    assert_eq!(mended(&files, Applicability::Safe, Some(IMPORT))["blocks.py"], blocks);
+}
+
+#[test]
 fn an_import_overwrites_an_unread_one_at_the_top() {
     assert_eq!(
         safe(IMPORT, "from a import Dense\nx = 1\nfrom tensorflow.keras.layers import Dense\nDense(x)\n"),

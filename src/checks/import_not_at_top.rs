@@ -4,7 +4,7 @@ use super::top_of_module::{Top, reached};
 use super::{Context, Importers, check, is_loaded_before};
 use crate::finding::{Finding, Level, Location};
 use crate::normalise;
-use crate::program::{Caller, Facts, Meaning};
+use crate::program::{Caller, Facts, Meaning, Pattern};
 use crate::project::FileId;
 use crate::semantic::{Import, ImportId, Module, Statement, StatementKind};
 
@@ -90,10 +90,12 @@ fn finding(
     };
     // A module of the project that is imported below still comes behind the start of Horovod.
     let is_only_late = matches!(why, Misplaced::Behind(_)) && matches!(need, None | Some(Need::Project(_)));
-    // In a module without a training loop nothing is rewritten that needs `os`, and no library that is loaded already.
+    // In a module without a training loop nothing is rewritten that needs `os`, and no library that is loaded already;
+    // and what a module does when it is run by itself is no part of the programs that import it.
     let is_harmless = || {
         !facts.library.is_training_library(import.package())
             || statement.scope != Module::TOP && is_loaded_before(facts, file, import, Importers::OfTraining)
+            || facts.in_main_guard(file, import.statement) && !begins_training(facts, file)
     };
     let is_only_late =
         is_only_late || matches!(need, Some(Need::Library)) && !trains(facts, file) && is_harmless();
@@ -121,6 +123,11 @@ fn finding(
 fn trains(facts: &Facts<'_>, file: FileId) -> bool {
     let mut loops = facts.programs.iter().flat_map(|program| &program.loops);
     loops.any(|own| own.caller.file == file)
+}
+
+/// Whether a module is run to train.
+fn begins_training(facts: &Facts<'_>, file: FileId) -> bool {
+    facts.programs.iter().any(|program| program.entry == file && program.pattern != Pattern::None)
 }
 
 /// What makes an import one that the preamble of a distributed program depends on.

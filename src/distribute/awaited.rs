@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::job::Job;
 use super::obstacles;
 use super::ranked::is_for_some;
-use crate::program::{Caller, Facts};
+use crate::program::Caller;
 use crate::project::FileId;
 use crate::semantic::{BlockId, BranchKind, CallId, StatementId};
 
@@ -41,12 +41,8 @@ fn all_execute(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
         }
         let Some(function) = facts.function_of(caller) else { continue };
         for edge in facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)) {
-            match edge.call {
-                Some(call) if !Facts::is_call_back(edge) => {
-                    work.push((edge.caller, facts.module(edge.caller.file).call(call).block));
-                }
-                _ => return false,
-            }
+            let Some(call) = facts.call_in_place(edge) else { return false };
+            work.push((edge.caller, facts.module(edge.caller.file).call(call).block));
         }
     }
     true

@@ -90,10 +90,19 @@ fn is_of_sessions(job: &Job<'_>) -> bool {
 /// The lines behind a file's imports.
 fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> Vec<Edit> {
     let names = job.names(text.file);
+    let start = start(job, text.file);
+    let place = start.map_or(TextSize::default(), |statement| text.module.statement(statement).range.end());
+    // Imports below the start of Horovod bind a name too late for it.
+    let is_bound = |name: &Name| {
+        name.bound && (!begins || super::names::is_bound_before(job.facts, text.file, name.import, place))
+    };
     let mut lines: Vec<String> = Vec::new();
     let mut import = |name: &Name| {
-        let line = format!("import {} as {}", name.import.module(), name.text);
-        if !name.bound && wanted.contains(&name.import) && !lines.contains(&line) {
+        let line = match name.import.module() {
+            module if module == name.text => format!("import {module}"),
+            module => format!("import {module} as {}", name.text),
+        };
+        if !is_bound(name) && wanted.contains(&name.import) && !lines.contains(&line) {
             lines.push(line);
         }
     };
@@ -121,15 +130,12 @@ fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> V
     if lines.is_empty() {
         return Vec::new();
     }
+    if begins && start.is_none_or(|statement| text.is_followed(statement)) {
+        lines.push(String::new());
+    }
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    match start(job, text.file) {
-        Some(statement) => {
-            let mut lines = lines;
-            if begins && text.is_followed(statement) {
-                lines.push("");
-            }
-            text.after(statement, &lines)
-        }
+    match start {
+        Some(statement) => text.after(statement, &lines),
         None => text.at_top(&lines),
     }
 }

@@ -22,18 +22,50 @@ pub(super) fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet 
     effects
 }
 
-/// All that is computed from what the paths of the files which the program reads are made of. What is put there is input,
-/// which every rank needs.
-pub(super) fn names_of_inputs(job: &Job<'_>) -> FxHashSet<Place> {
-    let reading = job.calls().filter(|&(file, call)| {
-        !job.facts.opens_for_writing(file, job.facts.module(file).call(call))
-            && (job.facts.opens(file, job.facts.module(file).call(call))
-                || own_effects(job, file, call).contains(Effect::ReadsFile)
-                    && !asks_for_existence(job, file, call))
-    });
-    let given: Vec<Place> = reading.flat_map(|(file, call)| arguments(job, file, call)).collect();
-    let texts: Vec<Place> = texts_behind(job, &given).into_iter().collect();
-    job.facts.influence().forwards(&texts, |place| ends_path(job, place))
+/// What a program reads.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Inputs {
+    /// All that is computed from what the paths of its data are made of.
+    data: FxHashSet<Place>,
+    /// The same for the weights that it loads.
+    weights: FxHashSet<Place>,
+    /// What each path of weights is made of.
+    loaded: Vec<FxHashSet<Place>>,
+}
+
+impl Inputs {
+    /// Follows the paths that a program reads. What is put there is input, which every rank needs.
+    pub(super) fn new(job: &Job<'_>) -> Self {
+        let is_read = |&(file, call): &(FileId, CallId)| {
+            !job.facts.opens_for_writing(file, job.facts.module(file).call(call))
+                && (job.facts.opens(file, job.facts.module(file).call(call))
+                    || own_effects(job, file, call).contains(Effect::ReadsFile)
+                        && !asks_for_existence(job, file, call))
+        };
+        let (weights, data): (Vec<_>, Vec<_>) =
+            job.calls().filter(is_read).partition(|&(file, call)| loads(job, file, call));
+        let given: Vec<Place> =
+            data.into_iter().flat_map(|(file, call)| arguments(job, file, call)).collect();
+        let texts: Vec<Place> = texts_behind(job, &given).into_iter().collect();
+        let loaded: Vec<FxHashSet<Place>> =
+            weights.into_iter().map(|(file, call)| texts_behind(job, &arguments(job, file, call))).collect();
+        let all: Vec<Place> = loaded.iter().flatten().copied().collect();
+        let forwards = |texts: &[Place]| job.facts.influence().forwards(texts, |place| ends_path(job, place));
+        Self { data: forwards(&texts), weights: forwards(&all), loaded }
+    }
+
+    /// Whether what is written to a path that is made of `given` may be read. Weights lie in a folder beside others:
+    /// to share one with them is not enough.
+    fn contain(&self, job: &Job<'_>, given: &[Place]) -> bool {
+        let is_one = |read: &FxHashSet<Place>, written: &FxHashSet<Place>| {
+            !read.is_disjoint(written) && (read.is_subset(written) || written.is_subset(read))
+        };
+        given.iter().any(|place| self.data.contains(place))
+            || given.iter().any(|place| self.weights.contains(place)) && {
+                let written = texts_behind(job, given);
+                self.loaded.iter().any(|read| is_one(read, &written))
+            }
+    }
 }
 
 /// Whether a call only asks whether there is a file.
@@ -48,7 +80,7 @@ fn asks_for_existence(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 /// Whether a path that a call is given names a file that the program reads.
 pub(super) fn names_input(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     !job.facts.concerns_weights(file, job.facts.module(file).call(call))
-        && arguments(job, file, call).iter().any(|place| job.names_of_inputs().contains(place))
+        && job.inputs().contain(job, &arguments(job, file, call))
 }
 
 pub(super) fn arguments(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Place> {
@@ -59,17 +91,31 @@ pub(super) fn arguments(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Place>
 /// where it lies, and the elements of a dataset are examples.
 pub(super) fn texts_behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
     let facts = job.facts;
-    let is_text = |(file, value): Place| {
-        matches!(facts.module(file).value(value).value, Value::Constant(Constant::Str(_)))
+    // An empty one says nothing of a place.
+    let is_text = |(file, value): Place| match facts.module(file).value(value).value {
+        Value::Constant(Constant::Str(text)) => !facts.module(file).names.text(text).is_empty(),
+        _ => false,
     };
     let mut behind = facts.influence().backwards(places, |place| ends_path(job, place));
-    behind.retain(|&place| is_text(place) || is_content(job, place));
+    behind.retain(|&(file, value)| {
+        job.runs_in(file) && (is_text((file, value)) || is_content(job, (file, value)))
+    });
     behind
 }
 
-/// Whether a path is not made of what is behind a value: a file's content, or an example of a dataset.
+/// Whether a path is not made of what is behind a value: a file's content, an example of a dataset, how many there are, or
+/// what another program that shares code has.
 fn ends_path(job: &Job<'_>, (file, value): Place) -> bool {
-    is_content(job, (file, value)) || job.facts.may_be(file, value, Kind::Dataset)
+    !job.runs_in(file)
+        || is_content(job, (file, value))
+        || job.facts.may_be(file, value, Kind::Dataset)
+        || is_number(job, (file, value))
+}
+
+/// Whether a value is the length of another.
+fn is_number(job: &Job<'_>, (file, value): Place) -> bool {
+    let Value::Call(call) = job.facts.module(file).value(value).value else { return false };
+    job.facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Measures))
 }
 
 /// Whether a value is what a file holds, and no list of files.

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::callback::Hook;
 use super::choices;
-use super::inputs;
+use super::inputs::Inputs;
 use super::names::{Api, Import, Names};
 use super::obstacles::{computed_from, own_results};
 use super::preparation::Preparations;
@@ -38,10 +38,11 @@ pub struct Job<'c> {
     api: Api,
     owner: FileId,
     pub(super) common: &'c Common,
+    files: OnceCell<FxHashSet<FileId>>,
     calls: OnceCell<Vec<(FileId, CallId)>>,
     of_own_results: OnceCell<FxHashSet<Place>>,
     chosen_by_own_results: OnceCell<FxHashSet<Place>>,
-    names_of_inputs: OnceCell<FxHashSet<Place>>,
+    inputs: OnceCell<Inputs>,
     preparations: OnceCell<Preparations>,
     alone: OnceCell<Alone>,
     started: RefCell<FxHashMap<FileId, Option<TextSize>>>,
@@ -117,10 +118,11 @@ impl<'c> Job<'c> {
             api: Api::Tape,
             owner,
             common,
+            files: OnceCell::new(),
             calls: OnceCell::new(),
             of_own_results: OnceCell::new(),
             chosen_by_own_results: OnceCell::new(),
-            names_of_inputs: OnceCell::new(),
+            inputs: OnceCell::new(),
             preparations: OnceCell::new(),
             alone: OnceCell::new(),
             started: RefCell::default(),
@@ -299,9 +301,14 @@ impl<'c> Job<'c> {
         self.chosen_by_own_results.get_or_init(|| choices::chosen_by_own_results(self))
     }
 
-    /// What is computed from what the names of the files that the program reads are made of.
-    pub(super) fn names_of_inputs(&self) -> &FxHashSet<Place> {
-        self.names_of_inputs.get_or_init(|| inputs::names_of_inputs(self))
+    /// Whether the program runs code of a file.
+    pub(super) fn runs_in(&self, file: FileId) -> bool {
+        self.files.get_or_init(|| self.program.files().into_iter().collect()).contains(&file)
+    }
+
+    /// What the program reads.
+    pub(super) fn inputs(&self) -> &Inputs {
+        self.inputs.get_or_init(|| Inputs::new(self))
     }
 
     /// What the program makes in blocks of their own.

@@ -2,7 +2,8 @@
 
 use crate::program::{Facts, Object};
 use crate::project::FileId;
-use crate::semantic::{DefinitionKind, Imported, Module, Value};
+use crate::semantic::{Definition, DefinitionKind, Imported, Module, Value};
+use crate::syntax::TextSize;
 
 /// Something that new code imports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,13 +100,23 @@ impl Names {
 /// The name that the module's own scope binds to a module by an import.
 fn bound(facts: &Facts<'_>, file: FileId, import: Import) -> Option<String> {
     let module = facts.module(file);
-    let mut imports = module.definitions.iter().filter(|definition| {
+    bindings(facts, file, import).next().map(|own| module.variable_name(own.variable).to_owned())
+}
+
+/// Whether the module's own scope has bound a name when it comes to a place.
+#[must_use]
+pub fn is_bound_before(facts: &Facts<'_>, file: FileId, import: Import, place: TextSize) -> bool {
+    bindings(facts, file, import).any(|own| own.range.end() <= place)
+}
+
+/// The imports of the module's own scope that bind a module.
+fn bindings<'f>(facts: &'f Facts<'_>, file: FileId, import: Import) -> impl Iterator<Item = &'f Definition> {
+    let imports = facts.module(file).definitions.iter().filter(|definition| {
         definition.kind == DefinitionKind::Import && definition.variable.scope == Module::TOP
     });
-    let found = imports.find(|definition| {
-        facts.objects(file, definition.value).any(|(_, object)| stands_for(facts, object, import))
-    });
-    found.map(|definition| module.variable_name(definition.variable).to_owned())
+    imports.filter(move |own| {
+        facts.objects(file, own.value).any(|(_, object)| stands_for(facts, object, import))
+    })
 }
 
 fn stands_for(facts: &Facts<'_>, object: Object, import: Import) -> bool {

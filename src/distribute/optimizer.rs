@@ -15,9 +15,9 @@ use super::remade::{Making, described, named, named_later, omitted, wrapped};
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Finding;
-use crate::program::{Literal, LoopKind, Object, ObjectId, TrainingLoop};
+use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId};
+use crate::semantic::{Argument, CallId, Store, StoreKey};
 
 distribution_rule!("HVD204", "optimizer-not-distributed", steps);
 
@@ -122,11 +122,37 @@ fn for_models(
             found.push(Step::blocked(finding, REASON));
             continue;
         }
+        if job.program.already_distributed && is_replaced(job, model) {
+            continue;
+        }
         let recompiled = Recompiled::new(job, &before, own);
         for &compile in before.iter().filter(|&&compile| !recompiled.is(compile)) {
             for_compile(job, own, compile, done, found);
         }
     }
+}
+
+/// Whether a distributed optimizer takes the place of the one that a model was compiled with:
+/// `model.optimizer = hvd.DistributedOptimizer(model.optimizer)`.
+fn is_replaced(job: &Job<'_>, model: ObjectId) -> bool {
+    let facts = job.facts;
+    let attribute = facts.library.lookup("tensorflow.keras.Model.optimizer").map(Symbol::last_name);
+    let is_distributed = |(file, call): (FileId, CallId)| {
+        facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes))
+    };
+    job.program.files().into_iter().any(|file| {
+        let module = facts.module(file);
+        let puts = |store: &&Store| {
+            matches!(store.key, StoreKey::Attribute(name) if Some(module.names.text(name)) == attribute)
+                && job.program.reached.contains(&Caller { file, scope: store.scope })
+                && facts.solution.values(file, store.base).contains(&model)
+        };
+        let mut stores = module.stores.iter().filter(puts);
+        stores.any(|store| {
+            let mut kept = facts.solution.values(file, store.value).iter();
+            kept.any(|&own| facts.made_at(own).is_some_and(is_distributed))
+        })
+    })
 }
 
 /// The steps for the optimizer that one call of `compile` gives.

@@ -63,5 +63,9 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
         _ if run.is_awaited => edits.extend(code.wait_behind(text, run.last)),
         _ => {}
     }
+    if let Some(name) = &run.returned {
+        edits.push(text.bind_returned(run.last, name));
+        edits.extend(text.after(run.last, &[&format!("return {name}")]));
+    }
     Some(code.step(Step::change(finding, "let rank 0 do it", edits, vec![code.import])))
 }

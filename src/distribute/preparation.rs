@@ -14,7 +14,7 @@ use super::job::Job;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::code_runs_started;
 use crate::api::{Effect, EffectSet};
-use crate::program::{Caller, Facts, Object};
+use crate::program::{Caller, Object};
 use crate::project::FileId;
 use crate::semantic::{BranchKind, CallId, Module, Role, ScopeId, StatementId, StatementKind};
 use crate::syntax::TextRange;
@@ -85,10 +85,8 @@ impl Preparations {
                 return false;
             }
             for edge in edges {
-                match edge.call {
-                    Some(call) if !Facts::is_call_back(edge) => work.push((edge.caller.file, call)),
-                    _ => return false,
-                }
+                let Some(call) = job.facts.call_in_place(edge) else { return false };
+                work.push((edge.caller.file, call));
             }
         }
         true

@@ -4,9 +4,11 @@ use super::awaited::all_ranks_come;
 use super::bound::read_elsewhere;
 use super::inputs::{loads_from, names_input, own_effects, reads_what_it_writes};
 use super::job::Job;
+use super::names::fresh;
 use super::ranked::is_for_one_rank;
 use super::started::runs_started;
 use crate::api::{Effect, EffectSet, Kind};
+use crate::program::Caller;
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, CallKind, Role, StatementId, StatementKind};
 
@@ -33,6 +35,8 @@ pub(super) struct Run {
     pub(super) sort: Sort,
     /// The variables that they bind and that are read elsewhere.
     pub(super) unbound: Option<Vec<String>>,
+    /// The last of them returns what it writes to; all ranks have to return, by this name.
+    pub(super) returned: Option<String>,
     /// The program reads what is written: the other ranks have to wait for it.
     pub(super) is_awaited: bool,
     /// The program loads what lies where a call returns: the other ranks have to know it.
@@ -116,6 +120,7 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
                     calls,
                     sort,
                     unbound: None,
+                    returned: None,
                     is_awaited,
                     is_loaded,
                 });
@@ -124,7 +129,11 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
     }
     for run in &mut runs {
         let place = |statement| text.module.statement(statement).range;
-        let names = read_elsewhere(text.module, place(run.first).cover(place(run.last)));
+        let mut names = read_elsewhere(text.module, place(run.first).cover(place(run.last)));
+        if text.module.statement(run.last).kind == StatementKind::Return {
+            run.returned = Some(fresh(text.module, "path"));
+            names.extend(run.returned.clone());
+        }
         run.unbound = (!names.is_empty()).then_some(names);
     }
     runs
@@ -150,6 +159,11 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
         // `path = manager.save()`
         Role::Assigned
             if is_checkpoint && matches!(statement.kind, StatementKind::Assign { simple: true }) => {}
+        // `return manager.save()`
+        Role::Returned
+            if is_checkpoint
+                && statement.kind == StatementKind::Return
+                && is_returned_to_statements(job, file, call) => {}
         _ => return None,
     }
     if effects.intersects(EffectSet::of_every_rank()) {
@@ -164,6 +178,18 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
     }
     // `print(line, file=log)` writes to the file alone.
     (effects.contains(Effect::Prints) && !is_of_own_file(job, file, call)).then_some(Sort::Print)
+}
+
+/// Whether all that a call's function returns to are statements of their own, or a plain name.
+fn is_returned_to_statements(job: &Job<'_>, file: FileId, call: &Call) -> bool {
+    let facts = job.facts;
+    let Some(function) = facts.function_of(Caller { file, scope: call.scope }) else { return false };
+    let mut edges = facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge));
+    edges.all(|edge| {
+        facts.call_in_place(edge).is_some_and(|own| {
+            matches!(facts.module(edge.caller.file).call(own).role, Role::Statement | Role::Assigned)
+        })
+    })
 }
 
 /// Whether a call writes to an open file, whose opening is what differs between ranks, or into memory.

@@ -45,7 +45,9 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
     let is_safe = is_foreign
         && if own.scope == Module::TOP {
             let is_loaded = imports.clone().all(|import| is_loaded_by(facts, file, import, crossed.start()));
-            keeps_settings(facts, file, crossed, is_loaded)
+            // Behind the question whether this is the main program, it was not loaded for those who import the module.
+            let is_for_all = own.parent.is_none() || is_loaded || facts.importers(file).is_empty();
+            is_for_all && keeps_settings(facts, file, crossed, is_loaded)
         } else {
             imports.clone().all(|import| is_loaded_before(facts, file, import, Importers::All))
         };

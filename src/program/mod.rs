@@ -5,6 +5,7 @@ mod call_graph;
 mod components;
 mod conditions;
 mod containers;
+mod decorated;
 mod doings;
 mod effects;
 mod elsewhere;

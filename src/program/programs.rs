@@ -7,6 +7,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::components::imports_by_name;
+use super::decorated::Decorated;
 use super::facts::Facts;
 use super::given::Given;
 use super::modules::FunctionRef;
@@ -110,9 +111,10 @@ pub fn find(facts: &Facts<'_>, entries: &[String]) -> Vec<Program> {
     let loops = find_loops(facts, &gradients);
     let handed = handed_over(facts);
     let training = files_that_train(facts, &loops, &gradients, &handed);
+    let decorated = Decorated::new(facts);
     let found = entry_files(facts, entries).into_iter().map(|entry| {
         if training.contains(&entry) {
-            program(facts, entry, &loops, &gradients, &handed)
+            program(facts, entry, &loops, &gradients, &handed, &decorated)
         } else {
             Program::without_training(facts, entry)
         }
@@ -220,16 +222,16 @@ fn program(
     loops: &[TrainingLoop],
     gradients: &Gradients,
     handed: &HandedOver,
+    decorated: &Decorated<'_, '_>,
 ) -> Program {
     let loaded = Loaded::new(facts, entry);
-    let reached = reach(facts, entry, &loaded, handed, |_, _| true);
+    let ways = Ways { facts, entry, loaded: &loaded, handed, decorated };
+    let reached = ways.reach(|_, _| true);
     let possible = Program { reached, ..Program::without_training(facts, entry) };
     let given = Given::new(facts, &possible);
     let leads_to = |edge: &CallEdge, function| loaded.is_open || given.leads_to(edge, function);
-    let reached = reach(facts, entry, &loaded, handed, leads_to);
-    let without_fit = reach(facts, entry, &loaded, handed, |edge, function| {
-        !facts.is_step_of_fit(edge) && leads_to(edge, function)
-    });
+    let reached = ways.reach(leads_to);
+    let without_fit = ways.reach(|edge, function| !facts.is_step_of_fit(edge) && leads_to(edge, function));
     let mut own = Vec::new();
     let mut steps_of_fit = Vec::new();
     for training_loop in loops.iter().filter(|training_loop| reached.contains(&training_loop.caller)) {
@@ -314,42 +316,53 @@ impl Loaded {
     }
 }
 
-/// The scopes that running `entry` reaches along the edges that are wanted.
-fn reach(
-    facts: &Facts<'_>,
+/// The ways that running a module takes.
+struct Ways<'w, 'a> {
+    facts: &'w Facts<'a>,
     entry: FileId,
-    loaded: &Loaded,
-    handed: &HandedOver,
-    wanted: impl Fn(&CallEdge, FunctionRef) -> bool,
-) -> FxHashSet<Caller> {
-    // What programs share calls what any of them gives it; code of files that are never imported does not run.
-    let mut work: Vec<Caller> =
-        loaded.files.iter().flat_map(|&file| facts.import_time_scopes(file)).collect();
-    let mut reached = FxHashSet::default();
-    while let Some(caller) = work.pop() {
-        if !reached.insert(caller) {
-            continue;
-        }
-        let is_foreign_module = caller.file != entry && caller.scope == crate::semantic::Module::TOP;
-        let runs = |call: Option<CallId>| {
-            !is_foreign_module
-                || call.is_none_or(|call| {
-                    !facts.in_main_guard(caller.file, facts.module(caller.file).call(call).statement)
-                })
-        };
-        for (edge, function) in facts.reached_functions(caller) {
-            let may_run = runs(edge.call) && loaded.has(function) && !only_wraps(facts, &edge, function);
-            if may_run && wanted(&edge, function) {
-                work.push(facts.code_of(function));
+    loaded: &'w Loaded,
+    handed: &'w HandedOver,
+    decorated: &'w Decorated<'w, 'a>,
+}
+
+impl Ways<'_, '_> {
+    /// The scopes that running the module reaches along the edges that are wanted.
+    fn reach(&self, wanted: impl Fn(&CallEdge, FunctionRef) -> bool) -> FxHashSet<Caller> {
+        let Self { facts, loaded, decorated, .. } = self;
+        // What programs share calls what any of them gives it; code of files that are never imported does not run.
+        let mut work: Vec<Caller> =
+            loaded.files.iter().flat_map(|&file| facts.import_time_scopes(file)).collect();
+        let mut reached = FxHashSet::default();
+        while let Some(caller) = work.pop() {
+            if !reached.insert(caller) {
+                continue;
+            }
+            let is_foreign_module = caller.file != self.entry && caller.scope == crate::semantic::Module::TOP;
+            let runs = |call: Option<CallId>| {
+                !is_foreign_module
+                    || call.is_none_or(|call| {
+                        !facts.in_main_guard(caller.file, facts.module(caller.file).call(call).statement)
+                    })
+            };
+            let come_to = |function: FunctionRef, behind: Vec<FunctionRef>| {
+                let all = std::iter::once(function).chain(behind);
+                all.filter(|&own| loaded.has(own)).map(|own| facts.code_of(own)).collect::<Vec<Caller>>()
+            };
+            for (edge, function) in facts.reached_functions(caller) {
+                let may_run = runs(edge.call) && loaded.has(function) && !only_wraps(facts, &edge, function);
+                // What a wrapper calls is come to where the wrapper is called.
+                if may_run && wanted(&edge, function) && !decorated.is_within(&edge, function) {
+                    work.extend(come_to(function, decorated.behind(&edge, function)));
+                }
+            }
+            for &(call, function) in self.handed.get(&caller).into_iter().flatten() {
+                if runs(Some(call)) && loaded.has(function) {
+                    work.extend(come_to(function, decorated.behind_handed(caller, call, function)));
+                }
             }
         }
-        for &(call, function) in handed.get(&caller).into_iter().flatten() {
-            if runs(Some(call)) && loaded.has(function) {
-                work.push(facts.code_of(function));
-            }
-        }
+        reached
     }
-    reached
 }
 
 /// For each scope the functions that it hands to code that nobody knows, which may call them:

@@ -3,6 +3,7 @@
 
 use super::conditions::reaches;
 use super::facts::Facts;
+use super::influence::Place;
 use super::modules::FunctionRef;
 use super::object::{Literal, Object};
 use super::programs::Program;
@@ -28,12 +29,7 @@ impl Facts<'_> {
         let flow = &self.module(code.file).scope(code.scope).flow;
         let Some(call) = edge.call.filter(|_| !Self::is_call_back(edge)) else { return false };
         let call = self.module(edge.caller.file).call(call);
-        // A method gets its receiver beside the arguments, a partial application has more of them.
-        let mut callees = self.objects(edge.caller.file, call.callee);
-        if !callees.all(|(_, callee)| callee == Object::Function(function)) {
-            return false;
-        }
-        let entry = Entry { facts: self, file: edge.caller.file, function };
+        let Some(entry) = self.entry(edge, function, call) else { return false };
         self.conditions(code, block).into_iter().any(|condition| {
             let fork = flow.blocks.iter().find(|fork| fork.branch == Some(condition.branch));
             let Some(&[then, otherwise]) = fork.map(|fork| &fork.successors[..]) else { return false };
@@ -46,44 +42,78 @@ impl Facts<'_> {
     }
 }
 
+impl Facts<'_> {
+    /// Whether the calls of a program pass nothing but `None` for a value that is a parameter of a function.
+    #[must_use]
+    pub fn is_passed_nothing(&self, program: &Program, (file, value): Place) -> bool {
+        let Value::Parameter(function, _) = self.module(file).value(value).value else { return false };
+        let function = FunctionRef { file, function };
+        let mut edges = self.incoming(function).iter().filter(|edge| self.is_run(program, edge)).peekable();
+        edges.peek().is_some()
+            && edges.all(|edge| {
+                let Some(call) = edge.call.filter(|_| !Self::is_call_back(edge)) else { return false };
+                let call = self.module(edge.caller.file).call(call);
+                let given = self.entry(edge, function, call).and_then(|entry| entry.given(value, call));
+                given.is_some_and(|(file, value)| self.is_none(file, value))
+            })
+    }
+
+    fn entry(&self, edge: &CallEdge, function: FunctionRef, call: &Call) -> Option<Entry<'_, '_>> {
+        // A method gets its receiver beside the arguments; a partial application has more of them.
+        let mut callees = self.objects(edge.caller.file, call.callee).map(|(_, callee)| match callee {
+            Object::Function(own) => (own == function).then_some(0),
+            Object::Bound(..) | Object::Class(_) | Object::Instance(..) => Some(1),
+            _ => None,
+        });
+        let receivers = callees.next()??;
+        let is_alike = callees.all(|own| own == Some(receivers));
+        is_alike.then_some(Entry { facts: self, file: edge.caller.file, function, receivers })
+    }
+}
+
 /// A function as a call in a file enters it.
 struct Entry<'f, 'a> {
     facts: &'f Facts<'a>,
     file: FileId,
     function: FunctionRef,
+    /// How many parameters come before those that the arguments are for.
+    receivers: usize,
 }
 
 impl Entry<'_, '_> {
     /// Whether a value of the function is true when the call enters it, if the call alone decides that.
     fn truth(&self, value: ValueId, call: &Call) -> Option<bool> {
-        match self.facts.module(self.function.file).value(value).value {
+        let module = self.facts.module(self.function.file);
+        match module.value(value).value {
             Value::Operator { operator: Operator::Not, left, .. } => Some(!self.truth(left, call)?),
-            Value::Parameter(function, position) if function == self.function.function => {
-                self.given(position, call)
+            _ => {
+                let (file, given) = self.given(value, call)?;
+                self.constant(file, given)
             }
-            _ => None,
         }
     }
 
-    /// The truth of what the call passes for a parameter.
-    fn given(&self, position: u32, call: &Call) -> Option<bool> {
+    /// What the call passes for a value that is a parameter of the function.
+    fn given(&self, value: ValueId, call: &Call) -> Option<(FileId, ValueId)> {
+        let position = match self.facts.module(self.function.file).value(value).value {
+            Value::Parameter(function, position) if function == self.function.function => position as usize,
+            _ => return None,
+        };
         let module = self.facts.module(self.function.file);
         let own = module.function(self.function.function);
         let is_open = |passing| matches!(passing, Passing::Spread | Passing::Merge);
         if call.arguments.iter().any(|argument| is_open(argument.passing)) {
             return None;
         }
-        let parameter = &own.parameters[position as usize];
+        let parameter = &own.parameters[position];
         let (name, names) = (module.names.text(parameter.name), &self.facts.module(self.file).names);
         let named = call.arguments.iter().find(
             |argument| matches!(argument.passing, Passing::Keyword(keyword) if names.text(keyword) == name),
         );
-        let positional = call.arguments.iter().filter(|argument| argument.passing == Passing::Positional);
-        match (named.or(positional.clone().nth(position as usize)), parameter.default) {
-            (Some(argument), _) => self.constant(self.file, argument.value),
-            (None, Some(default)) => self.constant(self.function.file, default),
-            (None, None) => None,
-        }
+        let mut positional = call.arguments.iter().filter(|argument| argument.passing == Passing::Positional);
+        let given = named.or_else(|| positional.nth(position.checked_sub(self.receivers)?));
+        let default = || parameter.default.map(|default| (self.function.file, default));
+        given.map(|argument| (self.file, argument.value)).or_else(default)
     }
 
     /// The truth of a value that is nothing but constants, all true or all false.

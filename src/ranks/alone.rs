@@ -208,10 +208,12 @@ impl Search<'_, '_> {
         match module.value(value).value {
             Value::Operator { operator: Operator::Not, left, .. } => self.read((file, left), range, !holds),
             Value::Operator { operator: Operator::Compare(method), left, right } => {
-                let Value::Constant(constant) = module.value(right).value else { return None };
+                let Value::Constant(constant) = module.value(right).value else {
+                    return self.named(place, range, holds);
+                };
                 let is_equal = method == Method::EQ;
                 if !is_equal && method != Method::NE {
-                    return None;
+                    return self.named(place, range, holds);
                 }
                 let text = match constant {
                     Constant::Bool(wanted) => {
@@ -229,23 +231,32 @@ impl Search<'_, '_> {
                 objects.sort_unstable();
                 Some((Flag::Attribute(module.names.text(name).into(), objects.into()), holds))
             }
-            Value::Call(_)
-            | Value::Operator { .. }
-            | Value::Instance(BuiltinType::Bool)
-            | Value::Item { .. } => None,
-            _ => {
-                let names = self.names.entry(file).or_insert_with(|| {
-                    let reads = module.uses.iter().filter_map(|own| Some((own.range, own.variable?)));
-                    let mut reads: Vec<(TextRange, Variable)> = reads.collect();
-                    reads.sort_unstable_by_key(|(own, _)| own.start());
-                    reads
-                });
-                let first = names.partition_point(|(own, _)| own.start() < range.start());
-                let mut within = names[first..].iter().take_while(|(own, _)| own.start() < range.end());
-                let only = within.next().filter(|_| within.next().is_none());
-                only.map(|&(_, variable)| (Flag::Variable(file, variable), holds))
-            }
+            _ => self.named(place, range, holds),
         }
+    }
+
+    /// What is said of the only name that is read in a condition, where that is all that the condition does:
+    /// `distributed = '--hvd' in sys.argv` stands elsewhere.
+    fn named(&mut self, (file, value): Place, range: TextRange, holds: bool) -> Option<Literal> {
+        let module = self.facts.module(file);
+        let evaluation = module.value(value);
+        let is_computed = matches!(
+            evaluation.value,
+            Value::Call(_) | Value::Operator { .. } | Value::Instance(BuiltinType::Bool) | Value::Item { .. }
+        );
+        if is_computed && range.contains_range(evaluation.range) {
+            return None;
+        }
+        let names = self.names.entry(file).or_insert_with(|| {
+            let reads = module.uses.iter().filter_map(|own| Some((own.range, own.variable?)));
+            let mut reads: Vec<(TextRange, Variable)> = reads.collect();
+            reads.sort_unstable_by_key(|(own, _)| own.start());
+            reads
+        });
+        let first = names.partition_point(|(own, _)| own.start() < range.start());
+        let mut within = names[first..].iter().take_while(|(own, _)| own.start() < range.end());
+        let only = within.next().filter(|_| within.next().is_none());
+        only.map(|&(_, variable)| (Flag::Variable(file, variable), holds))
     }
 
     /// Whether a scope's code changes a flag.

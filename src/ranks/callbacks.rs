@@ -307,7 +307,7 @@ fn fits<'m>(model: &'m Model<'_>) -> Vec<(&'m TrainingLoop, Vec<Given>)> {
     for &program in &model.programs {
         let Some(job) = Job::new(model.facts, model.texts, program, &model.traced, &common) else { continue };
         for own in program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit) {
-            if !seen.insert((own.caller.file, own.call)) {
+            if !seen.insert((own.caller.file, own.call)) || model.unreached.is_loop(model.facts, own) {
                 continue;
             }
             let Some(handed) = Handed::of(&job, own) else { continue };

@@ -474,10 +474,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
 /// The loops that several ranks come to; not those that something else distributes.
 fn loops<'p>(model: &Model<'_>, program: &'p Program) -> impl Iterator<Item = &'p TrainingLoop> {
     let is_run = |own: &&TrainingLoop| {
-        let block = model.facts.module(own.caller.file).call(own.call).block;
-        !model.unreached.is_block(own.caller, block)
-            && !model.unreached.is_scope(own.caller)
-            && !model.facts.is_distributed_elsewhere(own)
+        !model.unreached.is_loop(model.facts, own) && !model.facts.is_distributed_elsewhere(own)
     };
     program.loops.iter().chain(&program.steps_of_fit).filter(is_run)
 }

@@ -5,9 +5,9 @@ use rustc_hash::FxHashSet;
 
 use super::guards::{Atom, Literal, mirrored, outcome};
 use super::model::Model;
-use crate::api::Effect;
-use crate::program::{Caller, FunctionRef, Place};
-use crate::semantic::{BlockId, BranchKind, Element, Flow, Operator, Value};
+use crate::api::{Calls, Effect};
+use crate::program::{Ancestor, Caller, ClassRef, Facts, FunctionRef, Object, Place, TrainingLoop};
+use crate::semantic::{Argument, BlockId, BranchKind, CallId, Element, Flow, Operator, Passing, Value};
 
 /// What none of several ranks runs.
 #[derive(Debug, Default)]
@@ -57,9 +57,12 @@ impl Unreached {
             let code = facts.code_of(function);
             let mut incoming = facts.incoming(function).iter();
             let is_called = incoming.any(|edge| {
-                let is_here = edge.call.is_none_or(|call| {
-                    !self.is_block(edge.caller, facts.module(edge.caller.file).call(call).block)
-                });
+                let is_here = match edge.call {
+                    Some(call) => {
+                        !self.is_block(edge.caller, facts.module(edge.caller.file).call(call).block)
+                    }
+                    None => self.is_handed(facts, edge.caller, function),
+                };
                 is_here
                     && edge.caller != code
                     && !self.scopes.contains(&edge.caller)
@@ -69,6 +72,52 @@ impl Unreached {
                 work.extend(called(code));
             }
         }
+    }
+
+    /// Whether some rank of several hands a library an object of the function's class, to call this method of it:
+    /// `fit(callbacks=[Saver()])`.
+    fn is_handed(&self, facts: &Facts<'_>, caller: Caller, function: FunctionRef) -> bool {
+        let own = facts.module(function.file).function(function.function);
+        let Some(class) = own.class.map(|class| ClassRef { file: function.file, class }) else { return true };
+        let method = facts.module(function.file).names.text(own.name);
+        let has_method = |object| match object {
+            Object::Instance(of, _) => facts.hierarchy.order(of).contains(&Ancestor::Project(class)),
+            _ => false,
+        };
+        let may_hold = |place: Place| {
+            let mut behind = facts.influence().backwards(&[place], |_| false).into_iter();
+            facts.is_unknown(place.0, place.1)
+                || behind.any(|(file, value)| facts.objects(file, value).any(|(_, own)| has_method(own)))
+        };
+        let module = facts.module(caller.file);
+        let calls = module.calls.iter().enumerate().filter(|(_, call)| call.scope == caller.scope);
+        let mut takers = calls
+            .flat_map(|(index, call)| {
+                let id = CallId::new(index);
+                facts.called_symbols(caller.file, id).map(move |symbol| (call, symbol))
+            })
+            .flat_map(|(call, symbol)| symbol.calls().iter().map(move |called| (call, symbol, called)))
+            .filter_map(|(call, symbol, called)| match called {
+                Calls::ArgumentMethod(parameter, name) if name == method => Some((call, symbol, parameter)),
+                _ => None,
+            })
+            .peekable();
+        takers.peek().is_none()
+            || takers.any(|(call, symbol, parameter)| {
+                let hides = |own: &Argument| matches!(own.passing, Passing::Spread | Passing::Merge);
+                !self.is_block(caller, call.block)
+                    && match facts.argument(caller.file, call, symbol, parameter) {
+                        Some(given) => may_hold((caller.file, given.value)),
+                        None => call.arguments.iter().any(hides),
+                    }
+            })
+    }
+
+    /// Whether none of several ranks comes to a training loop.
+    #[must_use]
+    pub fn is_loop(&self, facts: &Facts<'_>, own: &TrainingLoop) -> bool {
+        let block = facts.module(own.caller.file).call(own.call).block;
+        self.is_block(own.caller, block) || self.is_scope(own.caller)
     }
 
     /// Whether none of several ranks goes to this arm of a branch.

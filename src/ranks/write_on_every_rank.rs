@@ -84,7 +84,11 @@ const NO_FILES: [&str; 4] = ["/dev/", "/proc/", "/sys/", "ram://"];
 /// What becomes of the file that a call writes; `None` if it writes none, or the programs don't make it.
 pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Inputs) -> Option<Fate> {
     let written = written(model, caller.file, id)?;
-    if !model.is_run(caller, id) {
+    // `if path is not None:`, where none of the programs passes a path.
+    let is_ruled_out = |program: &&Program| {
+        !program.reached.contains(&caller) || model.facts.is_ruled_out(program, caller.file, id)
+    };
+    if !model.is_run(caller, id) || model.programs.iter().all(is_ruled_out) {
         return None;
     }
     let call = model.facts.module(caller.file).call(id);
@@ -106,6 +110,17 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Input
     let is_checked = is_checked(model, caller.file, call);
     let fails_twice = fails_twice(model, caller.file, id);
     if fails_twice && is_tried(model, caller.file, call) {
+        return Some(Fate::Safe);
+    }
+    // `open(os.path.join(folder, name))`, where none of the programs passes a folder, comes to nothing.
+    let has_path = |program: &&Program| {
+        program.reached.contains(&caller)
+            && !paths
+                .iter()
+                .flat_map(|&path| made_of(model, path))
+                .any(|part| model.facts.is_passed_nothing(program, part))
+    };
+    if !model.programs.iter().any(has_path) {
         return Some(Fate::Safe);
     }
     if is_checked && fails_twice {
@@ -152,6 +167,17 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Input
         };
         Fate::Many { paths, writers }
     })
+}
+
+/// A path, and what a call or an operator joins it of.
+fn made_of(model: &Model<'_>, (file, path): Place) -> Vec<Place> {
+    let module = model.facts.module(file);
+    let parts = match module.value(path).value {
+        Value::Call(call) => module.call(call).arguments.iter().map(|own| own.value).collect(),
+        Value::Operator { left, right, .. } => vec![left, right],
+        _ => Vec::new(),
+    };
+    std::iter::once(path).chain(parts).map(|value| (file, value)).collect()
 }
 
 /// Whether one rank writes to a path and the others nowhere: `path if hvd.rank() == 0 else '/dev/null'`.

@@ -176,6 +176,13 @@ impl Text<'_> {
         edits
     }
 
+    /// Makes `return x` bind a name to what it would return.
+    #[must_use]
+    pub fn bind_returned(&self, statement: StatementId, name: &str) -> Edit {
+        let start = self.module.statement(statement).range.start();
+        self.replace(TextRange::at(start, size("return".len())), &format!("{name} ="))
+    }
+
     /// Whether one statement comes directly behind another in its suite.
     #[must_use]
     pub fn follows(&self, first: StatementId, second: StatementId) -> bool {

@@ -276,4 +276,15 @@ impl<'a> Facts<'a> {
     pub fn is_call_back(edge: &CallEdge) -> bool {
         edge.via == Via::Library
     }
+
+    /// The call that runs an edge's callee then and there, in the thread that makes it: of the callee itself, or of a
+    /// library that runs the program with it, `absl.app.run(main)`.
+    #[must_use]
+    pub fn call_in_place(&self, edge: &CallEdge) -> Option<CallId> {
+        edge.call.filter(|&call| {
+            let runs_program =
+                || self.called_symbols(edge.caller.file, call).all(|symbol| symbol.has(Effect::Exits));
+            !Self::is_call_back(edge) || runs_program()
+        })
+    }
 }

@@ -202,8 +202,11 @@ impl Solver<'_> {
             Calls::Receiver(method) => {
                 let Some(receiver) = receiver else { return };
                 let own = self.names.id(method);
-                if !matches!(self.objects.get(receiver), Object::Instance(..)) {
-                    return;
+                match self.objects.get(receiver) {
+                    Object::Instance(..) => {}
+                    // `model.train_step = train_step`
+                    Object::Created(..) if self.stored.contains(&own) => {}
+                    _ => return,
                 }
                 let node = self.attribute_node(receiver, own);
                 // A model's `__call__` passes its arguments on to `call`; other hooks get the library's own.

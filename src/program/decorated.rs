@@ -1,0 +1,181 @@
+//! Which of the functions that a decorator was given its wrapper calls, in one run.
+//!
+//! Value flow has one object for all that `def wrapper(*args): return function(*args)` gives back: whoever calls one
+//! decorated function seems to call them all. Which one is meant shows where the wrapper is called, by the name that
+//! was decorated.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::facts::Facts;
+use super::influence::Place;
+use super::modules::FunctionRef;
+use super::object::Object;
+use super::solver::{CallEdge, Caller};
+use crate::project::FileId;
+use crate::semantic::{CallId, CallKind, FunctionId, Value};
+
+/// The functions behind the wrappers of decorators.
+pub(super) struct Decorated<'f, 'a> {
+    facts: &'f Facts<'a>,
+    wrappers: RefCell<FxHashMap<FunctionRef, Option<Rc<Wrapper>>>>,
+}
+
+/// The functions that a wrapper may call as what its decorator was given.
+struct Wrapper {
+    decorator: FunctionRef,
+    parameter: u32,
+    functions: FxHashSet<FunctionRef>,
+}
+
+/// How far a called name is followed to what decorated it.
+const STEPS: usize = 200;
+
+impl<'f, 'a> Decorated<'f, 'a> {
+    pub(super) fn new(facts: &'f Facts<'a>) -> Self {
+        Self { facts, wrappers: RefCell::default() }
+    }
+
+    /// Whether an edge is a wrapper calling one of several functions that its decorator was given.
+    pub(super) fn is_within(&self, edge: &CallEdge, function: FunctionRef) -> bool {
+        let Some(caller) = self.facts.function_of(edge.caller) else { return false };
+        self.wrapper(caller).is_some_and(|wrapper| wrapper.functions.contains(&function))
+    }
+
+    /// What a wrapper that an edge leads to calls in its turn there, wrappers of wrappers too.
+    pub(super) fn behind(&self, edge: &CallEdge, function: FunctionRef) -> Vec<FunctionRef> {
+        let called = |call: CallId| {
+            let data = self.facts.module(edge.caller.file).call(call);
+            // A library is handed what it calls.
+            let values = if Facts::is_call_back(edge) {
+                data.arguments.iter().map(|own| own.value).collect()
+            } else {
+                vec![data.callee]
+            };
+            values.into_iter().map(|value| (edge.caller.file, value)).collect()
+        };
+        self.behind_values(edge.call.map(called), function)
+    }
+
+    /// The same of a wrapper that a call hands to code that nobody knows.
+    pub(super) fn behind_handed(
+        &self,
+        caller: Caller,
+        call: CallId,
+        function: FunctionRef,
+    ) -> Vec<FunctionRef> {
+        let arguments = &self.facts.module(caller.file).call(call).arguments;
+        let places = arguments.iter().map(|own| (caller.file, own.value)).collect();
+        self.behind_values(Some(places), function)
+    }
+
+    fn behind_values(&self, places: Option<Vec<Place>>, function: FunctionRef) -> Vec<FunctionRef> {
+        let Some(wrapper) = self.wrapper(function) else { return Vec::new() };
+        let mut found = FxHashSet::default();
+        let is_known = places.is_some_and(|places| self.follow(&wrapper, places, function, &mut found));
+        let mut found: Vec<FunctionRef> =
+            if is_known { found } else { wrapper.functions.clone() }.into_iter().collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// Finds the functions that were decorated to give what some values are; `false` if nobody knows.
+    fn follow(
+        &self,
+        wrapper: &Wrapper,
+        places: Vec<Place>,
+        function: FunctionRef,
+        found: &mut FxHashSet<FunctionRef>,
+    ) -> bool {
+        let facts = self.facts;
+        let holds = |&(file, value): &Place, function| {
+            facts.objects(file, value).any(|(_, own)| matches!(own, Object::Function(own) if own == function))
+        };
+        let mut work: Vec<Place> = places.into_iter().filter(|place| holds(place, function)).collect();
+        let mut seen: FxHashSet<Place> = FxHashSet::default();
+        let mut is_known = !work.is_empty();
+        while let Some(place) = work.pop() {
+            if !seen.insert(place) {
+                continue;
+            }
+            if let Some((file, call)) = self.decoration(wrapper, place) {
+                let given = facts.passed_for(file, call, wrapper.decorator, wrapper.parameter);
+                let Some((file, value)) = given else { return false };
+                for (_, object) in facts.objects(file, value) {
+                    let Object::Function(own) = object else { return false };
+                    found.insert(own);
+                    if let Some(inner) = self.wrapper(own)
+                        && own != function
+                        && !self.follow(&inner, vec![(file, value)], own, found)
+                    {
+                        return false;
+                    }
+                }
+                continue;
+            }
+            let before = work.len();
+            work.extend(facts.influence().operands(place).filter(|next| holds(next, function)));
+            is_known &= work.len() > before && seen.len() < STEPS;
+        }
+        is_known
+    }
+
+    /// The call of a wrapper's decorator that gives a value.
+    fn decoration(&self, wrapper: &Wrapper, (file, value): Place) -> Option<(FileId, CallId)> {
+        let Value::Call(call) = self.facts.module(file).value(value).value else { return None };
+        let calls = |own: FunctionRef| own == wrapper.decorator;
+        self.facts.called_functions(file, call).any(calls).then_some((file, call))
+    }
+
+    fn wrapper(&self, function: FunctionRef) -> Option<Rc<Wrapper>> {
+        if let Some(known) = self.wrappers.borrow().get(&function) {
+            return known.clone();
+        }
+        let found = self.find_wrapper(function).map(Rc::new);
+        self.wrappers.borrow_mut().insert(function, found.clone());
+        found
+    }
+
+    fn find_wrapper(&self, function: FunctionRef) -> Option<Wrapper> {
+        let facts = self.facts;
+        let own = facts.code_of(function);
+        let module = facts.module(own.file);
+        let around = module.code_scope(module.scope(own.scope).parent?);
+        let decorator = facts.function_of(Caller { file: own.file, scope: around })?;
+        let decorates = |edge: &CallEdge| {
+            edge.call
+                .is_some_and(|call| facts.module(edge.caller.file).call(call).kind == CallKind::Decorator)
+        };
+        if !facts.incoming(decorator).iter().any(decorates) {
+            return None;
+        }
+        let mut functions = FxHashSet::default();
+        let mut parameter = None;
+        for (edge, called) in facts.reached_functions(own) {
+            let Some(call) = edge.call else { continue };
+            if let Some(position) = self.parameter_called(own.file, call, decorator.function) {
+                parameter = Some(position);
+                functions.insert(called);
+            }
+        }
+        let parameter = parameter.filter(|_| functions.len() > 1)?;
+        Some(Wrapper { decorator, parameter, functions })
+    }
+
+    /// Which parameter of a function around it a call calls.
+    fn parameter_called(&self, file: FileId, call: CallId, around: FunctionId) -> Option<u32> {
+        let facts = self.facts;
+        let module = facts.module(file);
+        let callee = module.call(call).callee;
+        let Value::Cell(_) = module.value(callee).value else { return None };
+        let mut operands = facts.influence().operands((file, callee));
+        let position = |(of, value): Place| match facts.module(of).value(value).value {
+            Value::Parameter(own, position) if of == file && own == around => Some(position),
+            _ => None,
+        };
+        let first = position(operands.next()?)?;
+        operands.next().is_none().then_some(first)
+    }
+}

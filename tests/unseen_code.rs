@@ -1,0 +1,117 @@
+//! What a run with Horovod does not come to, though value flow mixes it up with what it does: no finding speaks of it.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+mod support;
+
+use support::{folder, run};
+
+/// The certain findings of a project's ranks, as `path:line code`.
+fn found(files: &[(&str, &str)]) -> Vec<String> {
+    let project = folder(files);
+    let arguments = ["check", "--isolated", "--select", "ranks", "--output", "json"];
+    let report = run(project.path(), &arguments).json();
+    let findings = report["findings"].as_array().unwrap();
+    let shown = findings.iter().map(|own| {
+        let path = own["path"].as_str().unwrap();
+        format!("{path}:{} {}", own["start"]["line"], own["code"].as_str().unwrap())
+    });
+    shown.collect()
+}
+
+/// A program that trains by Horovod, with what stands before it fits and what it is compiled with.
+fn trained(before: &str, optimizer: &str, compiled: &str) -> String {
+    format!(
+        "import os\nimport keras\nimport horovod.keras as hvd\n{before}\nhvd.init()\nmodel = keras.models.Sequential([\
+         keras.layers.Dense(1)])\nmodel.compile(loss='mse', optimizer={optimizer})\n{compiled}\nmodel.fit([1], [2], \
+         callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])\n"
+    )
+}
+
+const WRAPPED: &str = "hvd.DistributedOptimizer(keras.optimizers.Adam())";
+
+#[test]
+fn callbacks_of_a_run_without_horovod_write_alone() {
+    let program = |condition: &str| {
+        format!(
+            "import sys\nimport keras\nimport horovod.keras as hvd\nfrom keras.callbacks import Callback, TensorBoard\n\
+             distributed = '--hvd' in sys.argv\nif distributed:\n    hvd.init()\nboard = TensorBoard(log_dir='logs')\n\
+             class Keep(Callback):\n    def on_epoch_end(self, epoch, logs=None):\n        model.save_weights('kept.h5')\n\
+             kept = Keep()\nmodel = keras.models.Sequential([keras.layers.Dense(1)])\nif distributed:\n    \
+             model.compile(loss='mse', optimizer=hvd.DistributedOptimizer(keras.optimizers.Adam()))\n    \
+             model.fit([1], [2], callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])\nif {condition}:\n    \
+             model.compile(loss='mse', optimizer=hvd.DistributedOptimizer(keras.optimizers.Adam()))\n    \
+             model.fit([1], [2], callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0), board, kept])\n"
+        )
+    };
+    assert_eq!(found(&[("train.py", &program("not distributed"))]), Vec::<String>::new());
+    assert_eq!(
+        found(&[("train.py", &program("distributed"))]),
+        ["train.py:8 HVD305", "train.py:11 HVD305", "train.py:12 HVD305"]
+    );
+}
+
+#[test]
+fn a_decorated_function_is_run_where_its_name_is_called() {
+    let decorators = "import functools\n\ndef guarded(function):\n    @functools.wraps(function)\n    \
+                      def wrapper(*args):\n        try:\n            return function(*args)\n        except MemoryError:\n            \
+                      print('too large')\n    return wrapper\n";
+    let body = trained("from decorators import guarded", WRAPPED, "").replace("hvd.init()", "\nhvd.init()");
+    let (imports, body) = body.split_once("\n\n").unwrap();
+    let body: Vec<String> = body.lines().map(|line| format!("    {line}\n")).collect();
+    let train = format!(
+        "{imports}\n\n@guarded\ndef main():\n{}\nif __name__ == '__main__':\n    main()\n",
+        body.concat()
+    );
+    let evaluate = "import os\nimport importlib\nimport keras\nfrom decorators import guarded\n\n@guarded\n\
+                    def main():\n    importlib.import_module('models.' + os.environ['MODEL'])\n    \
+                    open('scores.txt', 'w').write('1')\n\nif __name__ == '__main__':\n    os.makedirs('results')\n    main()\n";
+    let files = [("decorators.py", decorators), ("train.py", train.as_str()), ("evaluate.py", evaluate)];
+    assert_eq!(found(&files), Vec::<String>::new());
+    // What is decorated and called is run: the last line but one of the body writes on each rank.
+    let writes = train.replace("    model.fit", "    open('scores.txt', 'w').write('1')\n    model.fit");
+    let files = [("decorators.py", decorators), ("train.py", writes.as_str()), ("evaluate.py", evaluate)];
+    assert_eq!(found(&files), ["train.py:12 HVD305"]);
+}
+
+#[test]
+fn an_optimizer_that_is_put_into_the_model_is_the_one_that_steps() {
+    let plain = "keras.optimizers.Adam()";
+    let replaced = "model.optimizer = hvd.DistributedOptimizer(model.optimizer)";
+    assert_eq!(found(&[("train.py", &trained("", plain, replaced))]), Vec::<String>::new());
+    assert_eq!(found(&[("train.py", &trained("", plain, ""))]), ["train.py:7 HVD303"]);
+}
+
+#[test]
+fn a_step_that_is_put_into_the_model_is_the_one_that_fit_makes() {
+    let step = |tape: &str| {
+        format!(
+            "import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\nimport horovod.tensorflow as base\n\
+             hvd.init()\nclass Trainer:\n    def __init__(self):\n        self.model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n        \
+             self.model.compile(optimizer=tf.keras.optimizers.Adam(), loss='mse')\n        self.model.train_step = self.train_step\n    \
+             def train_step(self, data):\n        x, y = data\n        with tf.GradientTape() as tape:\n            \
+             loss = tf.reduce_mean(tf.square(self.model(x) - y))\n        {tape}\n        \
+             gradients = tape.gradient(loss, self.model.trainable_variables)\n        \
+             self.model.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))\n        return {{'loss': loss}}\n\
+             trainer = Trainer()\ntrainer.model.fit(tf.ones([8, 1]), tf.ones([8, 1]), \
+             callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])\n"
+        )
+    };
+    assert_eq!(
+        found(&[("train.py", &step("tape = base.DistributedGradientTape(tape)"))]),
+        Vec::<String>::new()
+    );
+    assert_eq!(found(&[("train.py", &step("pass"))]), ["train.py:16 HVD303"]);
+}
+
+#[test]
+fn nothing_is_written_to_a_path_that_is_never_passed() {
+    let before = |passed: &str| {
+        format!(
+            "\nclass Evaluator:\n    def __call__(self, values, folder=None):\n        if folder is not None:\n            \
+             with open(os.path.join(folder, 'values.txt'), 'w') as kept:\n                kept.write(str(values))\n\
+             evaluator = Evaluator()\nevaluator([1]{passed})\n"
+        )
+    };
+    assert_eq!(found(&[("train.py", &trained(&before(""), WRAPPED, ""))]), Vec::<String>::new());
+    assert_eq!(found(&[("train.py", &trained(&before(", 'kept'"), WRAPPED, ""))]), ["train.py:8 HVD305"]);
+}
