@@ -574,6 +574,7 @@ estimator = tf.estimator.Estimator(model_fn=model_fn)
 fn a_private_method_is_called_for_those_that_public_ones_pass_to_it() {
     check(
         "
+import tensorflow
 class Container:
     def _merge(self, others):
         for other in others:
@@ -595,6 +596,7 @@ class Parser(Container):
 fn a_private_method_that_nobody_calls_is_called_from_outside() {
     check(
         "
+import tensorflow
 class Container:
     def _merge(self, others):
         self._add(others)  #> train.Container._add
@@ -645,6 +647,154 @@ def use(value):
 {strings}
 outer = Holder(Holder(First()))
 use(outer.held.held)
+"
+    ));
+}
+
+#[test]
+fn what_nobody_runs_is_followed_only_near_training() {
+    check(
+        "
+# file: train.py
+import tensorflow as tf
+from tools import used
+used()
+def unused():
+    used()  #> tools.used
+# file: tools.py
+def used():
+    helper()  #> tools.helper
+def unused():
+    helper()  #> \nscript = lambda: helper()  #> tools.helper
+def helper():
+    pass
+",
+    );
+}
+
+#[test]
+fn what_names_training_through_other_modules_is_followed() {
+    check(
+        "
+# file: cli.py
+import runner
+def main():
+    runner.run()  #> runner.run
+def inline():
+    import runner as own
+    own.run()  #> runner.run
+def version():
+    show()  #> \ndef show():
+    pass
+# file: runner.py
+from engine import *
+def run():
+    Engine().start()  #> engine.Engine.start
+# file: engine.py
+import train
+class Engine:
+    def start(self):
+        return train.fit()  #> train.fit
+# file: train.py
+import tensorflow as tf
+def fit():
+    tf.keras.Sequential().fit()
+",
+    );
+}
+
+#[test]
+fn what_is_given_to_unknown_code_is_followed() {
+    check(
+        "
+# file: train.py
+import tensorflow as tf
+import schedule
+from jobs import Job, job
+schedule.every(job)
+schedule.daily(Job().work)
+# file: jobs.py
+def job():
+    step()  #> jobs.step
+def step():
+    pass
+class Job:
+    def work(self):
+        step()  #> jobs.step
+    def rest(self):
+        step()  #> \n",
+    );
+}
+
+#[test]
+fn methods_of_what_holds_a_model_are_followed() {
+    check(
+        "
+# file: train.py
+import tensorflow as tf
+from engine import Engine, Plain
+engine = Engine(tf.keras.Sequential())
+plain = Plain('name')
+# file: engine.py
+class Base:
+    def start(self):
+        self.log()  #> engine.Base.log
+    def log(self):
+        pass
+class Engine(Base):
+    def __init__(self, model):
+        self.model = model
+    def run(self):
+        self.step()  #> engine.Engine.step
+    def step(self):
+        pass
+class Plain:
+    def __init__(self, name):
+        self.name = name
+    def run(self):
+        self.step()  #> \n    def step(self):
+        pass
+",
+    );
+}
+
+#[test]
+fn functions_share_the_names_of_their_module() {
+    check(
+        "
+# file: train.py
+import tensorflow as tf
+import glue
+glue.second()
+# file: glue.py
+def first():
+    helper()  #> \ndef second():
+    helper()  #> glue.helper
+def helper():
+    pass
+",
+    );
+}
+
+/// Each function gives the next one away: however long the chain is, its end is followed.
+#[test]
+fn long_chains_are_followed_to_their_end() {
+    let links = (0..20).map(|index| format!("def f{index}():\n    schedule.every(f{})\n", index + 1));
+    let chain: String = links.collect();
+    check(&format!(
+        "
+# file: train.py
+import tensorflow as tf
+import schedule
+from jobs import f0
+schedule.every(f0)
+# file: jobs.py
+import schedule
+{chain}
+def f20():
+    step()  #> jobs.step
+def step():
+    pass
 "
     ));
 }
