@@ -5,6 +5,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
@@ -744,12 +745,14 @@ fn sharing_programs() -> Files {
     for index in 0..4 {
         let mut text = "import tensorflow as tf\n".to_owned();
         for layer in 0..10 {
-            text += &format!(
+            write!(
+                text,
                 "class Block{layer}(tf.keras.layers.Layer):\n    def __init__(self, units):\n        \
                  super().__init__()\n        self.first = tf.keras.layers.Dense(units)\n        \
                  self.second = tf.keras.layers.Dense({layer})\n    def call(self, inputs):\n        \
                  return self.second(self.first(inputs))\n"
-            );
+            )
+            .unwrap();
         }
         text += "def build(units):\n    print('build')\n    return tf.keras.Sequential([Block0(units), Block1(2)])\n";
         files.insert(format!("sharing/part_{index}.py"), text);

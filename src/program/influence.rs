@@ -185,17 +185,17 @@ fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
             for (index, evaluation) in module.values.iter().enumerate() {
                 let Value::Attribute { base, name, .. } = evaluation.value else { continue };
                 let objects = facts.solution.values(file, base).iter();
-                let stored_to = objects.filter(|object| is_stored_to[object.0 as usize]);
+                let name = module.names.text(name);
+                let is_read =
+                    |object: ObjectId| is_stored_to[object.0 as usize] && reads.contains_key(&(name, object));
                 let place = (file, ValueId::new(index));
-                found.extend(stored_to.map(|&object| (module.names.text(name), object, place)));
+                found.extend(objects.filter(|&&object| is_read(object)).map(|&object| (name, object, place)));
             }
         }
         found
     };
     for (name, object, place) in in_shares(facts, in_files) {
-        if let Some(places) = reads.get_mut(&(name, object)) {
-            places.push(place);
-        }
+        reads.entry((name, object)).or_default().push(place);
     }
     reads
 }
