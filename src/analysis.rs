@@ -1,5 +1,7 @@
 //! From a project to its facts and findings.
 
+use rayon::prelude::*;
+
 use crate::api::{Library, RowError};
 use crate::checks::{self, CHECKS, Check, Context, tool};
 use crate::distribute;
@@ -75,24 +77,27 @@ pub fn findings_unless(
     project: &Project,
     facts: &Facts<'_>,
     strict: bool,
-    is_stopped: &dyn Fn() -> bool,
+    is_stopped: &(dyn Fn() -> bool + Sync),
 ) -> Option<Vec<Finding>> {
     let texts = Texts::new(project, facts.modules);
     let context = Context { facts, texts: &texts, strict };
-    let mut findings = Vec::new();
-    for check in checks {
-        if is_stopped() {
-            return None;
-        }
-        findings.extend((check.run)(context));
-    }
-    findings.extend(distribute::findings(context, &findings));
+    // Nothing that a check finds depends on another, but distribution is refused where restrictions are violated.
+    let restricted = || {
+        let found = checks.par_iter().map(|check| (!is_stopped()).then(|| (check.run)(context)));
+        let mut findings: Vec<Finding> = found.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
+        findings.extend(distribute::findings(context, &findings));
+        Some(findings)
+    };
+    let of_ranks = || ranks::findings(context);
+    let of_graphs = || graph::findings(facts, &texts);
+    let (restricted, (of_ranks, of_graphs)) = rayon::join(restricted, || rayon::join(of_ranks, of_graphs));
+    let mut findings = restricted?;
     if !strict {
         checks::doubt_in_distributed(facts, &mut findings);
     }
-    findings.extend(ranks::findings(context));
+    findings.extend(of_ranks);
     ranks::apart::doubt(facts, &mut findings);
-    findings.extend(graph::findings(facts, &texts));
+    findings.extend(of_graphs);
     findings.extend(syntax_errors(project, facts));
     Some(findings)
 }

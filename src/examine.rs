@@ -146,7 +146,7 @@ impl Examined {
         project: Project,
         modules: Modules,
         wishes: Wishes<'_>,
-        is_stopped: &dyn Fn() -> bool,
+        is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Option<Self> {
         let (found, mut documents, suppressions, training) =
             analysis::with_modules(&modules, &project, wishes.library, |facts| {

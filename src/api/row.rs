@@ -107,8 +107,10 @@ impl Table {
 
 impl Symbol {
     fn new(name: Text, role: Role) -> Self {
+        let last = name.rfind('.').map_or(0, |dot| dot + 1);
         Self {
             name,
+            last,
             role,
             parameters: Vec::new(),
             returns: Returns::Unknown,

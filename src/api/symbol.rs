@@ -196,6 +196,8 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
     pub(super) name: Text,
+    /// Where its name's last part begins.
+    pub(super) last: usize,
     pub(super) role: Role,
     pub(super) parameters: Vec<Parameter>,
     pub(super) returns: Returns,
@@ -224,7 +226,7 @@ impl Symbol {
     /// Its name's last part.
     #[must_use]
     pub fn last_name(&self) -> &str {
-        self.name.rsplit('.').next().unwrap_or(&self.name)
+        &self.name[self.last..]
     }
 
     /// What it is in the language.

@@ -3,7 +3,6 @@
 mod aliases;
 mod apply_gradients_nested;
 mod assigned_once;
-mod bindings;
 mod checkpoint_not_assigned_once;
 mod conditional_training_loop;
 mod containers;

@@ -2,13 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::bindings::{Binder, Binding, bindings};
 use super::{Context, check};
 use crate::finding::{Confidence, Finding, Level, Location};
 use crate::normalise;
 use crate::program::{Caller, Facts, FunctionRef, Object, ObjectId};
 use crate::project::FileId;
-use crate::semantic::{Container, Module, Value, ValueId};
+use crate::semantic::{Binder, Binding, Container, Module, Value, ValueId};
 
 check!("HVD003", "tensorflow-member-aliased", Restriction, Error, run);
 
@@ -27,8 +26,8 @@ fn aliases(context: Context<'_>, file: FileId) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     // The harmless members of a container are one finding.
     let mut containers: FxHashMap<ValueId, usize> = FxHashMap::default();
-    for binding in bindings(facts.module(file)) {
-        let Some(member) = bound_member(facts, file, &binding) else { continue };
+    for binding in facts.module(file).bindings() {
+        let Some(member) = bound_member(facts, file, binding) else { continue };
         let location = Location::new(file, binding.range);
         if let Binder::Element(display, _) = binding.binder
             && !member.acted_on
@@ -42,9 +41,9 @@ fn aliases(context: Context<'_>, file: FileId) -> Vec<Finding> {
         }
         let level = if member.acted_on { Level::Error } else { context.warning() };
         let mut finding =
-            Finding::new(&CHECK.rule, level, location, message(facts.module(file), &binding, member.path))
+            Finding::new(&CHECK.rule, level, location, message(facts.module(file), binding, member.path))
                 .here("bound here")
-                .help(help(&binding, member.path))
+                .help(help(binding, member.path))
                 .confidence(member.confidence)
                 .in_scope(facts.scope_name(Caller { file, scope: binding.scope }));
         if let Value::Parameter(function, position) = facts.module(file).value(binding.value).value {

@@ -4,13 +4,12 @@ use std::cell::LazyCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::bindings::{Binder, Binding, bindings};
 use super::{Context, check};
 use crate::finding::{Confidence, Finding, Level, Location};
 use crate::normalise;
 use crate::program::{Caller, Facts, Object, ObjectId};
 use crate::project::FileId;
-use crate::semantic::{CallId, CallKind, Definition, DefinitionKind, ValueId, Variable};
+use crate::semantic::{Binder, Binding, CallId, CallKind, Definition, DefinitionKind, ValueId, Variable};
 
 check!("HVD002", "tensorflow-module-reassigned", Restriction, Error, run);
 
@@ -74,7 +73,7 @@ fn second_names(
     let facts = context.facts;
     let module = facts.module(file);
     let mut findings = Vec::new();
-    for Binding { binder, value, range, scope } in bindings(module) {
+    for &Binding { binder, value, range, scope } in module.bindings() {
         let Some(path) = root(facts, file, value) else { continue };
         let caller = Caller { file, scope };
         let (message, help) = match binder {

@@ -97,13 +97,25 @@ pub(super) fn texts_behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> 
         _ => false,
     };
     let mut behind = facts.influence().backwards(places, |place| ends_path(job, place));
-    behind.retain(|&place| is_text(place) || is_content(job, place));
+    behind.retain(|&(file, value)| {
+        job.runs_in(file) && (is_text((file, value)) || is_content(job, (file, value)))
+    });
     behind
 }
 
-/// Whether a path is not made of what is behind a value: a file's content, or an example of a dataset.
+/// Whether a path is not made of what is behind a value: a file's content, an example of a dataset, how many there are, or
+/// what another program that shares code has.
 fn ends_path(job: &Job<'_>, (file, value): Place) -> bool {
-    is_content(job, (file, value)) || job.facts.may_be(file, value, Kind::Dataset)
+    !job.runs_in(file)
+        || is_content(job, (file, value))
+        || job.facts.may_be(file, value, Kind::Dataset)
+        || is_number(job, (file, value))
+}
+
+/// Whether a value is the length of another.
+fn is_number(job: &Job<'_>, (file, value): Place) -> bool {
+    let Value::Call(call) = job.facts.module(file).value(value).value else { return false };
+    job.facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Measures))
 }
 
 /// Whether a value is what a file holds, and no list of files.

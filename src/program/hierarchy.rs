@@ -3,6 +3,7 @@
 //! Base classes are read from the source alone, before any value flows: names, attributes, imports and
 //! subscripts (`Generic[T]`). What is computed at run time is an unknown base.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::modules::{ClassRef, FunctionRef, Meaning, Modules};
@@ -50,14 +51,16 @@ impl Hierarchy {
     #[must_use]
     pub fn new(modules: &Modules, library: &Library) -> Self {
         let resolver = Resolver { modules, library };
-        let mut bases = FxHashMap::default();
-        for file in modules.files() {
-            for (index, class) in modules.get(file).classes.iter().enumerate() {
+        let in_file = |file: FileId| {
+            modules.get(file).classes.iter().enumerate().map(move |(index, class)| {
                 let class_ref = ClassRef { file, class: crate::semantic::ClassId::new(index) };
-                let found = class.bases.iter().map(|&base| resolver.ancestor(file, base)).collect();
-                bases.insert(class_ref, found);
-            }
-        }
+                let found = class.bases.iter().map(|&base| resolver.ancestor(file, base));
+                (class_ref, found.collect())
+            })
+        };
+        let files: Vec<FileId> = modules.files().collect();
+        let bases: FxHashMap<ClassRef, Vec<Ancestor>> =
+            files.into_par_iter().flat_map_iter(in_file).collect();
         let mut hierarchy = Self { orders: FxHashMap::default(), bases };
         let mut classes: Vec<ClassRef> = hierarchy.bases.keys().copied().collect();
         classes.sort_unstable();

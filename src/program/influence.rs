@@ -6,7 +6,9 @@
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::panic::resume_unwind;
 use std::sync::OnceLock;
+use std::thread;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -21,6 +23,9 @@ use crate::semantic::{
     BuiltinType, Call, Element, Module, Parameter, ParameterKind, Passing, StoreKey, Value, ValueId,
 };
 use crate::syntax::TextRange;
+
+/// So many files are worth a thread.
+const SHARE: usize = 100;
 
 /// A value with its file.
 pub type Place = (FileId, ValueId);
@@ -40,15 +45,18 @@ impl Influence {
     #[must_use]
     pub fn new(facts: &Facts<'_>) -> Self {
         let values = Numbering::new(facts.modules.list.iter().map(|module| module.values.len()));
-        let mut collector = Collector { facts, edges: Vec::with_capacity(values.count()), values };
         let reads = attribute_reads(facts);
-        for file in facts.files() {
-            collector.add_values(file);
-            collector.add_opaque(file);
-            collector.add_calls(file);
-            collector.add_stores(file, &reads);
-        }
-        let Collector { values, edges, .. } = collector;
+        let in_files = |files: &[FileId]| {
+            let mut collector = Collector { facts, edges: Vec::new(), values: &values };
+            for &file in files {
+                collector.add_values(file);
+                collector.add_opaque(file);
+                collector.add_calls(file);
+                collector.add_stores(file, &reads);
+            }
+            collector.edges
+        };
+        let edges = in_shares(facts, in_files);
         Self { values, edges, forwards: OnceLock::new(), backwards: OnceLock::new() }
     }
 
@@ -135,6 +143,25 @@ impl Influence {
     }
 }
 
+/// What work on the concerned files finds in all of them, in their order; each thread has a share of the files.
+///
+/// The threads are none of rayon's: who waits for those may take up other work meanwhile, which asks for the very thing
+/// that is being found.
+fn in_shares<T: Send>(facts: &Facts<'_>, work: impl Fn(&[FileId]) -> Vec<T> + Sync) -> Vec<T> {
+    let files: Vec<FileId> = facts.files().collect();
+    let share = files.len().div_ceil(rayon::current_num_threads()).max(SHARE);
+    let mut shares = files.chunks(share);
+    let first = shares.next().unwrap_or_default();
+    thread::scope(|scope| {
+        let others: Vec<_> = shares.map(|files| scope.spawn(|| work(files))).collect();
+        let mut found = work(first);
+        for other in others {
+            found.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        found
+    })
+}
+
 /// Where attributes are read that are stored to, by name and object.
 type Reads<'a> = FxHashMap<(&'a str, ObjectId), Vec<Place>>;
 
@@ -151,19 +178,24 @@ fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
             }
         }
     }
-    for file in facts.files() {
-        let module = facts.module(file);
-        for (index, evaluation) in module.values.iter().enumerate() {
-            if let Value::Attribute { base, name, .. } = evaluation.value {
-                for &object in facts.solution.values(file, base) {
-                    if is_stored_to[object.0 as usize]
-                        && let Some(places) = reads.get_mut(&(module.names.text(name), object))
-                    {
-                        places.push((file, ValueId::new(index)));
-                    }
-                }
+    let in_files = |files: &[FileId]| {
+        let mut found: Vec<(&'a str, ObjectId, Place)> = Vec::new();
+        for &file in files {
+            let module = facts.module(file);
+            for (index, evaluation) in module.values.iter().enumerate() {
+                let Value::Attribute { base, name, .. } = evaluation.value else { continue };
+                let objects = facts.solution.values(file, base).iter();
+                let name = module.names.text(name);
+                let is_read =
+                    |object: ObjectId| is_stored_to[object.0 as usize] && reads.contains_key(&(name, object));
+                let place = (file, ValueId::new(index));
+                found.extend(objects.filter(|&&object| is_read(object)).map(|&object| (name, object, place)));
             }
         }
+        found
+    };
+    for (name, object, place) in in_shares(facts, in_files) {
+        reads.entry((name, object)).or_default().push(place);
     }
     reads
 }
@@ -171,7 +203,7 @@ fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
 /// Finds the dependences, file by file.
 struct Collector<'f, 'a> {
     facts: &'f Facts<'a>,
-    values: Numbering,
+    values: &'f Numbering,
     edges: Vec<(u32, u32)>,
 }
 

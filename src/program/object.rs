@@ -202,6 +202,8 @@ pub struct Externals<'l> {
     list: Vec<External<'l>>,
     ids: FxHashMap<Box<str>, ExternalId>,
     children: FxHashMap<(ExternalId, Name), Option<ExternalId>>,
+    /// Which members known classes have, of those that were asked for.
+    members: FxHashMap<(ExternalId, Name), bool>,
 }
 
 /// How many attributes of attributes are told apart: more of them is a program that walks a structure.
@@ -212,7 +214,13 @@ impl<'l> Externals<'l> {
     #[must_use]
     pub fn new(library: &'l Library) -> Self {
         let nameless = External { path: "".into(), symbol: None, depth: 0 };
-        Self { library, list: vec![nameless], ids: FxHashMap::default(), children: FxHashMap::default() }
+        Self {
+            library,
+            list: vec![nameless],
+            ids: FxHashMap::default(),
+            children: FxHashMap::default(),
+            members: FxHashMap::default(),
+        }
     }
 
     /// The library that is asked.
@@ -264,6 +272,15 @@ impl<'l> Externals<'l> {
         };
         self.children.insert((parent, name), child);
         child
+    }
+
+    /// Whether a class has a member of this name, inherited or its own; `None` for what is no class, or none that the
+    /// library knows.
+    pub fn has_member(&mut self, class: ExternalId, name: Name, text: &str) -> Option<bool> {
+        let symbol = self.list[class.0 as usize].symbol.filter(|symbol| symbol.is_class())?;
+        let library = self.library;
+        let ask = || library.member(symbol, text).is_some();
+        Some(*self.members.entry((class, name)).or_insert_with(ask))
     }
 
     /// What is known of `id`.

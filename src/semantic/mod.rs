@@ -6,6 +6,7 @@
 //! per scope (`flow`). What control and names do is answered here; what a value *is* needs the other modules
 //! and is answered by `program`.
 
+mod binder;
 mod binding;
 mod call;
 mod flow;
@@ -24,6 +25,7 @@ mod symbols;
 mod tests;
 mod value;
 
+pub use binder::{Binder, Binding};
 pub use binding::{Definition, DefinitionKind, Store, StoreKey, Use};
 pub use call::{Argument, Call, CallKind, Passing};
 pub use flow::{Block, Branch, BranchKind, ControlDependence, Dependence, Detour, Dominance, Flow, Stretch};

@@ -1,7 +1,10 @@
 //! The compact form of one module: all that the analysis keeps once the syntax tree is dropped.
 
+use std::sync::OnceLock;
+
 use rustc_hash::FxHashMap;
 
+use super::binder::{self, Binding};
 use super::binding::{Definition, Store, Use};
 use super::call::Call;
 use super::function::{Class, Function};
@@ -78,11 +81,19 @@ pub struct Module {
     pub comments: Vec<TextRange>,
     /// Syntax errors.
     pub errors: Vec<SyntaxError>,
+    pub(super) bindings: OnceLock<Vec<Binding>>,
 }
 
 impl Module {
     /// The module's own scope.
     pub const TOP: ScopeId = ScopeId(0);
+
+    /// All bindings but imports, functions, classes and parameters, in source order. They are found when they are first
+    /// asked for, and remain as long as the module does: in the language server from edit to edit.
+    #[must_use]
+    pub fn bindings(&self) -> &[Binding] {
+        self.bindings.get_or_init(|| binder::bindings(self))
+    }
 
     /// The scope `id`.
     #[must_use]

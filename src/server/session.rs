@@ -164,7 +164,7 @@ impl Session {
         Ok(())
     }
 
-    fn catch_up(&mut self, is_stopped: &dyn Fn() -> bool) {
+    fn catch_up(&mut self, is_stopped: &(dyn Fn() -> bool + Sync)) {
         self.arrange();
         for index in 0..self.workspaces.len() {
             if self.workspaces[index].is_current() {

@@ -149,7 +149,7 @@ pub(super) struct Surroundings<'s> {
     pub(super) documents: &'s Documents,
     pub(super) client: Client,
     pub(super) uri: &'s dyn Fn(&Path) -> Option<Uri>,
-    pub(super) is_stopped: &'s dyn Fn() -> bool,
+    pub(super) is_stopped: &'s (dyn Fn() -> bool + Sync),
 }
 
 impl Workspace {

@@ -1,5 +1,6 @@
 //! Which files import which, and which of them concern training.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::super::object::{Object, ObjectId};
@@ -118,7 +119,8 @@ impl<'a> Facts<'a> {
             found.retain(|&found| found != file);
             found
         };
-        let imported: Vec<Vec<FileId>> = self.modules.files().map(imported).collect();
+        let files: Vec<FileId> = self.modules.files().collect();
+        let imported: Vec<Vec<FileId>> = files.into_par_iter().map(imported).collect();
         let mut importers = vec![Vec::new(); imported.len()];
         for file in self.modules.files() {
             for other in &imported[file.index()] {

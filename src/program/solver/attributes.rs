@@ -69,18 +69,20 @@ impl Solver<'_> {
     }
 
     pub(super) fn in_class(&self, class: ClassRef, name: Name) -> bool {
-        let text = self.names.text(name);
         self.hierarchy.order(class).iter().any(|ancestor| match ancestor {
-            Ancestor::Project(class) => self.class_export(*class, text).is_some(),
+            Ancestor::Project(class) => self.class_export(*class, name).is_some(),
             _ => false,
         })
     }
 
     /// What the body of a class binds to a name.
-    pub(super) fn class_export(&self, class: ClassRef, name: &str) -> Option<NodeId> {
+    pub(super) fn class_export(&self, class: ClassRef, name: Name) -> Option<NodeId> {
+        if !self.in_classes.contains(&name) {
+            return None;
+        }
         let module = self.modules.get(class.file);
         let exports = &module.scope(module.class(class.class).scope).exports;
-        let value = module.names.get(name).and_then(|name| exports.get(&name))?;
+        let value = module.names.get(self.names.text(name)).and_then(|name| exports.get(&name))?;
         Some(self.node(class.file, *value))
     }
 
@@ -231,22 +233,15 @@ impl Solver<'_> {
                         let field = self.field(object, Field::Attribute(name));
                         self.on(field, Use::Bind(receiver, node));
                     }
-                    if let Some(export) = self.class_export(*ancestor, &text) {
+                    if let Some(export) = self.class_export(*ancestor, name) {
                         self.on(export, Use::Bind(receiver, node));
                         return;
                     }
                 }
                 Ancestor::External(path) => {
                     let base = self.externals.id(path);
-                    let known = self.externals.get(base).symbol.is_some_and(crate::api::Symbol::is_class);
-                    let library = self.externals.library();
-                    let missing = known
-                        && self
-                            .externals
-                            .get(base)
-                            .symbol
-                            .is_some_and(|symbol| library.member(symbol, &text).is_none());
-                    if missing {
+                    let has_member = self.externals.has_member(base, name, &text);
+                    if has_member == Some(false) {
                         continue;
                     }
                     let member = self.externals.child(base, name, &text).map(|member| {
@@ -256,7 +251,7 @@ impl Solver<'_> {
                         }
                     });
                     fallback = fallback.or(member);
-                    if known {
+                    if has_member.is_some() {
                         break;
                     }
                 }

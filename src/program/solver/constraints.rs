@@ -10,10 +10,17 @@ use crate::semantic::{BuiltinType, CallId, CallKind, Container, Element, Operato
 const ELEMENTS: usize = 256;
 
 impl Solver<'_> {
-    /// Notes the names under which a class may have a property.
-    pub(super) fn find_decorated(&mut self) {
+    /// Notes what classes bind, and the names under which one may have a property.
+    pub(super) fn find_names_in_classes(&mut self) {
         for file in self.modules.files() {
-            for function in &self.modules.get(file).functions {
+            let module = self.modules.get(file);
+            for class in &module.classes {
+                for symbol in &module.scope(class.scope).symbols {
+                    let name = self.name(file, symbol.name);
+                    self.in_classes.insert(name);
+                }
+            }
+            for function in &module.functions {
                 if function.class.is_some() && !function.decorators.is_empty() {
                     let name = self.name(file, function.name);
                     self.decorated.insert(name);

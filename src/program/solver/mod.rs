@@ -61,7 +61,7 @@ pub fn solve<'a>(
     view: View,
 ) -> Solution<'a> {
     let mut solver = Solver::new(modules, hierarchy, library, view);
-    solver.find_decorated();
+    solver.find_names_in_classes();
     for file in modules.files() {
         solver.add_module(file);
     }
@@ -133,6 +133,8 @@ struct Solver<'a> {
     defaults: FxHashMap<(FileId, Name), NodeId>,
     called: FxHashSet<FunctionRef>,
     property_setters: FxHashMap<NodeId, Vec<NodeId>>,
+    /// What bodies of classes bind: most attributes are none of that.
+    in_classes: FxHashSet<Name>,
     /// Names of decorated functions in classes: reading them may call something.
     decorated: FxHashSet<Name>,
     /// Names of attributes that the project's text stores something in.
@@ -172,7 +174,7 @@ impl<'a> Solver<'a> {
             fields: FxHashMap::with_capacity_and_hasher(count / 4, FxBuildHasher),
             parts: FxHashMap::default(),
             slices: FxHashMap::default(),
-            attributes: FxHashMap::default(),
+            attributes: FxHashMap::with_capacity_and_hasher(count / 4, FxBuildHasher),
             attributes_of: FxHashMap::default(),
             sites: Vec::new(),
             calls_seen: FxHashSet::with_capacity_and_hasher(count / 4, FxBuildHasher),
@@ -183,6 +185,7 @@ impl<'a> Solver<'a> {
             defaults: FxHashMap::default(),
             called: FxHashSet::default(),
             property_setters: FxHashMap::default(),
+            in_classes: FxHashSet::default(),
             decorated: FxHashSet::default(),
             stored: FxHashSet::default(),
             lazy: FxHashMap::default(),

@@ -41,10 +41,9 @@ impl Solver<'_> {
             Object::Instance(class, _) => {
                 let field = self.field(object, Field::Attribute(name));
                 self.flow(value, field);
-                let text = self.names.text(name).to_owned();
                 let hierarchy = self.hierarchy;
                 let export = hierarchy.order(class).iter().find_map(|ancestor| match ancestor {
-                    Ancestor::Project(class) => self.class_export(*class, &text),
+                    Ancestor::Project(class) => self.class_export(*class, name),
                     _ => None,
                 });
                 if let Some(export) = export {

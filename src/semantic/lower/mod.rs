@@ -12,6 +12,8 @@ mod pattern;
 mod statement;
 mod variables;
 
+use std::sync::OnceLock;
+
 use rustc_hash::FxHashMap;
 
 use super::flow::{Branch, BranchKind, Flow};
@@ -140,6 +142,7 @@ impl<'a> Lowering<'a> {
                 all: None,
                 comments: Vec::new(),
                 errors: Vec::new(),
+                bindings: OnceLock::new(),
             },
             frames: Vec::new(),
             spare: Vec::new(),

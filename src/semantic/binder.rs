@@ -4,9 +4,9 @@ use std::cell::OnceCell;
 
 use rustc_hash::FxHashMap;
 
-use crate::semantic::{
-    Container, DefinitionKind, Element, FunctionId, Module, Operator, ScopeId, StoreKey, Value, ValueId,
-    Variable,
+use super::{
+    Container, DefinitionKind, Element, FunctionId, Module, NameId, Operator, ScopeId, StoreKey, Value,
+    ValueId, Variable,
 };
 use crate::syntax::TextRange;
 
@@ -16,7 +16,7 @@ pub enum Binder {
     /// A variable.
     Variable(Variable),
     /// An attribute of some object.
-    Attribute(crate::semantic::NameId),
+    Attribute(NameId),
     /// An item of some container.
     Item,
     /// An element of the container that a display makes.
@@ -40,8 +40,7 @@ pub struct Binding {
 
 /// All bindings of a module but imports, functions, classes and parameters, in source order. Of containers that
 /// are only an argument or an operand the elements have no name.
-#[must_use]
-pub fn bindings(module: &Module) -> Vec<Binding> {
+pub(super) fn bindings(module: &Module) -> Vec<Binding> {
     let mut found: Vec<Binding> = Vec::new();
     let mut kept = Vec::new();
     for definition in &module.definitions {
