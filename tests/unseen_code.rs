@@ -115,3 +115,54 @@ fn nothing_is_written_to_a_path_that_is_never_passed() {
     assert_eq!(found(&[("train.py", &trained(&before(""), WRAPPED, ""))]), Vec::<String>::new());
     assert_eq!(found(&[("train.py", &trained(&before(", 'kept'"), WRAPPED, ""))]), ["train.py:8 HVD305"]);
 }
+
+#[test]
+fn tools_that_share_code_with_training_say_nothing_of_its_ranks() {
+    let saving = "import os\n\ndef save(model, path):\n    if os.path.exists(path):\n        os.remove(path)\n    \
+                  model.save(path)\n";
+    let train = |guard: &str| {
+        let body = trained("from saving import save", WRAPPED, "");
+        format!("{body}{guard}save(model, 'kept.h5')\n")
+    };
+    let tool = "import keras\nimport horovod.keras as hvd\nfrom saving import save\nhvd.init()\n\
+                save(keras.models.load_model('trained.h5'), 'pruned.h5')\n";
+    let own = train("if hvd.rank() == 0:\n    ");
+    let files = [("saving.py", saving), ("train.py", own.as_str()), ("prune.py", tool)];
+    assert_eq!(found(&files), Vec::<String>::new());
+    let all = train("");
+    let files = [("saving.py", saving), ("train.py", all.as_str()), ("prune.py", tool)];
+    assert_eq!(found(&files), ["saving.py:5 HVD305", "saving.py:6 HVD305"]);
+}
+
+#[test]
+fn what_is_read_from_a_temporary_file_is_what_the_program_put_there() {
+    let load = |path: &str| {
+        let before = "import random\nimport shutil\nimport tempfile\n";
+        let weights = format!(
+            "path = {path}\nshutil.copy('trained.h5', path)\nloaded = keras.models.load_model(path)\n\
+             model.set_weights(loaded.get_weights())"
+        );
+        let body = trained(before, WRAPPED, "");
+        format!("{body}{weights}\nmodel.fit([1], [2])\n")
+    };
+    assert_eq!(found(&[("train.py", &load("tempfile.mkdtemp() + '/model.h5'"))]), Vec::<String>::new());
+    let drawn = found(&[("train.py", &load("'model-%d.h5' % random.randrange(9)"))]);
+    assert!(drawn.iter().any(|own| own.ends_with("HVD302")), "{drawn:?}");
+}
+
+#[test]
+fn the_epoch_to_go_on_at_is_no_decision_of_each_rank() {
+    let program = |condition: &str| {
+        let before = "def latest(folder):\n    if not os.path.exists(folder):\n        return 0\n    \
+                      return len(folder)\nfolder = 'kept'\nopen(os.path.join(folder, 'log.txt'), 'a').close()\n\
+                      first = latest(folder)\n";
+        let body = trained(before, WRAPPED, "");
+        body.replace("\n\nmodel.fit", &format!("\nif {condition}:\n    model.fit"))
+    };
+    let steps = |condition: &str| {
+        let all = found(&[("train.py", &program(condition))]);
+        all.into_iter().filter(|own| !own.ends_with("HVD305")).collect::<Vec<String>>()
+    };
+    assert_eq!(steps("first < 9"), Vec::<String>::new());
+    assert_eq!(steps("not os.path.exists(folder)").len(), 1);
+}

@@ -129,11 +129,13 @@ pub enum Effect {
     HoldsInGraph,
     /// Asks something that is not so in traced code: whether operations run at once.
     FailsInGraph,
+    /// Makes a file or a directory of the process's own, which holds what the program puts there.
+    Temporary,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 62] = [
+    pub const ALL: [(Self, &'static str); 63] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -196,6 +198,7 @@ impl Effect {
         (Self::TakesGreatest, "takes-greatest"),
         (Self::HoldsInGraph, "holds-in-graph"),
         (Self::FailsInGraph, "fails-in-graph"),
+        (Self::Temporary, "temporary"),
     ];
 }
 

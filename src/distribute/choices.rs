@@ -3,11 +3,13 @@
 
 use rustc_hash::FxHashSet;
 
+use super::inputs::own_effects;
 use super::job::Job;
-use super::obstacles::computed_from;
-use crate::program::{Caller, Place};
+use super::obstacles::{computed_from, is_length};
+use crate::api::Effect;
+use crate::program::{Caller, Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{BlockId, Branch, BranchKind, ScopeId, StatementKind};
+use crate::semantic::{BlockId, Branch, BranchKind, CallId, ScopeId, StatementKind};
 
 /// Whether the results of a rank's own, which are not averaged, decide what a condition is.
 pub(super) fn rests_on_own_results(job: &Job<'_>, condition: Place) -> bool {
@@ -18,11 +20,13 @@ pub(super) fn rests_on_own_results(job: &Job<'_>, condition: Place) -> bool {
 pub(super) fn chosen_by_own_results(job: &Job<'_>) -> FxHashSet<Place> {
     let mut found = job.of_own_results().clone();
     loop {
-        let chosen: Vec<Place> = chosen(job, &found).filter(|place| !found.contains(place)).collect();
+        let all = chosen(job, &found).chain(lengths(job, &found));
+        let chosen: Vec<Place> = all.filter(|place| !found.contains(place)).collect();
         if chosen.is_empty() {
             return found;
         }
         found.extend(computed_from(job, &chosen));
+        found.extend(chosen);
     }
 }
 
@@ -63,4 +67,60 @@ fn chosen_in(job: &Job<'_>, file: FileId, values: &FxHashSet<Place>) -> Vec<Plac
     let functions = module.functions.iter().filter(|own| returning.contains(&own.scope));
     let returned = functions.flat_map(|own| own.returns.iter().copied());
     defined.chain(stored).chain(returned).map(|value| (file, value)).collect()
+}
+
+/// The lengths of lists that grow or shrink under conditions among these values, also in functions that are called there:
+/// what an agent has met before its episode ended.
+pub(super) fn lengths(job: &Job<'_>, values: &FxHashSet<Place>) -> Vec<Place> {
+    let facts = job.facts;
+    let counts: Vec<(FileId, CallId)> =
+        job.calls().filter(|&(file, call)| is_length(job, file, call)).collect();
+    if counts.is_empty() {
+        return Vec::new();
+    }
+    let lists = |file, value| {
+        let objects = facts.objects(file, value);
+        objects.filter(|(_, object)| matches!(object, Object::Container(..))).map(|(id, _)| id)
+    };
+    let mut changed: FxHashSet<ObjectId> = FxHashSet::default();
+    let mut seen: FxHashSet<Caller> = FxHashSet::default();
+    let mut work = calls_under(job, values);
+    while let Some((file, id)) = work.pop() {
+        let call = facts.module(file).call(id);
+        if own_effects(job, file, id).contains(Effect::UpdatesState) {
+            changed.extend(facts.receiver(file, call).into_iter().flat_map(|receiver| lists(file, receiver)));
+        }
+        for function in facts.called_functions(file, id) {
+            let code = facts.code_of(function);
+            if seen.insert(code) {
+                work.extend(
+                    job.calls_in(code.file)
+                        .filter(|&own| facts.module(code.file).call(own).scope == code.scope)
+                        .map(|own| (code.file, own)),
+                );
+            }
+        }
+    }
+    let is_of_changed = |&(file, id): &(FileId, CallId)| {
+        let mut arguments = facts.module(file).call(id).arguments.iter();
+        arguments.any(|argument| lists(file, argument.value).any(|list| changed.contains(&list)))
+    };
+    counts
+        .into_iter()
+        .filter(is_of_changed)
+        .map(|(file, id)| (file, facts.module(file).call(id).result))
+        .collect()
+}
+
+/// The calls that a program makes under conditions among these values.
+fn calls_under(job: &Job<'_>, values: &FxHashSet<Place>) -> Vec<(FileId, CallId)> {
+    let is_under = |&(file, id): &(FileId, CallId)| {
+        let call = job.facts.module(file).call(id);
+        let conditions = job.facts.conditions(Caller { file, scope: call.scope }, call.block).into_iter();
+        conditions
+            .filter(|condition| condition.branch.kind != BranchKind::For)
+            .filter_map(|condition| condition.branch.condition)
+            .any(|own| values.contains(&(file, own)))
+    };
+    job.calls().filter(is_under).collect()
 }

@@ -42,6 +42,7 @@ pub struct Job<'c> {
     calls: OnceCell<Vec<(FileId, CallId)>>,
     of_own_results: OnceCell<FxHashSet<Place>>,
     chosen_by_own_results: OnceCell<FxHashSet<Place>>,
+    own_lengths: OnceCell<Vec<Place>>,
     inputs: OnceCell<Inputs>,
     preparations: OnceCell<Preparations>,
     alone: OnceCell<Alone>,
@@ -122,6 +123,7 @@ impl<'c> Job<'c> {
             calls: OnceCell::new(),
             of_own_results: OnceCell::new(),
             chosen_by_own_results: OnceCell::new(),
+            own_lengths: OnceCell::new(),
             inputs: OnceCell::new(),
             preparations: OnceCell::new(),
             alone: OnceCell::new(),
@@ -299,6 +301,11 @@ impl<'c> Job<'c> {
     /// The same, with what is chosen because of it.
     pub(super) fn chosen_by_own_results(&self) -> &FxHashSet<Place> {
         self.chosen_by_own_results.get_or_init(|| choices::chosen_by_own_results(self))
+    }
+
+    /// The lengths of lists that grow or shrink because of a rank's own results.
+    pub(super) fn own_lengths(&self) -> &[Place] {
+        self.own_lengths.get_or_init(|| choices::lengths(self, self.chosen_by_own_results()))
     }
 
     /// Whether the program runs code of a file.

@@ -12,7 +12,7 @@ use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location, Rule};
 use crate::program::{CallEdge, Caller, Literal, Object, Place, TrainingLoop, code};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, CallId, Value};
+use crate::semantic::{BlockId, BranchKind, CallId, Value, ValueId};
 
 /// The obstacles of a program that is not distributed yet.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -224,8 +224,12 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, sureness: Confidence) 
         let caller = Caller { file, scope: call.scope };
         for condition in facts.conditions(caller, call.block) {
             let Some(value) = condition.branch.condition else { continue };
-            // How many turns a `for` statement makes is a matter of numbers and shapes, not of results.
-            if condition.branch.kind != BranchKind::For && rests_on_own_results(job, (file, value)) {
+            let decides = match condition.branch.kind {
+                // How many turns a `for` statement makes is a matter of shapes, not of results, unless it counts them.
+                BranchKind::For => counts_own_results(job, file, value),
+                _ => rests_on_own_results(job, (file, value)),
+            };
+            if decides {
                 found.push(facts.location(file, condition.branch.range));
             }
         }
@@ -240,6 +244,18 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, sureness: Confidence) 
         }
     }
     found
+}
+
+/// Whether a value is `range(...)` of the length of a list that grows by results of this rank's own.
+fn counts_own_results(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let module = job.facts.module(file);
+    let Value::Call(range) = module.value(value).value else { return false };
+    is_call_of(job, file, range, "builtins.range") && {
+        let within = module.call(range).range;
+        job.own_lengths()
+            .iter()
+            .any(|&(own, length)| own == file && within.contains_range(module.value(length).range))
+    }
 }
 
 /// Whether a value is computed from results of this rank's own that are not averaged.
@@ -276,7 +292,7 @@ const SHAPE: &str = "shape";
 
 /// Whether a call is `len(data)`: how many examples there are does not depend on what they are.
 fn counts_data(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    is_call_of(job, file, call, "builtins.len") && !counts_memory(job, file, call) && {
+    is_length(job, file, call) && !counts_memory(job, file, call) && {
         let mut arguments = job.facts.module(file).call(call).arguments.iter();
         arguments.all(|argument| {
             let mut objects = job.facts.objects(file, argument.value);
@@ -289,10 +305,15 @@ fn counts_data(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 fn counts_memory(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let facts = job.facts;
     let [counted] = &facts.module(file).call(call).arguments[..] else { return false };
-    is_call_of(job, file, call, "builtins.len") && {
+    is_length(job, file, call) && {
         let queue = facts.library.lookup("collections.deque");
         facts.objects(file, counted.value).any(|(_, object)| facts.symbol(object) == queue)
     }
+}
+
+/// Whether a call asks how long something is.
+pub(super) fn is_length(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    is_call_of(job, file, call, "builtins.len")
 }
 
 /// Whether a call is one of a function of Python's.

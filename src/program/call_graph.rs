@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::modules::{ClassRef, FunctionRef, Modules};
 use super::object::{ExternalId, Literal, Object, ObjectId};
 use super::solver::{CallEdge, Caller, Solution, Via};
-use crate::semantic::{BuiltinType, Container, ScopeKind};
+use crate::semantic::{BuiltinType, Container, ScopeKind, Value};
 
 /// The qualified names of code: `package.module.Class.method`.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,15 @@ pub fn is_lost(modules: &Modules, solution: &Solution<'_>, edges: &[CallEdge]) -
         _ => Some(""),
     });
     let names: Vec<&str> = names.collect();
-    names.len() > CANDIDATES && names.iter().any(|name| *name != names[0])
+    // A name that is called stands for one function; an attribute is another method for each class of its owner.
+    let is_method = edges.first().is_some_and(|edge| {
+        let module = modules.get(edge.caller.file);
+        edge.call.is_some_and(|call| {
+            !matches!(module.value(module.call(call).callee).value, Value::Cell(_) | Value::Parameter(..))
+        })
+    });
+    let is_of_classes = || edges.iter().any(|edge| matches!(solution.object(edge.callee), Object::Class(_)));
+    names.len() > CANDIDATES && (names.iter().any(|name| *name != names[0]) || !is_method && !is_of_classes())
 }
 
 /// For each function and module the names of what it calls.

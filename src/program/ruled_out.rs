@@ -84,13 +84,11 @@ impl Entry<'_, '_> {
     /// Whether a value of the function is true when the call enters it, if the call alone decides that.
     fn truth(&self, value: ValueId, call: &Call) -> Option<bool> {
         let module = self.facts.module(self.function.file);
-        match module.value(value).value {
-            Value::Operator { operator: Operator::Not, left, .. } => Some(!self.truth(left, call)?),
-            _ => {
-                let (file, given) = self.given(value, call)?;
-                self.constant(file, given)
-            }
+        if let Value::Operator { operator: Operator::Not, left, .. } = module.value(value).value {
+            return Some(!self.truth(left, call)?);
         }
+        let (file, given) = self.given(value, call)?;
+        self.constant(file, given)
     }
 
     /// What the call passes for a value that is a parameter of the function.

@@ -180,7 +180,7 @@ impl Text<'_> {
     #[must_use]
     pub fn bind_returned(&self, statement: StatementId, name: &str) -> Edit {
         let start = self.module.statement(statement).range.start();
-        self.replace(TextRange::at(start, size("return".len())), &format!("{name} ="))
+        self.replace(TextRange::at(start, size("return".len())), format!("{name} ="))
     }
 
     /// Whether one statement comes directly behind another in its suite.

@@ -3,7 +3,7 @@
 
 use super::super::model::Model;
 use super::Guard;
-use crate::program::{CallEdge, Caller, FunctionRef};
+use crate::program::{CallEdge, Caller, FunctionRef, Pattern};
 
 impl Model<'_> {
     /// What the calls of a scope's code say of the rank, all the way from the beginning of the program.
@@ -46,10 +46,18 @@ impl Model<'_> {
     /// What all calls of a function have in common, as far as their own scopes are known.
     fn calls_under(&self, function: FunctionRef) -> Option<Guard> {
         let mut joined: Option<Guard> = None;
+        let is_run = |edge: &CallEdge| self.programs.iter().any(|program| self.facts.is_run(program, edge));
+        let trains = |edge: &CallEdge| {
+            let mut training = self.programs.iter().filter(|program| program.pattern != Pattern::None);
+            training.any(|program| self.facts.is_run(program, edge))
+        };
+        // Tools share the code of programs that train and start Horovod too, but are seldom run by several ranks.
+        let is_of_training = self.facts.incoming(function).iter().any(trains);
         for edge in self.facts.incoming(function) {
             let Some(call) = edge.call else { return Some(Guard::default()) };
             if joined.as_ref().is_some_and(Guard::is_all)
-                || !self.programs.iter().any(|program| self.facts.is_run(program, edge))
+                || is_of_training && !trains(edge)
+                || !is_run(edge)
                 || self.only_wraps(edge)
             {
                 continue;

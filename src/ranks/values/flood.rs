@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashSet;
 
 use super::super::blocks::Blocks;
+use super::super::file_questions;
 use super::super::lengths;
 use super::super::overrides::Overrides;
 use super::parts::{self, Part};
@@ -139,19 +140,37 @@ impl<'f, 'a> Flood<'f, 'a> {
                 } else if own.cause == Cause::Rank && (self.is_of_library(next) || self.is_part(place, next))
                 {
                     self.weaker.push(Arrival { own: Difference { cause: Cause::Data, ..own }, ..arrival });
+                } else if own.cause == Cause::Data && self.is_read_of_own_file(own, next) {
+                    self.insert(
+                        Arrival { own: Difference { cause: Cause::Files, ..own }, ..arrival },
+                        &mut queue,
+                    );
                 } else {
                     self.insert(arrival, &mut queue);
                 }
             }
-            for &(caller, block) in self.blocks.decided_by(place) {
+            // Which name a file of the process's own has decides nothing: only its form is asked for.
+            let decides = !self.facts.gives(own.source, &[Effect::Temporary]);
+            // Ranks seldom find different files: what that decides, such as the epoch to go on at, is as weak as what
+            // they read there.
+            let cause = if file_questions::is_one(self.facts, own.source) { Cause::Files } else { own.cause };
+            for &(caller, block) in self.blocks.decided_by(place).iter().filter(|_| decides) {
                 for (decided, part) in self.decided(caller, block) {
                     let through = self.decided_through(caller, through, decided);
                     if through != Through::NOTHING {
+                        let own = Difference { cause: cause.min(own.cause), ..own };
                         self.insert(Arrival { place: decided, own, through, part }, &mut queue);
                     }
                 }
             }
         }
+    }
+
+    /// Whether a value is what is read from a file of the process's own: each rank has another name for it, and the
+    /// program puts the same there.
+    fn is_read_of_own_file(&self, own: Difference, place: Place) -> bool {
+        self.facts.gives(own.source, &[Effect::Temporary])
+            && self.facts.gives(place, &[Effect::ReadsFile, Effect::LoadsModel])
     }
 
     /// Whether a value is the part of others that a number tells: the elements of `files[hvd.rank()::hvd.size()]` are
