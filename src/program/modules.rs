@@ -230,6 +230,12 @@ impl Modules {
         })
     }
 
+    /// The class whose body defines a function.
+    #[must_use]
+    pub fn class_of(&self, FunctionRef { file, function }: FunctionRef) -> Option<ClassRef> {
+        self.get(file).function(function).class.map(|class| ClassRef { file, class })
+    }
+
     /// The first import statement of a file that is of a training library.
     #[must_use]
     pub fn training_import(&self, file: FileId, library: &Library) -> Option<ImportId> {

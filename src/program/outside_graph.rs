@@ -1,7 +1,7 @@
 //! What traced code does not do at each call: what stands outside of the graph, and what is made once.
 
 use super::facts::Facts;
-use super::modules::{ClassRef, FunctionRef};
+use super::modules::FunctionRef;
 use super::solver::Caller;
 use crate::api::Effect;
 use crate::project::FileId;
@@ -99,7 +99,7 @@ impl Facts<'_> {
     pub(super) fn is_built_once(&self, function: FunctionRef) -> bool {
         let module = self.module(function.file);
         let own = module.function(function.function);
-        let base = own.class.and_then(|class| self.library_base(ClassRef { file: function.file, class }));
+        let base = self.modules.class_of(function).and_then(|class| self.library_base(class));
         base.and_then(|base| self.library.member(base, module.names.text(own.name)))
             .is_some_and(|member| member.has(Effect::RunsOnce))
     }

@@ -76,10 +76,9 @@ impl Roots {
         let mut work = named_by.get(&Named::Training).cloned().unwrap_or_default();
         while let Some(function) = work.pop() {
             if found.insert(function) {
-                let own = resolver.modules.get(function.file).function(function.function);
-                let class = own.class.map(|class| Named::Class(ClassRef { file: function.file, class }));
-                let names = [Some(Named::Function(function)), class];
-                work.extend(names.iter().flatten().flat_map(|named| named_by.get(named)).flatten());
+                let names =
+                    [Some(Named::Function(function)), resolver.modules.class_of(function).map(Named::Class)];
+                work.extend(names.iter().flatten().filter_map(|named| named_by.get(named)).flatten());
             }
         }
         found
@@ -123,7 +122,7 @@ impl NamesOf<'_, '_> {
 
     fn entity(&mut self, module: &Module, value: ValueId) -> Option<Entity> {
         match module.value(value).value {
-            Value::Cell(_) | Value::Free(_) => self.shared_entity(value).clone(),
+            Value::Cell(_) | Value::Free(_) => self.shared_entity(value).cloned(),
             Value::Import(_) => self.resolver.entity(self.file, value),
             // `module.function`; few attributes are of modules.
             Value::Attribute { base, .. } => {
@@ -138,8 +137,8 @@ impl NamesOf<'_, '_> {
         }
     }
 
-    fn shared_entity(&mut self, value: ValueId) -> &Option<Entity> {
-        self.shared.entry(value).or_insert_with(|| self.resolver.entity(self.file, value))
+    fn shared_entity(&mut self, value: ValueId) -> Option<&Entity> {
+        self.shared.entry(value).or_insert_with(|| self.resolver.entity(self.file, value)).as_ref()
     }
 
     fn named(&self, entity: &Entity) -> Option<Named> {

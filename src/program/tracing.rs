@@ -371,8 +371,7 @@ impl Facts<'_> {
 
     /// Whether a method is a model's, a layer's, a loss' or a metric's: no callback's and no sequence's.
     fn is_of_keras(&self, function: FunctionRef) -> bool {
-        let class = self.module(function.file).function(function.function).class;
-        let base = class.and_then(|class| self.library_base(ClassRef { file: function.file, class }));
+        let base = self.modules.class_of(function).and_then(|class| self.library_base(class));
         base.is_some_and(|base| {
             matches!(self.library.kind_of_class(base), Kind::Model | Kind::Layer | Kind::Loss | Kind::Metric)
         })

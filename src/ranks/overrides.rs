@@ -33,7 +33,7 @@ impl Overrides {
             .flat_map(|effect| facts.calls_with(effect))
             .filter_map(|(file, call)| {
                 let own = facts.function_of(Caller { file, scope: facts.module(file).call(call).scope })?;
-                class_of(facts, own)
+                facts.modules.class_of(own)
             })
             .collect();
         let mut overrides = Self::default();
@@ -44,7 +44,7 @@ impl Overrides {
             for call in (0..facts.module(file).calls.len()).map(CallId::new) {
                 let methods: Vec<(FunctionRef, ClassRef)> = facts
                     .called_functions(file, call)
-                    .filter_map(|own| Some((own, class_of(facts, own)?)))
+                    .filter_map(|own| Some((own, facts.modules.class_of(own)?)))
                     .collect();
                 if !methods.iter().any(|(_, class)| classes.contains(class)) {
                     continue;
@@ -90,11 +90,6 @@ impl Overrides {
             }
         }
     }
-}
-
-fn class_of(facts: &Facts<'_>, function: FunctionRef) -> Option<ClassRef> {
-    let class = facts.module(function.file).function(function.function).class?;
-    Some(ClassRef { file: function.file, class })
 }
 
 fn extends(facts: &Facts<'_>, class: ClassRef, base: ClassRef) -> bool {

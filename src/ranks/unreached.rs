@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::guards::{Atom, Literal, mirrored, outcome};
 use super::model::Model;
 use crate::api::{Calls, Effect};
-use crate::program::{Ancestor, Caller, ClassRef, Facts, FunctionRef, Object, Place, TrainingLoop};
+use crate::program::{Ancestor, Caller, Facts, FunctionRef, Object, Place, TrainingLoop};
 use crate::semantic::{Argument, BlockId, BranchKind, CallId, Element, Flow, Operator, Passing, Value};
 
 /// What none of several ranks runs.
@@ -78,7 +78,7 @@ impl Unreached {
     /// `fit(callbacks=[Saver()])`.
     fn is_handed(&self, facts: &Facts<'_>, caller: Caller, function: FunctionRef) -> bool {
         let own = facts.module(function.file).function(function.function);
-        let Some(class) = own.class.map(|class| ClassRef { file: function.file, class }) else { return true };
+        let Some(class) = facts.modules.class_of(function) else { return true };
         let method = facts.module(function.file).names.text(own.name);
         let has_method = |object| match object {
             Object::Instance(of, _) => facts.hierarchy.order(of).contains(&Ancestor::Project(class)),

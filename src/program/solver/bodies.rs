@@ -165,9 +165,7 @@ impl Solver<'_> {
             }
         }
         let is_method_of_one = |method: &FunctionRef| {
-            let own = self.modules.get(method.file).function(method.function);
-            let class = own.class.map(|class| ClassRef { file: method.file, class });
-            class.is_some_and(|class| classes.contains(&class))
+            self.modules.class_of(*method).is_some_and(|class| classes.contains(&class))
         };
         let methods = self.modules.functions().filter(is_method_of_one);
         methods.filter(|&method| !self.is_private(method) && !self.is_in(method)).collect()

@@ -4,7 +4,8 @@
 //! is flow-sensitive for variables and insensitive to contexts, but for functions that give a parameter back:
 //! each call gets its own argument. Objects flow along edges; where an object arrives at something that is
 //! called, read or stored to, new edges appear. A node holds a bounded number of objects
-//! ([`room`]): beyond that it is unknown, which bounds the work by the size of the program.
+//! ([`room`]): beyond that it is unknown, which bounds the work by the size of the program. Values flow through
+//! the functions that training may have to do with, and through what these reach ([`bodies`]).
 
 mod attributes;
 mod binding;

@@ -101,8 +101,7 @@ fn is_of_others(model: &Model<'_>, class: ClassRef, edge: &CallEdge, function: F
     let facts = model.facts;
     let (file, Some(call)) = (edge.caller.file, edge.call) else { return false };
     let is_own = |own: ClassRef| facts.hierarchy.order(class).contains(&Ancestor::Project(own));
-    let defined = facts.module(function.file).function(function.function).class;
-    let defined = defined.map(|class| ClassRef { file: function.file, class });
+    let defined = facts.modules.class_of(function);
     let module = facts.module(file);
     let receiver = facts.receiver(file, module.call(call));
     let itself = facts.function_of(edge.caller).and_then(|own| {
