@@ -10,7 +10,7 @@ use super::hierarchy::{Entity, Resolver};
 use super::modules::{ClassRef, FunctionRef, Modules};
 use super::solver::View;
 use crate::project::{FileId, Target};
-use crate::semantic::{FunctionId, Module, ScopeId, ScopeKind, Value, ValueId};
+use crate::semantic::{FunctionId, Module, NameId, ScopeId, ScopeKind, Value, ValueId};
 
 /// The code that value flow starts from; what a module runs when it is imported belongs to it always.
 #[derive(Debug)]
@@ -64,8 +64,7 @@ impl Roots {
     fn leading_to_training(&self, resolver: Resolver<'_>) -> FxHashSet<FunctionRef> {
         let mut named_by: FxHashMap<Named, Vec<FunctionRef>> = FxHashMap::default();
         for file in resolver.modules.files().filter(|&file| !self.are_all_of(file)) {
-            let mut names = NamesOf { roots: self, resolver, file, shared: FxHashMap::default() };
-            names.each(|function, named| {
+            NamesOf::new(self, resolver, file).each(|function, named| {
                 let by = named_by.entry(named).or_default();
                 if by.last() != Some(&function) {
                     by.push(function);
@@ -101,9 +100,15 @@ struct NamesOf<'r, 'a> {
     file: FileId,
     /// What the values are that the file's scopes share.
     shared: FxHashMap<ValueId, Option<Entity>>,
+    /// What their attributes lead to.
+    members: FxHashMap<(ValueId, NameId), Option<Named>>,
 }
 
-impl NamesOf<'_, '_> {
+impl<'r, 'a> NamesOf<'r, 'a> {
+    fn new(roots: &'r Roots, resolver: Resolver<'a>, file: FileId) -> Self {
+        Self { roots, resolver, file, shared: FxHashMap::default(), members: FxHashMap::default() }
+    }
+
     /// Gives each name with the outermost function that it stands in.
     fn each(&mut self, mut found: impl FnMut(FunctionRef, Named)) {
         let module = self.resolver.modules.get(self.file);
@@ -112,33 +117,47 @@ impl NamesOf<'_, '_> {
         let parts = values.filter(|(_, own)| matches!(own.value, Value::Attribute { .. } | Value::Import(_)));
         for (scope, value) in names.chain(parts.map(|(value, own)| (own.scope, value))) {
             if let Some(function) = self.roots.outermost(self.file, scope)
-                && let Some(entity) = self.entity(module, value)
-                && let Some(named) = self.named(&entity)
+                && let Some(named) = self.meaning(module, value)
             {
                 found(function, named);
             }
         }
     }
 
-    fn entity(&mut self, module: &Module, value: ValueId) -> Option<Entity> {
+    fn meaning(&mut self, module: &Module, value: ValueId) -> Option<Named> {
         match module.value(value).value {
-            Value::Cell(_) | Value::Free(_) => self.shared_entity(value).cloned(),
-            Value::Import(_) => self.resolver.entity(self.file, value),
-            // `module.function`; few attributes are of modules.
-            Value::Attribute { base, .. } => {
-                let is_of_module = match module.value(base).value {
-                    Value::Cell(_) => matches!(self.shared_entity(base), Some(Entity::Module(_))),
-                    Value::Import(_) | Value::Attribute { .. } => true,
-                    _ => false,
-                };
-                if is_of_module { self.resolver.entity(self.file, value) } else { None }
+            Value::Cell(_) | Value::Free(_) => {
+                self.find_shared(value);
+                self.named(self.shared[&value].as_ref()?)
             }
+            // `module.function`, of which there are many of a few; few other attributes are of modules.
+            Value::Attribute { base, name, .. } => match module.value(base).value {
+                Value::Cell(_) => {
+                    self.find_shared(base);
+                    if !matches!(self.shared[&base], Some(Entity::Module(_))) {
+                        return None;
+                    }
+                    if let Some(&known) = self.members.get(&(base, name)) {
+                        return known;
+                    }
+                    let named = self.resolved(value);
+                    self.members.insert((base, name), named);
+                    named
+                }
+                Value::Import(_) | Value::Attribute { .. } => self.resolved(value),
+                _ => None,
+            },
+            Value::Import(_) => self.resolved(value),
             _ => None,
         }
     }
 
-    fn shared_entity(&mut self, value: ValueId) -> Option<&Entity> {
-        self.shared.entry(value).or_insert_with(|| self.resolver.entity(self.file, value)).as_ref()
+    fn find_shared(&mut self, value: ValueId) {
+        self.shared.entry(value).or_insert_with(|| self.resolver.entity(self.file, value));
+    }
+
+    fn resolved(&self, value: ValueId) -> Option<Named> {
+        self.named(&self.resolver.entity(self.file, value)?)
     }
 
     fn named(&self, entity: &Entity) -> Option<Named> {

@@ -34,19 +34,43 @@ pub fn with_stack_for<R>(source: &str, work: impl FnOnce() -> R) -> R {
 /// the result may be too large.
 fn longest_logical_line(source: &str) -> usize {
     let (mut longest, mut start, mut depth) = (0, 0, 0_usize);
-    for (at, byte) in source.bytes().enumerate() {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            b'\n' | b'\r' if depth == 0 => {
+    for (at, &byte) in source.as_bytes().iter().enumerate() {
+        // Most bytes are none of these, and to find that out takes one look.
+        match MARKS[usize::from(byte)] {
+            Mark::Opens => depth += 1,
+            Mark::Closes => depth = depth.saturating_sub(1),
+            Mark::Ends if depth == 0 => {
                 longest = longest.max(at - start);
                 start = at + 1;
             }
-            _ => {}
+            Mark::None | Mark::Ends => {}
         }
     }
     longest.max(source.len() - start)
 }
+
+/// What a byte does to a logical line.
+#[derive(Clone, Copy)]
+enum Mark {
+    None,
+    Opens,
+    Closes,
+    Ends,
+}
+
+/// The marks of all bytes.
+const MARKS: [Mark; 256] = {
+    let mut marks = [Mark::None; 256];
+    marks[b'(' as usize] = Mark::Opens;
+    marks[b'[' as usize] = Mark::Opens;
+    marks[b'{' as usize] = Mark::Opens;
+    marks[b')' as usize] = Mark::Closes;
+    marks[b']' as usize] = Mark::Closes;
+    marks[b'}' as usize] = Mark::Closes;
+    marks[b'\n' as usize] = Mark::Ends;
+    marks[b'\r' as usize] = Mark::Ends;
+    marks
+};
 
 /// Parses a module. Never fails: what does not parse is in the result's errors.
 #[must_use]
