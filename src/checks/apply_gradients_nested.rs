@@ -9,7 +9,7 @@ use crate::normalise;
 use crate::program::{Caller, Facts};
 use crate::project::FileId;
 use crate::semantic::{
-    BranchKind, Call, CallId, DefinitionKind, Module, Role, ScopeKind, StatementKind, Value, ValueId,
+    BranchKind, Call, CallId, DefinitionKind, Module, NameId, Role, ScopeKind, StatementKind, Value, ValueId,
 };
 
 check!("HVD008", "apply-gradients-nested", Restriction, Error, run);
@@ -21,7 +21,9 @@ fn run(context: Context<'_>) -> Vec<Finding> {
         optimizer.map(|optimizer| facts.library.member_names(optimizer, applies)).unwrap_or_default();
     let mut findings = Vec::new();
     for file in facts.files() {
-        for (index, call) in facts.module(file).calls.iter().enumerate() {
+        let module = facts.module(file);
+        let methods = module.names.known(&methods);
+        for (index, call) in module.calls.iter().enumerate() {
             let id = CallId::new(index);
             let Some(confidence) = applies_gradients(facts, &methods, file, id) else { continue };
             if !is_statement(facts, file, call) {
@@ -39,7 +41,7 @@ fn applies(symbol: &Symbol) -> bool {
 /// Whether a call is `apply_gradients` of an optimizer; possibly, if nobody knows whose method it is.
 fn applies_gradients(
     facts: &Facts<'_>,
-    methods: &FxHashSet<&str>,
+    methods: &FxHashSet<NameId>,
     file: FileId,
     id: CallId,
 ) -> Option<Confidence> {
@@ -48,7 +50,7 @@ fn applies_gradients(
     }
     let module = facts.module(file);
     let Value::Attribute { base, name, .. } = module.value(module.call(id).callee).value else { return None };
-    let applies = methods.contains(module.names.text(name)) && facts.is_unknown(file, base);
+    let applies = methods.contains(&name) && facts.is_unknown(file, base);
     applies.then_some(Confidence::Possible)
 }
 

@@ -148,9 +148,13 @@ fn calls_by_name(
     let mut found = Vec::new();
     for file in facts.files() {
         let module = facts.module(file);
+        let names = module.names.known(names);
+        if names.is_empty() {
+            continue;
+        }
         for (index, call) in module.calls.iter().enumerate() {
             let Value::Attribute { base, name, .. } = module.value(call.callee).value else { continue };
-            if names.contains(module.names.text(name)) && is_wanted(file, base) {
+            if names.contains(&name) && is_wanted(file, base) {
                 found.push((file, CallId::new(index)));
             }
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::id::NameId;
 
@@ -30,6 +30,12 @@ impl Names {
     #[must_use]
     pub fn get(&self, text: &str) -> Option<NameId> {
         self.ids.get(text).copied()
+    }
+
+    /// The ids of those texts that the module mentions.
+    #[must_use]
+    pub fn known(&self, texts: &FxHashSet<&str>) -> FxHashSet<NameId> {
+        texts.iter().filter_map(|text| self.get(text)).collect()
     }
 
     /// The text of `id`.
