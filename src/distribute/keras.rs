@@ -140,7 +140,21 @@ pub(super) fn given<'c>(
     if let Some(argument) = job.facts.argument(file, data, symbol, parameter) {
         return Given::Argument(argument);
     }
-    let hides = |argument: &Argument| matches!(argument.passing, Passing::Spread | Passing::Merge);
+    let names = &job.facts.module(file).names;
+    let position = symbol.position_of(parameter);
+    // What a keyword gives, `*args` does not reach: neither that parameter nor those behind it.
+    let ends_in_front = |argument: &Argument| match argument.passing {
+        Passing::Keyword(name) => {
+            symbol.position_of(names.text(name)).is_some_and(|own| Some(own) <= position)
+        }
+        _ => false,
+    };
+    let is_reached = position.is_some() && !data.arguments.iter().any(ends_in_front);
+    let hides = |argument: &Argument| match argument.passing {
+        Passing::Spread => is_reached,
+        Passing::Merge => true,
+        Passing::Positional | Passing::Keyword(_) => false,
+    };
     if data.arguments.iter().any(hides) { Given::Hidden } else { Given::Nothing }
 }
 
