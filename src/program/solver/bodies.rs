@@ -1,8 +1,8 @@
 //! The bodies of functions that values flow through: those of the roots, and of what they run.
 //!
 //! Most code of a large repository never meets a training library. A function that is no root comes in when one
-//! that is in calls it, gives it to code that nobody knows, or makes an instance that it is a method of, as
-//! call graphs are built on the fly (Rapid Type Analysis, Bacon and Sweeney 1996).
+//! that is in calls it or gives it to code that nobody knows, or when it is a method of an object that something of
+//! training is put into: as call graphs are built on the fly (Rapid Type Analysis, Bacon and Sweeney 1996).
 
 use std::rc::Rc;
 
