@@ -1,23 +1,8 @@
 //! Where value flow mixes up what a name holds: what rests on that alone is no certain finding, and is still possible.
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod support;
 
-use support::{folder, run};
-
-/// The findings of a project's ranks and traced code, as `path:line code`, with the least confidence.
-fn found(files: &[(&str, &str)], confidence: &str) -> Vec<String> {
-    let project = folder(files);
-    let arguments =
-        ["check", "--isolated", "--select", "ranks,graph", "--confidence", confidence, "--output", "json"];
-    let report = run(project.path(), &arguments).json();
-    let findings = report["findings"].as_array().unwrap();
-    let shown = findings.iter().map(|own| {
-        let path = own["path"].as_str().unwrap();
-        format!("{path}:{} {}", own["start"]["line"], own["code"].as_str().unwrap())
-    });
-    shown.collect()
-}
+use support::found;
 
 /// A registry of many things, of which traced code calls one.
 fn registry(called: &str) -> String {

@@ -3,19 +3,9 @@
 
 mod support;
 
-use support::{folder, run};
-
-/// The certain findings of a project's ranks, as `path:line code`.
+/// The certain findings of a project's ranks and traced code.
 fn found(files: &[(&str, &str)]) -> Vec<String> {
-    let project = folder(files);
-    let arguments = ["check", "--isolated", "--select", "ranks", "--output", "json"];
-    let report = run(project.path(), &arguments).json();
-    let findings = report["findings"].as_array().unwrap();
-    let shown = findings.iter().map(|own| {
-        let path = own["path"].as_str().unwrap();
-        format!("{path}:{} {}", own["start"]["line"], own["code"].as_str().unwrap())
-    });
-    shown.collect()
+    support::found(files, "certain")
 }
 
 /// A program that trains by Horovod, with what stands before it fits and what it is compiled with.

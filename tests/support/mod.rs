@@ -138,3 +138,17 @@ fn copy_into(from: &Path, to: &Path) {
         }
     }
 }
+
+/// The findings of a project's ranks and traced code, as `path:line code`, with the least confidence.
+pub fn found(files: &[(&str, &str)], confidence: &str) -> Vec<String> {
+    let project = folder(files);
+    let arguments =
+        ["check", "--isolated", "--select", "ranks,graph", "--confidence", confidence, "--output", "json"];
+    let report = run(project.path(), &arguments).json();
+    let findings = report["findings"].as_array().unwrap();
+    let shown = findings.iter().map(|own| {
+        let path = own["path"].as_str().unwrap();
+        format!("{path}:{} {}", own["start"]["line"], own["code"].as_str().unwrap())
+    });
+    shown.collect()
+}
