@@ -156,3 +156,23 @@ fn the_epoch_to_go_on_at_is_no_decision_of_each_rank() {
     assert_eq!(steps("first < 9"), Vec::<String>::new());
     assert_eq!(steps("not os.path.exists(folder)").len(), 1);
 }
+
+#[test]
+fn wrappers_may_be_around_each_other_without_end() {
+    let wrapper = |name: &str| {
+        format!(
+            "def {name}(function):\n    def wrapper(*given):\n        return function(*given)\n    return wrapper\n\n"
+        )
+    };
+    let decorated = |name: &str, by: &str, body: &str| format!("@{by}\ndef {name}():\n    {body}\n\n");
+    let before = [
+        wrapper("counted"),
+        wrapper("timed"),
+        decorated("write", "counted", "open('log.txt', 'w').write('x')"),
+        decorated("read", "timed", "open('log.txt').read()"),
+        decorated("show", "counted", "print('shown')"),
+        "run = write\nfor turn in range(3):\n    run = counted(run)\n    run = timed(run)\n".to_owned(),
+    ];
+    let program = |call: &str| trained(&before.concat(), WRAPPED, call);
+    assert_eq!(found(&[("train.py", &program("run()"))]), ["train.py:16 HVD305"]);
+}

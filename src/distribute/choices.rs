@@ -93,11 +93,8 @@ pub(super) fn lengths(job: &Job<'_>, values: &FxHashSet<Place>) -> Vec<Place> {
         for function in facts.called_functions(file, id) {
             let code = facts.code_of(function);
             if seen.insert(code) {
-                work.extend(
-                    job.calls_in(code.file)
-                        .filter(|&own| facts.module(code.file).call(own).scope == code.scope)
-                        .map(|own| (code.file, own)),
-                );
+                let calls = facts.outgoing(code).iter().filter_map(|edge| edge.call);
+                work.extend(calls.filter(|&own| job.runs(code.file, own)).map(|own| (code.file, own)));
             }
         }
     }

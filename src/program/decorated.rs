@@ -73,53 +73,53 @@ impl<'f, 'a> Decorated<'f, 'a> {
 
     fn behind_values(&self, places: Option<Vec<Place>>, function: FunctionRef) -> Vec<FunctionRef> {
         let Some(wrapper) = self.wrapper(function) else { return Vec::new() };
-        let mut found = FxHashSet::default();
-        let is_known = places.is_some_and(|places| self.follow(&wrapper, places, function, &mut found));
+        let found = places.and_then(|places| self.follow(&places, function));
         let mut found: Vec<FunctionRef> =
-            if is_known { found } else { wrapper.functions.clone() }.into_iter().collect();
+            found.unwrap_or_else(|| wrapper.functions.clone()).into_iter().collect();
         found.sort_unstable();
         found
     }
 
-    /// Finds the functions that were decorated to give what some values are; `false` if nobody knows.
-    fn follow(
-        &self,
-        wrapper: &Wrapper,
-        places: Vec<Place>,
-        function: FunctionRef,
-        found: &mut FxHashSet<FunctionRef>,
-    ) -> bool {
+    /// The functions that were decorated to give what some values are, those behind wrappers of wrappers too; nothing
+    /// if nobody knows.
+    fn follow(&self, places: &[Place], wrapper: FunctionRef) -> Option<FxHashSet<FunctionRef>> {
         let facts = self.facts;
-        let holds = |&(file, value): &Place, function| {
+        let holds = |(file, value): Place, function| {
             facts.objects(file, value).any(|(_, own)| matches!(own, Object::Function(own) if own == function))
         };
-        let mut work: Vec<Place> = places.into_iter().filter(|place| holds(place, function)).collect();
-        let mut seen: FxHashSet<Place> = FxHashSet::default();
-        let mut is_known = !work.is_empty();
-        while let Some(place) = work.pop() {
-            if !seen.insert(place) {
+        let is_held = |place: &&Place| holds(**place, wrapper);
+        let mut work: Vec<(Place, FunctionRef)> =
+            places.iter().filter(is_held).map(|&place| (place, wrapper)).collect();
+        if work.is_empty() {
+            return None;
+        }
+        let mut found = FxHashSet::default();
+        let mut seen = FxHashSet::default();
+        while let Some((place, function)) = work.pop() {
+            if !seen.insert((place, function)) {
                 continue;
             }
-            if let Some((file, call)) = self.decoration(wrapper, place) {
-                let given = facts.passed_for(file, call, wrapper.decorator, wrapper.parameter);
-                let Some((file, value)) = given else { return false };
+            let wrapper = self.wrapper(function)?;
+            if let Some((file, call)) = self.decoration(&wrapper, place) {
+                let (file, value) = facts.passed_for(file, call, wrapper.decorator, wrapper.parameter)?;
                 for (_, object) in facts.objects(file, value) {
-                    let Object::Function(own) = object else { return false };
+                    let Object::Function(own) = object else { return None };
                     found.insert(own);
-                    if let Some(inner) = self.wrapper(own)
-                        && own != function
-                        && !self.follow(&inner, vec![(file, value)], own, found)
-                    {
-                        return false;
+                    // A wrapper may be around itself: `f = decorate(f)` in a loop.
+                    if self.wrapper(own).is_some() {
+                        work.push(((file, value), own));
                     }
                 }
                 continue;
             }
             let before = work.len();
-            work.extend(facts.influence().operands(place).filter(|next| holds(next, function)));
-            is_known &= work.len() > before && seen.len() < STEPS;
+            let operands = facts.influence().operands(place).filter(|&next| holds(next, function));
+            work.extend(operands.map(|next| (next, function)));
+            if work.len() == before || seen.len() >= STEPS {
+                return None;
+            }
         }
-        is_known
+        Some(found)
     }
 
     /// The call of a wrapper's decorator that gives a value.

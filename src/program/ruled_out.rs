@@ -40,9 +40,7 @@ impl Facts<'_> {
             truth.is_some_and(|truth| !reaches(flow, if truth { then } else { otherwise }, block))
         })
     }
-}
 
-impl Facts<'_> {
     /// Whether the calls of a program pass nothing but `None` for a value that is a parameter of a function.
     #[must_use]
     pub fn is_passed_nothing(&self, program: &Program, (file, value): Place) -> bool {
