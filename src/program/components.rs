@@ -4,13 +4,12 @@
 //! not there: what is found in a program does not depend on what else is in the repository, and after an edit only
 //! the component of the edited file is analysed again.
 
-use std::sync::Arc;
-
 use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::project::{FileId, FolderId, Imports, Target};
-use crate::semantic::{Imported, Module};
+use super::modules::Modules;
+use crate::project::{FileId, FolderId, Target};
+use crate::semantic::Module;
 
 /// The function and the built-in that import a module by a string.
 const BY_NAME: [&str; 2] = ["import_module", "__import__"];
@@ -30,11 +29,10 @@ pub struct Components {
 impl Components {
     /// Links the files of a project by what they import.
     #[must_use]
-    pub fn new(modules: &[Arc<Module>], imports: &Imports) -> Self {
+    pub(super) fn new(modules: &Modules) -> Self {
         let mut linking = Linking {
             modules,
-            imports,
-            union: UnionFind::new(modules.len()),
+            union: UnionFind::new(modules.list.len()),
             packages: Vec::new(),
             known: FxHashSet::default(),
             submodules: FxHashMap::default(),
@@ -62,8 +60,7 @@ impl Components {
 
 /// Files, and what has been found to link them so far.
 struct Linking<'a> {
-    modules: &'a [Arc<Module>],
-    imports: &'a Imports,
+    modules: &'a Modules,
     union: UnionFind<u32>,
     /// The packages that files have as values.
     packages: Vec<(FileId, Target)>,
@@ -74,10 +71,6 @@ struct Linking<'a> {
 }
 
 impl<'a> Linking<'a> {
-    fn files(&self) -> impl Iterator<Item = FileId> + use<> {
-        (0..u32::try_from(self.modules.len()).expect("fewer files than 2^32")).map(FileId)
-    }
-
     /// Links a file to a module; a package is remembered. Tells whether anything is new.
     fn link(&mut self, file: FileId, target: Target) -> bool {
         let is_new = match target {
@@ -85,7 +78,7 @@ impl<'a> Linking<'a> {
             Target::Namespace(_) | Target::External => false,
         };
         let is_package = match target {
-            Target::File(file) => self.imports.is_package(file),
+            Target::File(file) => self.modules.imports.is_package(file),
             Target::Namespace(_) => true,
             Target::External => false,
         };
@@ -97,16 +90,9 @@ impl<'a> Linking<'a> {
 
     fn by_statements(&mut self) {
         let modules = self.modules;
-        for file in self.files() {
-            for import in &modules[file.index()].imports {
-                let mut targets = self.imports.resolve_prefix(file, import.level, &import.module);
-                if let Imported::Name(name) = import.what {
-                    let name = modules[file.index()].names.text(name);
-                    let (parent, submodule) =
-                        self.imports.resolve_from(file, import.level, &import.module, name);
-                    targets.extend([parent, submodule]);
-                }
-                for target in targets {
+        for file in self.modules.files() {
+            for import in &modules.get(file).imports {
+                for target in modules.targets(file).all(import) {
                     self.link(file, target);
                 }
             }
@@ -142,7 +128,7 @@ impl<'a> Linking<'a> {
 
     fn submodules_of(&mut self, package: Target) -> Vec<(&'a str, Target)> {
         if self.submodules.is_empty() {
-            let imports = self.imports;
+            let imports = &self.modules.imports;
             for (parent, name, child) in imports.listing() {
                 self.submodules.entry(parent).or_default().push((name, child));
             }
@@ -151,13 +137,13 @@ impl<'a> Linking<'a> {
     }
 
     fn mentions(&self, file: FileId, name: &str) -> bool {
-        self.modules[file.index()].names.get(name).is_some()
+        self.modules.get(file).names.get(name).is_some()
     }
 
     /// Links the components that import modules by strings to all modules that a string of theirs names.
     fn by_strings(&mut self) -> bool {
         let sites: Vec<FileId> =
-            self.files().filter(|&file| imports_by_name(&self.modules[file.index()])).collect();
+            self.modules.files().filter(|&file| imports_by_name(self.modules.get(file))).collect();
         if sites.is_empty() {
             return false;
         }
@@ -170,12 +156,12 @@ impl<'a> Linking<'a> {
             // The groups of before: what is linked meanwhile has its turn when this is called again.
             let group = self.union.find(site.0);
             let Some(members) = groups.get(&group) else { continue };
-            if !done.insert((group, self.imports.folder_of(site))) {
+            if !done.insert((group, self.modules.imports.folder_of(site))) {
                 continue;
             }
             let texts = texts.entry(group).or_insert_with(|| self.module_names(members));
             for text in &*texts {
-                for target in self.imports.resolve_prefix(site, 0, text) {
+                for target in self.modules.imports.resolve_prefix(site, 0, text) {
                     changed |= self.link(site, target);
                 }
             }
@@ -185,15 +171,15 @@ impl<'a> Linking<'a> {
 
     /// The strings in files that may be the name of a module of the project.
     fn module_names(&self, files: &[FileId]) -> FxHashSet<&'a str> {
-        let (modules, imports) = (self.modules, self.imports);
-        let all = files.iter().flat_map(|file| modules[file.index()].names.iter());
-        all.filter(|text| imports.may_be_module(text)).collect()
+        let modules = self.modules;
+        let all = files.iter().flat_map(|file| modules.get(*file).names.iter());
+        all.filter(|text| modules.imports.may_be_module(text)).collect()
     }
 
     /// The files of each component, by its representative.
     fn groups(&self) -> FxHashMap<u32, Vec<FileId>> {
         let mut groups: FxHashMap<u32, Vec<FileId>> = FxHashMap::default();
-        for file in self.files() {
+        for file in self.modules.files() {
             groups.entry(self.union.find(file.0)).or_default().push(file);
         }
         groups
@@ -202,7 +188,7 @@ impl<'a> Linking<'a> {
     fn components(&self) -> Components {
         let mut first: FxHashMap<u32, FileId> = FxHashMap::default();
         let of = |file: FileId| *first.entry(self.union.find(file.0)).or_insert(file);
-        Components { first: self.files().map(of).collect() }
+        Components { first: self.modules.files().map(of).collect() }
     }
 }
 

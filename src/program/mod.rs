@@ -12,6 +12,7 @@ mod elsewhere;
 mod facts;
 mod given;
 mod hierarchy;
+mod import_targets;
 mod influence;
 mod loops;
 mod modules;

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::components::Components;
+use super::import_targets::ImportTargets;
 use super::solver::capacity;
 use crate::api::Library;
 use crate::project::{FileId, FileKind, FileProblem, Imports, Project, SourceFile, Target};
@@ -69,6 +70,8 @@ pub struct Modules {
     pub kinds: Arc<[FileKind]>,
     /// Which imports lead where.
     pub imports: Arc<Imports>,
+    /// The same for the import statements of each file.
+    targets: Vec<Arc<ImportTargets>>,
     /// Which files can have to do with each other.
     pub components: Arc<Components>,
     /// Files and folders that could not be read.
@@ -128,6 +131,7 @@ impl Modules {
             names: project.files().iter().map(|file| file.name.as_str().to_owned()).collect(),
             kinds: project.files().iter().map(|file| file.kind).collect(),
             imports: Arc::new(Imports::new(project.files())),
+            targets: Vec::new(),
             components: Arc::default(),
             problems: project.problems().to_vec(),
             undecodable: Vec::new(),
@@ -138,6 +142,8 @@ impl Modules {
             modules.digests.push(digest);
             modules.remember(file, problem);
         }
+        let files: Vec<FileId> = modules.files().collect();
+        modules.targets = files.into_par_iter().map(|file| Arc::new(modules.find_targets(file))).collect();
         modules.linked()
     }
 
@@ -160,9 +166,13 @@ impl Modules {
         }
     }
 
+    fn find_targets(&self, file: FileId) -> ImportTargets {
+        ImportTargets::new(&self.imports, file, self.get(file))
+    }
+
     /// These modules with what only all of them tell.
     fn linked(mut self) -> Self {
-        self.components = Arc::new(Components::new(&self.list, &self.imports));
+        self.components = Arc::new(Components::new(&self));
         self.capacity = capacity(self.list.iter().map(|module| module.values.len()).sum());
         self
     }
@@ -187,6 +197,7 @@ impl Modules {
         for Made { file, module, digest, problem } in made {
             modules.list[file.index()] = module;
             modules.digests[file.index()] = digest;
+            modules.targets[file.index()] = Arc::new(modules.find_targets(file));
             modules.undecodable.retain(|(other, _)| *other != file);
             modules.remember(file, problem);
         }
@@ -217,6 +228,12 @@ impl Modules {
         &self.list[file.index()]
     }
 
+    /// Where the imports of a file lead.
+    #[must_use]
+    pub(super) fn targets(&self, file: FileId) -> &ImportTargets {
+        &self.targets[file.index()]
+    }
+
     /// All files.
     pub fn files(&self) -> impl Iterator<Item = FileId> + use<> {
         (0..u32::try_from(self.list.len()).expect("fewer files than 2^32")).map(FileId)
@@ -239,35 +256,30 @@ impl Modules {
     /// The first import statement of a file that is of a training library.
     #[must_use]
     pub fn training_import(&self, file: FileId, library: &Library) -> Option<ImportId> {
-        let found = self.get(file).imports.iter().position(|import| {
-            let package = import.package();
+        let found = self.get(file).imports.iter().find(|import| {
             import.level == 0
-                && library.is_training_library(package)
-                && self.imports.resolve(file, 0, package) == Target::External
+                && library.is_training_library(import.package())
+                && self.targets(file).prefixes(import).is_empty()
         });
-        found.map(ImportId::new)
+        found.map(|import| import.id)
     }
 
     /// What `import` binds in `file`.
     #[must_use]
     pub fn imported(&self, file: FileId, import: &Import, library: &Library) -> Meaning {
+        let targets = self.targets(file);
         match &import.what {
-            Imported::Root => {
-                let first = import.package();
-                match self.imports.resolve_prefix(file, 0, &import.module).first() {
-                    Some(&target) if target != Target::External => Meaning::Module(target),
-                    _ => Meaning::External(first.to_owned()),
-                }
-            }
-            Imported::Module | Imported::Star => {
-                match self.imports.resolve(file, import.level, &import.module) {
-                    Target::External => external(import.level, &import.module, None),
-                    target => Meaning::Module(target),
-                }
-            }
+            Imported::Root => match targets.prefixes(import).first() {
+                Some(&target) => Meaning::Module(target),
+                None => Meaning::External(import.package().to_owned()),
+            },
+            Imported::Module | Imported::Star => match targets.module(import) {
+                Target::External => external(import.level, &import.module, None),
+                target => Meaning::Module(target),
+            },
             Imported::Name(name) => {
                 let name = self.get(file).names.text(*name);
-                match self.imports.resolve_from(file, import.level, &import.module, name) {
+                match (targets.module(import), targets.submodule(import)) {
                     (Target::External, _) => external(import.level, &import.module, Some(name)),
                     // `from . import part` in a package: its own name for it is this very import.
                     (Target::File(module), submodule) if module == file && submodule != Target::External => {
@@ -312,7 +324,7 @@ impl Modules {
         }
         let stars = self.get(file).imports.iter().rev().filter(|import| import.what == Imported::Star);
         for star in stars {
-            match self.imports.resolve(file, star.level, &star.module) {
+            match self.targets(file).module(star) {
                 Target::File(module) => {
                     let source = self.get(module);
                     let public = match &source.all {

@@ -1,11 +1,13 @@
 //! Imports.
 
-use super::id::{NameId, StatementId};
+use super::id::{ImportId, NameId, StatementId};
 use crate::syntax::TextRange;
 
 /// An imported thing: one alias of an import statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
+    /// Which of the module's it is.
+    pub id: ImportId,
     /// How many dots stand in front.
     pub level: u32,
     /// The dotted module name; may be empty after dots.

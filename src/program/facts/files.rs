@@ -2,13 +2,14 @@
 
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 use super::super::object::{Object, ObjectId};
 use super::super::programs::{Pattern, Program};
 use super::Facts;
 use crate::api::Symbol;
 use crate::project::{FileId, FileKind, Target};
-use crate::semantic::{Import, ImportId, Imported};
+use crate::semantic::{Import, ImportId};
 
 /// Where the imports of each file lead.
 #[derive(Debug, Default)]
@@ -127,15 +128,9 @@ impl<'a> Facts<'a> {
 
     /// The project's files that one import runs: packages, modules and submodules that it names.
     #[must_use]
-    pub fn files_of_import(&self, file: FileId, import: &Import) -> Vec<FileId> {
-        let imports = &self.modules.imports;
-        let mut targets = imports.resolve_prefix(file, import.level, &import.module);
-        if let Imported::Name(name) = import.what {
-            let name = self.module(file).names.text(name);
-            let (parent, submodule) = imports.resolve_from(file, import.level, &import.module, name);
-            targets.extend([parent, submodule]);
-        }
-        let files = targets.into_iter().filter_map(|target| match target {
+    pub fn files_of_import(&self, file: FileId, import: &Import) -> SmallVec<[FileId; 4]> {
+        let targets = self.modules.targets(file).all(import).into_iter();
+        let files = targets.filter_map(|target| match target {
             Target::File(file) => Some(file),
             _ => None,
         });

@@ -155,7 +155,7 @@ impl Lowering<'_> {
         statement: StatementId,
     ) -> ValueId {
         let id = ImportId::new(self.module.imports.len());
-        self.module.imports.push(Import { level, module: module.into(), what, range, statement });
+        self.module.imports.push(Import { id, level, module: module.into(), what, range, statement });
         self.push(Value::Import(id), range)
     }
 }
