@@ -1,35 +1,47 @@
 //! Interned names of one module.
 
-use std::sync::Arc;
+use std::hash::BuildHasher;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::id::NameId;
 
 /// The names (identifiers and string keys) that a module mentions, each once.
+///
+/// There are many of them, and they live and die together: their texts stand one behind the other.
 #[derive(Debug, Default)]
 pub struct Names {
-    texts: Vec<Arc<str>>,
-    ids: FxHashMap<Arc<str>, NameId>,
+    texts: String,
+    /// Where each text ends in `texts`, in bytes; it begins where the one before ends.
+    ends: Vec<u32>,
+    ids: HashTable<NameId>,
 }
 
 impl Names {
     /// The id of `text`, new or known.
+    ///
+    /// # Panics
+    ///
+    /// If a module's names have more than 4 GB; sources are smaller.
     pub fn intern(&mut self, text: &str) -> NameId {
-        if let Some(&id) = self.ids.get(text) {
+        let hash = hash(text);
+        let Self { texts, ends, ids } = self;
+        let is_same = |&id: &NameId| slice(texts, ends, id) == text;
+        if let Some(&id) = ids.find(hash, is_same) {
             return id;
         }
-        let id = NameId::new(self.texts.len());
-        let text: Arc<str> = text.into();
-        self.texts.push(Arc::clone(&text));
-        self.ids.insert(text, id);
+        let id = NameId::new(ends.len());
+        texts.push_str(text);
+        ends.push(u32::try_from(texts.len()).expect("sources are smaller than 4 GB"));
+        ids.insert_unique(hash, id, |&id| self::hash(slice(texts, ends, id)));
         id
     }
 
     /// The id of `text` if the module mentions it.
     #[must_use]
     pub fn get(&self, text: &str) -> Option<NameId> {
-        self.ids.get(text).copied()
+        self.ids.find(hash(text), |&id| self.text(id) == text).copied()
     }
 
     /// The ids of those texts that the module mentions.
@@ -41,11 +53,32 @@ impl Names {
     /// The text of `id`.
     #[must_use]
     pub fn text(&self, id: NameId) -> &str {
-        &self.texts[id.index()]
+        slice(&self.texts, &self.ends, id)
+    }
+
+    /// How many names there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether the module mentions nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
     }
 
     /// All texts in the order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.texts.iter().map(AsRef::as_ref)
+        (0..self.len()).map(|index| self.text(NameId::new(index)))
     }
+}
+
+fn hash(text: &str) -> u64 {
+    FxBuildHasher.hash_one(text)
+}
+
+fn slice<'t>(texts: &'t str, ends: &[u32], id: NameId) -> &'t str {
+    let start = id.index().checked_sub(1).map_or(0, |before| ends[before]);
+    &texts[start as usize..ends[id.index()] as usize]
 }

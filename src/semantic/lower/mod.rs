@@ -25,6 +25,9 @@ use super::value::{Constant, Evaluation, Value, Variable};
 use super::{Module, Scope, ScopeKind, Suite, SyntaxError};
 use crate::syntax::{self, TextRange};
 
+/// How many bytes of source there are for each value in plain code; with comments there are more.
+const VALUE_BYTES: usize = 32;
+
 /// The compact form of a module.
 pub(super) fn module(source: &str) -> Module {
     let parsed = syntax::parse(source);
@@ -106,6 +109,8 @@ struct Lowering<'a> {
 impl<'a> Lowering<'a> {
     fn new(source: &'a str, names: Names, symbols: Symbols) -> Self {
         let nowhere = TextRange::default();
+        let mut values = Vec::with_capacity(source.len() / VALUE_BYTES + 1);
+        values.push(Evaluation { value: Value::Unbound, range: nowhere, scope: Module::TOP });
         let scopes = (0..symbols.homes.len())
             .map(|index| Scope {
                 kind: ScopeKind::Module,
@@ -123,7 +128,7 @@ impl<'a> Lowering<'a> {
             module: Module {
                 names,
                 scopes,
-                values: vec![Evaluation { value: Value::Unbound, range: nowhere, scope: Module::TOP }],
+                values,
                 statements: Vec::new(),
                 definitions: Vec::new(),
                 shared: FxHashMap::default(),
