@@ -44,12 +44,12 @@ impl Text<'_> {
     pub fn places_of(&self, name: &str) -> Vec<TextRange> {
         let mut found = Vec::new();
         let mut depth = 0_usize;
-        for (index, &(kind, range)) in self.lexed.tokens.iter().enumerate() {
+        for (index, &(kind, range)) in self.lexed.tokens().iter().enumerate() {
             match kind {
                 TokenKind::Lpar => depth += 1,
                 TokenKind::Rpar => depth = depth.saturating_sub(1),
                 TokenKind::Name if self.slice(range) == name => {
-                    let kind_at = |index: usize| self.lexed.tokens.get(index).map(|(kind, _)| *kind);
+                    let kind_at = |index: usize| self.lexed.tokens().get(index).map(|(kind, _)| *kind);
                     let is_member = index > 0 && kind_at(index - 1) == Some(TokenKind::Dot);
                     let is_keyword = depth > 0 && kind_at(index + 1) == Some(TokenKind::Equal);
                     if !is_member && !is_keyword {

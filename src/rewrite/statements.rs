@@ -4,7 +4,7 @@ use super::layout::size;
 use super::text::{Moved, Text};
 use crate::finding::Edit;
 use crate::semantic::{StatementId, StatementKind};
-use crate::syntax::{TextRange, TextSize, TokenKind};
+use crate::syntax::{TextRange, TextSize};
 
 impl Text<'_> {
     /// The indentation that a statement has, or gets when its line is unfolded.
@@ -22,14 +22,14 @@ impl Text<'_> {
         if self.starts_line(first.range.start()) {
             line.to_owned()
         } else {
-            format!("{line}{}", self.lexed.unit)
+            format!("{line}{}", self.lexed.unit())
         }
     }
 
     /// One step of the file's indentation.
     #[must_use]
     pub fn unit(&self) -> &str {
-        &self.lexed.unit
+        self.lexed.unit()
     }
 
     /// The step of indentation that a statement has against the one around it; the file's for one that has none.
@@ -325,20 +325,13 @@ impl Text<'_> {
         (index < self.module.statements.len() && self.previous(next) == Some(statement)).then_some(next)
     }
 
-    /// Whether nothing parts two statements of a suite but this: no `else:`.
+    /// Whether nothing but `;`, line ends and comments parts two statements of a suite: no `else:`.
     fn is_trivia(&self, between: TextRange) -> bool {
-        between.start() <= between.end()
-            && self.tokens(between).iter().all(|(kind, _)| {
-                matches!(
-                    kind,
-                    TokenKind::Newline
-                        | TokenKind::NonLogicalNewline
-                        | TokenKind::Comment
-                        | TokenKind::Semi
-                        | TokenKind::Indent
-                        | TokenKind::Dedent
-                )
-            })
+        let is_empty = |line: &str| {
+            let code = line.split('#').next().unwrap_or_default();
+            code.trim_matches([' ', '\t', '\x0c', ';', '\\']).is_empty()
+        };
+        between.start() <= between.end() && self.slice(between).split(['\n', '\r']).all(is_empty)
     }
 
     /// The first statement of the suite on the physical line that a statement begins on.

@@ -16,17 +16,15 @@ pub struct Texts<'p> {
     files: Vec<OnceLock<Option<Lexed>>>,
 }
 
-/// A file's text with its tokens.
+/// A file's text with its tokens, which most edits can do without.
 #[derive(Debug)]
 pub(super) struct Lexed {
     pub(super) text: Arc<str>,
     /// Whose text it is.
     notebook: Option<Arc<Notebook>>,
-    pub(super) tokens: Vec<(TokenKind, TextRange)>,
+    tokens: OnceLock<Vec<(TokenKind, TextRange)>>,
     /// How the file ends its lines.
     pub(super) newline: &'static str,
-    /// One step of indentation.
-    pub(super) unit: String,
 }
 
 impl<'p> Texts<'p> {
@@ -53,20 +51,28 @@ impl<'p> Texts<'p> {
 
 impl Lexed {
     pub(super) fn new(text: Arc<str>) -> Self {
-        let mut tokens = syntax::tokens(&text);
-        // The end of a suite is a token of no length where the next statement begins.
-        tokens.retain(|(_, range)| !range.is_empty());
         let newline = match text.find(['\r', '\n']) {
             Some(at) if text[at..].starts_with("\r\n") => "\r\n",
             Some(at) if text[at..].starts_with('\r') => "\r",
             _ => "\n",
         };
-        let unit = tokens
-            .iter()
-            .find(|(kind, _)| *kind == TokenKind::Indent)
-            .map_or("    ", |&(_, range)| &text[range])
-            .to_owned();
-        Self { text, notebook: None, tokens, newline, unit }
+        Self { text, notebook: None, tokens: OnceLock::new(), newline }
+    }
+
+    /// All tokens, found when they are first asked for.
+    pub(super) fn tokens(&self) -> &[(TokenKind, TextRange)] {
+        self.tokens.get_or_init(|| {
+            let mut tokens = syntax::tokens(&self.text);
+            // The end of a suite is a token of no length where the next statement begins.
+            tokens.retain(|(_, range)| !range.is_empty());
+            tokens
+        })
+    }
+
+    /// One step of indentation.
+    pub(super) fn unit(&self) -> &str {
+        let first = self.tokens().iter().find(|(kind, _)| *kind == TokenKind::Indent);
+        first.map_or("    ", |&(_, range)| &self.text[range])
     }
 }
 
@@ -135,7 +141,7 @@ impl<'s> Text<'s> {
 
     /// The tokens that begin within a range, comments and line ends included.
     pub(super) fn tokens(&self, range: TextRange) -> &'s [(TokenKind, TextRange)] {
-        let tokens = &self.lexed.tokens;
+        let tokens = self.lexed.tokens();
         let start = tokens.partition_point(|(_, token)| token.start() < range.start());
         let count = tokens[start..].partition_point(|(_, token)| token.start() < range.end());
         &tokens[start..start + count]

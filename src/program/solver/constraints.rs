@@ -4,7 +4,7 @@ use super::{
     Arguments, Field, FileId, Literal, Meaning, Module, NodeId, Object, ObjectId, ScopeKind, Site, SiteId,
     Solver, Target, Use, Value, ValueId, Via,
 };
-use crate::semantic::{BuiltinType, CallId, CallKind, Container, Element, Operator, Passing, StoreKey};
+use crate::semantic::{BuiltinType, CallId, CallKind, Container, Element, Operator, Passing, ScopeId, StoreKey};
 
 /// How many elements of a display are told apart.
 const ELEMENTS: usize = 256;
@@ -47,14 +47,15 @@ impl Solver<'_> {
     /// The constraints of what runs when a module is imported, and of its functions that are roots.
     pub(super) fn add_module(&mut self, file: FileId) {
         let module = self.modules.get(file);
-        for index in 0..module.values.len() {
-            let value = &module.values[index];
-            if value.is_shared() || self.bodies.contain(file, value.scope) {
+        let scopes = (0..module.scopes.len()).map(ScopeId::new);
+        let is_in: Vec<bool> = scopes.map(|scope| self.bodies.contain(file, scope)).collect();
+        for (index, value) in module.values.iter().enumerate() {
+            if value.is_shared() || is_in[value.scope.index()] {
                 self.add_value(file, module, ValueId::new(index));
             }
         }
-        for index in 0..module.calls.len() {
-            if self.bodies.contain(file, module.calls[index].scope) {
+        for (index, call) in module.calls.iter().enumerate() {
+            if is_in[call.scope.index()] {
                 self.add_call(file, module, CallId::new(index));
             }
         }
@@ -63,12 +64,12 @@ impl Solver<'_> {
                 let name = self.name(file, name);
                 self.stored.insert(name);
             }
-            if self.bodies.contain(file, module.value(store.base).scope) {
+            if is_in[module.value(store.base).scope.index()] {
                 self.add_store(file, module, index);
             }
         }
         for &(manager, _) in &module.managers {
-            if self.bodies.contain(file, module.value(manager).scope) {
+            if is_in[module.value(manager).scope.index()] {
                 self.add_manager(file, manager);
             }
         }
