@@ -241,10 +241,13 @@ impl Modules {
 
     /// All functions and lambdas, in order.
     pub fn functions(&self) -> impl Iterator<Item = FunctionRef> + '_ {
-        self.files().flat_map(|file| {
-            let count = self.get(file).functions.len();
-            (0..count).map(move |index| FunctionRef { file, function: FunctionId::new(index) })
-        })
+        self.files().flat_map(|file| self.functions_of(file))
+    }
+
+    /// The functions and lambdas of a file, in order.
+    pub fn functions_of(&self, file: FileId) -> impl Iterator<Item = FunctionRef> + use<> {
+        let count = self.get(file).functions.len();
+        (0..count).map(move |index| FunctionRef { file, function: FunctionId::new(index) })
     }
 
     /// The class whose body defines a function.

@@ -1,13 +1,14 @@
 //! The abstract objects that values may be.
 
-use std::sync::Arc;
+use std::hash::BuildHasher;
 
+use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::modules::{ClassRef, FunctionRef};
 use crate::api::{self, Library};
 use crate::project::{FileId, FolderId};
-use crate::semantic::{BuiltinType, Container};
+use crate::semantic::{BuiltinType, Container, Interner};
 
 /// A value of the whole project: the values of all modules one after the other, then fields and the like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -112,32 +113,36 @@ pub enum Object {
 #[derive(Debug)]
 pub struct Objects {
     list: Vec<Object>,
-    ids: FxHashMap<Object, ObjectId>,
+    /// By the objects' hashes: small, because each value that is added is looked for here.
+    ids: HashTable<ObjectId>,
 }
 
 impl Objects {
     /// None but what nothing is known of, with room for `count`.
     #[must_use]
     pub fn with_capacity(count: usize) -> Self {
-        let ids = FxHashMap::with_capacity_and_hasher(count, FxBuildHasher);
-        let mut objects = Self { list: Vec::with_capacity(count), ids };
+        let mut objects = Self { list: Vec::with_capacity(count), ids: HashTable::with_capacity(count) };
         objects.id(Object::Unknown);
         objects
     }
 
     /// The id of `object`, new or known.
     pub fn id(&mut self, object: Object) -> ObjectId {
-        let next = ObjectId(u32::try_from(self.list.len()).expect("fewer objects than 2^32"));
-        *self.ids.entry(object).or_insert_with(|| {
-            self.list.push(object);
-            next
-        })
+        let hash = hash(object);
+        let Self { list, ids } = self;
+        if let Some(&known) = ids.find(hash, |known| list[known.0 as usize] == object) {
+            return known;
+        }
+        let id = ObjectId(u32::try_from(list.len()).expect("fewer objects than 2^32"));
+        list.push(object);
+        ids.insert_unique(hash, id, |id| self::hash(list[id.0 as usize]));
+        id
     }
 
     /// The id of `object` if it is known.
     #[must_use]
     pub fn find(&self, object: Object) -> Option<ObjectId> {
-        self.ids.get(&object).copied()
+        self.ids.find(hash(object), |&id| self.get(id) == object).copied()
     }
 
     /// The object `id`.
@@ -152,36 +157,30 @@ impl Objects {
     }
 }
 
+fn hash(object: Object) -> u64 {
+    FxBuildHasher.hash_one(object)
+}
+
 /// Names of the whole project.
 #[derive(Debug, Default)]
-pub struct ProjectNames {
-    texts: Vec<Arc<str>>,
-    ids: FxHashMap<Arc<str>, Name>,
-}
+pub struct ProjectNames(Interner);
 
 impl ProjectNames {
     /// The id of `text`, new or known.
     pub fn id(&mut self, text: &str) -> Name {
-        if let Some(&id) = self.ids.get(text) {
-            return id;
-        }
-        let id = Name(u32::try_from(self.texts.len()).expect("fewer names than 2^32"));
-        let text: Arc<str> = text.into();
-        self.texts.push(Arc::clone(&text));
-        self.ids.insert(text, id);
-        id
+        Name(self.0.intern(text))
     }
 
     /// The id of `text` if the project mentions it.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<Name> {
-        self.ids.get(text).copied()
+        self.0.find(text).map(Name)
     }
 
     /// The text of `name`.
     #[must_use]
     pub fn text(&self, name: Name) -> &str {
-        &self.texts[name.0 as usize]
+        self.0.text(name.0)
     }
 }
 

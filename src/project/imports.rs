@@ -176,7 +176,9 @@ impl Imports {
     /// Whether a dotted name begins as one of the project's modules or folders does.
     #[must_use]
     pub fn may_be_module(&self, dotted: &str) -> bool {
-        parts(dotted).next().is_some_and(|first| self.names.contains_key(first))
+        let dotted = dotted.trim_start_matches('.');
+        let first = dotted.bytes().position(|byte| byte == b'.').map_or(dotted, |end| &dotted[..end]);
+        self.names.contains_key(first)
     }
 
     /// Whether a file is a folder's `__init__`.

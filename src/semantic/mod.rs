@@ -13,6 +13,7 @@ mod flow;
 mod function;
 mod id;
 mod import;
+mod interner;
 mod lower;
 mod module;
 mod names;
@@ -32,6 +33,7 @@ pub use flow::{Block, Branch, BranchKind, ControlDependence, Dependence, Detour,
 pub use function::{Class, Function, Parameter, ParameterKind};
 pub use id::{BlockId, CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, StatementId, ValueId};
 pub use import::{Import, Imported};
+pub use interner::Interner;
 pub use module::{Module, SideEffect, SyntaxError};
 pub use names::Names;
 pub use reaching::Reaching;

@@ -4,6 +4,7 @@
 //! that is in calls it or gives it to code that nobody knows, or when it is a method of an object that something of
 //! training is put into: as call graphs are built on the fly (Rapid Type Analysis, Bacon and Sweeney 1996).
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,6 +24,8 @@ pub(super) struct Bodies {
     roots: Roots,
     /// The outermost functions that are in, of files that don't belong to the roots as a whole.
     inside: FxHashSet<FunctionRef>,
+    /// The classes whose public methods have come in because their instances hold something of training.
+    holding: FxHashSet<ClassRef>,
     /// Of the files that something has come in of.
     parts: FxHashMap<FileId, Rc<Parts>>,
 }
@@ -39,7 +42,7 @@ struct Parts {
 impl Bodies {
     pub(super) fn new(roots: Roots) -> Self {
         let inside = roots.functions.clone();
-        Self { roots, inside, parts: FxHashMap::default() }
+        Self { roots, inside, holding: FxHashSet::default(), parts: FxHashMap::default() }
     }
 
     /// Whether values flow through the code of a scope.
@@ -147,28 +150,33 @@ impl Solver<'_> {
 
     /// Public methods that are not in, of the classes whose instances hold something of training: whoever has one
     /// may call them.
-    fn methods_of_instances(&self) -> Vec<FunctionRef> {
+    fn methods_of_instances(&mut self) -> Vec<FunctionRef> {
         let held = self.fields.iter().filter_map(|(&(object, _), node)| match self.objects.get(object) {
             Object::Instance(class, Some(_)) => Some((class, *node)),
             _ => None,
         });
         let is_of_training =
             |node: NodeId| self.nodes[node.index()].objects.iter().any(|&object| self.is_of_training(object));
+        let known = &self.bodies.holding;
         let mut classes: FxHashSet<ClassRef> = FxHashSet::default();
         for (class, node) in held {
-            if !classes.contains(&class) && is_of_training(node) {
+            if !known.contains(&class) && !classes.contains(&class) && is_of_training(node) {
                 let ancestors = self.hierarchy.order(class).iter().filter_map(|ancestor| match ancestor {
                     Ancestor::Project(class) => Some(*class),
                     _ => None,
                 });
-                classes.extend(ancestors);
+                classes.extend(ancestors.filter(|class| !known.contains(class)));
             }
         }
+        let files: BTreeSet<FileId> = classes.iter().map(|class| class.file).collect();
         let is_method_of_one = |method: &FunctionRef| {
             self.modules.class_of(*method).is_some_and(|class| classes.contains(&class))
         };
-        let methods = self.modules.functions().filter(is_method_of_one);
-        methods.filter(|&method| !self.is_private(method) && !self.is_in(method)).collect()
+        let methods =
+            files.into_iter().flat_map(|file| self.modules.functions_of(file)).filter(is_method_of_one);
+        let found = methods.filter(|&method| !self.is_private(method) && !self.is_in(method)).collect();
+        self.bodies.holding.extend(classes);
+        found
     }
 
     /// Whether an object is of a training library, or of code that starts with one.

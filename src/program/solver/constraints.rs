@@ -4,7 +4,9 @@ use super::{
     Arguments, Field, FileId, Literal, Meaning, Module, NodeId, Object, ObjectId, ScopeKind, Site, SiteId,
     Solver, Target, Use, Value, ValueId, Via,
 };
-use crate::semantic::{BuiltinType, CallId, CallKind, Container, Element, Operator, Passing, ScopeId, StoreKey};
+use crate::semantic::{
+    BuiltinType, CallId, CallKind, Container, Element, Operator, Passing, ScopeId, StoreKey,
+};
 
 /// How many elements of a display are told apart.
 const ELEMENTS: usize = 256;

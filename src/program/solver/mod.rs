@@ -170,7 +170,7 @@ impl<'a> Solver<'a> {
             hierarchy,
             resolver,
             names: ProjectNames::default(),
-            local_names: modules.list.iter().map(|module| vec![None; module.names.len()]).collect(),
+            local_names: modules.list.iter().map(|module| vec![None; module.names.count()]).collect(),
             externals: Externals::new(library),
             objects: Objects::with_capacity(count / 4),
             values,
