@@ -1,6 +1,7 @@
 //! Texts, each once, with a number.
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
@@ -24,26 +25,26 @@ impl Interner {
     pub fn intern(&mut self, text: &str) -> u32 {
         let hash = hash(text);
         let Self { texts, ends, numbers } = self;
-        if let Some(&known) = numbers.find(hash, |&number| slice(texts, ends, number) == text) {
+        if let Some(&known) = numbers.find(hash, |&number| is(texts, ends, number, text)) {
             return known;
         }
         let number = u32::try_from(ends.len()).expect("fewer names than 2^32");
         texts.push_str(text);
         ends.push(texts.len());
-        numbers.insert_unique(hash, number, |&number| self::hash(slice(texts, ends, number)));
+        numbers.insert_unique(hash, number, |&number| self::hash(&texts[place(ends, number)]));
         number
     }
 
     /// The number of `text` if it is known.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<u32> {
-        self.numbers.find(hash(text), |&number| self.text(number) == text).copied()
+        self.numbers.find(hash(text), |&number| is(&self.texts, &self.ends, number, text)).copied()
     }
 
     /// The text of a number.
     #[must_use]
     pub fn text(&self, number: u32) -> &str {
-        slice(&self.texts, &self.ends, number)
+        &self.texts[place(&self.ends, number)]
     }
 
     /// How many texts there are.
@@ -57,10 +58,14 @@ fn hash(text: &str) -> u64 {
     FxBuildHasher.hash_one(text)
 }
 
-fn slice<'t>(texts: &'t str, ends: &[usize], number: u32) -> &'t str {
+/// Where the text of a number stands.
+fn place(ends: &[usize], number: u32) -> Range<usize> {
     let index = number as usize;
-    let start = index.checked_sub(1).map_or(0, |before| ends[before]);
-    &texts[start..ends[index]]
+    index.checked_sub(1).map_or(0, |before| ends[before])..ends[index]
+}
+
+fn is(texts: &str, ends: &[usize], number: u32, text: &str) -> bool {
+    texts.as_bytes()[place(ends, number)] == *text.as_bytes()
 }
 
 #[cfg(test)]
