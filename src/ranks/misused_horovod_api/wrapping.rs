@@ -4,13 +4,16 @@ use super::{Misuse, Site};
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Applicability, Fix};
 use crate::program::{Literal, Object};
-use crate::semantic::{Argument, BuiltinType, Passing};
+use crate::semantic::{Argument, BuiltinType, Passing, ValueId};
 
 /// The class that scales losses around an optimizer.
 const LOSS_SCALE: &str = "tensorflow.keras.mixed_precision.LossScaleOptimizer";
 /// The classes that Horovod can't combine by Adasum.
 const OPTIMIZER: &str = "tensorflow.keras.optimizers.Optimizer";
 const ADASUM: &str = "horovod.tensorflow.Adasum";
+/// What goes around an optimizer of TensorFlow 1 as often as it is asked to: the mean of means is the mean.
+const AROUND_LEGACY: &str = "horovod.tensorflow.DistributedOptimizer";
+const LEGACY: &str = "tensorflow.compat.v1.train.Optimizer";
 
 pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
     let symbol = site.horovods().filter(|symbol| symbol.has(Effect::Distributes))?;
@@ -61,6 +64,9 @@ fn instance(site: &Site<'_>, argument: &Argument) -> Option<Fix> {
 /// What is distributed already is given again.
 fn twice(site: &Site<'_>, symbol: &Symbol, argument: &Argument) -> Option<Misuse> {
     let facts = site.facts;
+    if symbol.name() == AROUND_LEGACY && may_be_legacy(site, argument.value) {
+        return None;
+    }
     let mut first = None;
     let is_distributed = site.is_always(argument.value, |id, _| {
         let made = facts.made_at(id).filter(|&(file, call)| {
@@ -77,6 +83,16 @@ fn twice(site: &Site<'_>, symbol: &Symbol, argument: &Argument) -> Option<Misuse
     let message = format!("`{}` is given what is distributed already", symbol.last_name());
     let location = facts.location(file, facts.module(file).call(call).range);
     Some(Misuse::fails(argument.range, message, "distribute it once").label(location, "distributed here"))
+}
+
+/// Whether a value may be an optimizer of TensorFlow 1, as far as its class is known.
+fn may_be_legacy(site: &Site<'_>, value: ValueId) -> bool {
+    let library = &site.facts.library;
+    let Some(legacy) = library.lookup(LEGACY) else { return false };
+    site.facts.objects(site.file, value).any(|(_, object)| {
+        let class = site.facts.symbol(object).filter(|symbol| symbol.is_class());
+        class.is_none_or(|class| library.is_subclass(class, legacy))
+    })
 }
 
 /// A second positional argument is the wrapper's name, and nothing else.
