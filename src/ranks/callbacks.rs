@@ -7,13 +7,14 @@ use rustc_hash::FxHashSet;
 use super::guards::{Atom, Guard, Literal};
 use super::model::Model;
 use super::values::Cause;
+use super::write_on_every_rank::{Inputs, is_read_alike};
 use super::{out_of_step, replicas_diverge, write_on_every_rank};
 use crate::api::{Effect, EffectSet};
 use crate::distribute::{Acts, Common, Handed, Job, Ranks};
 use crate::finding::{Confidence, Finding, Label, Level, Rule};
 use crate::program::{Caller, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{CallId, Element, Passing, Value};
+use crate::semantic::{Argument, CallId, Element, Passing, Value};
 use crate::syntax::TextRange;
 use own::Own;
 pub(super) use own::broadcasts;
@@ -126,13 +127,15 @@ pub(super) fn diverging(model: &Model<'_>) -> Vec<Finding> {
 }
 
 /// The callbacks with which every rank writes the same files.
-pub(super) fn writing(model: &Model<'_>) -> Vec<Finding> {
+pub(super) fn writing(model: &Model<'_>, inputs: &Inputs) -> Vec<Finding> {
     let mut found = Vec::new();
     for (own, callbacks) in fits(model) {
         for callback in &callbacks {
             let (file, call) = callback.at;
-            let arguments = &model.facts.module(file).call(call).arguments;
-            let has_own_path = arguments.iter().any(|own| model.difference((file, own.value)).is_some());
+            let made = model.facts.module(file).call(call);
+            let maker = Caller { file, scope: made.scope };
+            let is_alike = |own: &Argument| is_read_alike(model, inputs, maker, (file, own.value));
+            let has_own_path = !made.arguments.iter().all(is_alike);
             if callback.ranks == Ranks::All
                 || !callback.guard.is_all()
                 || has_own_path

@@ -3,10 +3,12 @@
 mod destination;
 mod inputs;
 mod modes;
+mod read_alike;
 mod untold;
 
 use destination::Destination;
 pub(super) use inputs::Inputs;
+pub(super) use read_alike::is_read_alike;
 
 use rustc_hash::FxHashSet;
 
@@ -42,7 +44,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
             }
         }
     }
-    found.extend(callbacks::writing(model));
+    found.extend(callbacks::writing(model, &inputs));
     found
 }
 
@@ -97,6 +99,7 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Input
     // What depends on data of the rank's own may be so on any of them.
     guard.0.retain(|literal| !matches!(literal.atom, Atom::Varies(_)));
     let is_any = guard.0.len() < all;
+    read_alike::without_conditions(model, inputs, caller, call.block, &mut guard);
     let all_but_one = all_but_one(&guard);
     if guard.is_one() {
         return Some(Fate::Safe);
@@ -107,7 +110,7 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Input
         Written::Fetched => return Some(Fate::Fetched),
     };
     let call = model.facts.module(caller.file).call(id);
-    let is_checked = is_checked(model, caller.file, call);
+    let is_checked = is_checked(model, inputs, caller.file, call);
     let fails_twice = fails_twice(model, caller.file, id);
     if fails_twice && is_tried(model, caller.file, call) {
         return Some(Fate::Safe);
@@ -149,7 +152,7 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Input
         Fate::OncePerHost
     } else if !guard.is_all() && !all_but_one {
         Fate::Some
-    } else if paths.iter().any(|&path| model.difference(path).is_some()) {
+    } else if paths.iter().any(|&path| !is_read_alike(model, inputs, caller, path)) {
         Fate::PathsMayMeet
     } else if is_checked && !fails_twice {
         Fate::IfMissing
@@ -415,10 +418,11 @@ fn is_tried(model: &Model<'_>, file: FileId, call: &Call) -> bool {
 }
 
 /// Whether the file system is asked before: `if not os.path.exists(path): os.makedirs(path)`.
-fn is_checked(model: &Model<'_>, file: FileId, call: &Call) -> bool {
+fn is_checked(model: &Model<'_>, inputs: &Inputs, file: FileId, call: &Call) -> bool {
     let caller = Caller { file, scope: call.scope };
     model.facts.conditions(caller, call.block).into_iter().any(|condition| {
-        let asked = condition.branch.condition.and_then(|value| model.difference((file, value)));
-        asked.is_some_and(|own| model.facts.gives(own.source, &[Effect::ReadsFile]))
+        let Some(asked) = condition.branch.condition.map(|value| (file, value)) else { return false };
+        model.difference(asked).is_some_and(|own| model.facts.gives(own.source, &[Effect::ReadsFile]))
+            && !is_read_alike(model, inputs, caller, asked)
     })
 }
