@@ -128,7 +128,13 @@ pub struct Known {
 
 impl Known {
     /// Whether control comes to `later` only through `block`.
-    fn is_behind(&self, facts: &Facts<'_>, caller: Caller, block: BlockId, later: BlockId) -> bool {
+    pub(super) fn is_behind(
+        &self,
+        facts: &Facts<'_>,
+        caller: Caller,
+        block: BlockId,
+        later: BlockId,
+    ) -> bool {
         let mut known = self.dominance.borrow_mut();
         let own = known
             .entry(caller)

@@ -6,6 +6,7 @@ mod calls;
 mod first_turn;
 mod hooks;
 mod reads;
+mod spent;
 mod told;
 mod turns;
 
@@ -22,6 +23,7 @@ use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Flow, Module, StatementId, StatementKind};
 use crate::syntax::TextSize;
 
+use spent::FirstFits;
 use told::Closed;
 
 ranks_check!("HVD302", "replicas-diverge", Error, check);
@@ -91,6 +93,7 @@ struct Replicas<'m, 'c> {
     loads: FxHashSet<Culprit>,
     /// What the blocks of functions do in which a parameter decides.
     told: FxHashMap<Caller, Vec<Changes>>,
+    first_fits: FirstFits,
 }
 
 impl<'m, 'c> Replicas<'m, 'c> {
@@ -106,6 +109,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
             culprits: Vec::new(),
             loads: FxHashSet::default(),
             told: FxHashMap::default(),
+            first_fits: FirstFits::new(model, model.programs.iter().flat_map(|own| &own.loops)),
         };
         for training in model.programs.iter().flat_map(|program| loops(model, program)) {
             let objects: Vec<ObjectId> =
@@ -360,9 +364,12 @@ impl<'m, 'c> Replicas<'m, 'c> {
             Some(Kind::Optimizer) => "the optimizer",
             _ => "the variable",
         };
+        let mut first_fit = None;
         let (primary, message, level, help) = match manner {
             Manner::Begins(_) => {
-                let training = loops(model, program).find(|training| training.models.contains(&own));
+                let of_own = || loops(model, program).filter(|training| training.models.contains(&own));
+                let training = of_own().find(|own| self.first_fit(own).is_some()).or_else(|| of_own().next());
+                first_fit = training.and_then(|training| self.first_fit(training));
                 let primary = training.map_or(at, |training| self.place_of_training(program, training));
                 let message = format!(
                     "{what} begins with other values on each rank, and no broadcast makes them equal"
@@ -410,6 +417,9 @@ impl<'m, 'c> Replicas<'m, 'c> {
             if made != primary {
                 finding = finding.label(made, "each rank makes its own");
             }
+        }
+        if let Some(first_fit) = first_fit {
+            finding = finding.label(first_fit, "its callback broadcasts once, here");
         }
         if let Manner::Assigned(own) = manner {
             let origin = out_of_step::source(model, own);

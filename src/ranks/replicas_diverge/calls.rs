@@ -466,10 +466,17 @@ impl Replicas<'_, '_> {
         let kept = self.kept_in(&given);
         let from: Vec<Place> = given.iter().chain(&kept).copied().collect();
         let behind = facts.influence().backwards(&from, |_| false);
+        let spent = self.first_fits.spent(self.model, file, id);
+        let is_spent = |callback: ObjectId| {
+            spent.zip(facts.made_at(callback)).is_some_and(|((list, _), (of, made))| {
+                of == file && list.contains_range(facts.module(of).call(made).range)
+            })
+        };
         behind.into_iter().any(|(file, value)| {
             facts.is_unknown(file, value) && given.contains(&(file, value))
                 || facts.objects(file, value).any(|(object, own)| {
                     facts.kind(object) == Some(Kind::Callback)
+                        && !is_spent(object)
                         && (callbacks::broadcasts(self.model, object)
                             || facts.symbol(own).is_some_and(|symbol| {
                                 facts.library.hook_effects(symbol).contains(Effect::Broadcasts)
