@@ -37,6 +37,9 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
         let changes = changes_of(program, &scopes);
         for (&object, &change) in &changes {
             let Some(culprit) = change.apply(State::Equal).culprit() else { continue };
+            if !replicas.is_made_in(program, object) {
+                continue;
+            }
             let finding = replicas.finding(program, object, culprit);
             if seen.insert(finding.primary.location) {
                 found.push(finding);
@@ -157,6 +160,16 @@ impl<'m, 'c> Replicas<'m, 'c> {
         *self.numbers.entry(object).or_insert_with(|| {
             self.objects.push(object);
             next
+        })
+    }
+
+    /// Whether a program runs the code that makes an object: what a function does to its parameter it does to the
+    /// objects of other programs, too, such as the tests'.
+    fn is_made_in(&self, program: &Program, object: usize) -> bool {
+        let made = self.model.facts.made_at(self.objects[object]);
+        made.is_none_or(|(file, call)| {
+            let scope = self.model.facts.module(file).call(call).scope;
+            program.reached.contains(&Caller { file, scope })
         })
     }
 

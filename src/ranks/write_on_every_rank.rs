@@ -6,7 +6,7 @@ mod modes;
 mod read_alike;
 mod untold;
 
-use destination::Destination;
+use destination::{DIRECTORY, Destination};
 pub(super) use inputs::Inputs;
 pub(super) use read_alike::is_read_alike;
 
@@ -351,7 +351,7 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
         }
     }
     match destination::of(facts, file, id) {
-        Some(Destination::Path(path)) => return Some(Written::To(vec![path])),
+        Some(Destination::Path(parts)) => return Some(Written::To(parts)),
         Some(Destination::Nowhere) => return Some(Written::Harmless),
         None => {}
     }
@@ -369,9 +369,6 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
     });
     Some(Written::To(paths))
 }
-
-/// The parameter of summary writers that write somewhere.
-const DIRECTORY: &str = "logdir";
 
 /// Whether a call writes to an open file, whose opening is what differs between ranks.
 fn is_of_open_file(model: &Model<'_>, file: FileId, call: &Call) -> bool {

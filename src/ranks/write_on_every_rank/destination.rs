@@ -1,19 +1,20 @@
 //! Where a function of a library writes what it is given.
 
+use crate::api::Parameter;
 use crate::program::{Facts, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, Passing};
 
 /// Where a call writes.
 pub(super) enum Destination {
-    /// To this path.
-    Path(Place),
+    /// To the path that these are parts of.
+    Path(Vec<Place>),
     /// It returns the text instead, `table.to_csv()`, or is not told to write.
     Nowhere,
 }
 
 /// The parameters that say where, of functions that are given what they write as well.
-const PARAMETERS: [&str; 15] = [
+const PARAMETERS: [&str; 16] = [
     "dst",
     "target",
     "filename",
@@ -29,7 +30,17 @@ const PARAMETERS: [&str; 15] = [
     "checkpoint_dir",
     "uri",
     "path",
+    DIRECTORY,
 ];
+
+/// The parameter for a folder in which a file is written, or several.
+pub(super) const DIRECTORY: &str = "logdir";
+
+/// The parameter for the file's name in that folder: it is always given, unlike names of operations.
+const NAME: &str = "name";
+
+/// The parameter for the end of the file's name.
+const SUFFIX: &str = "filename_suffix";
 
 /// The parameters for what is written, of methods of the path itself.
 const CONTENTS: &str = "data";
@@ -43,10 +54,17 @@ pub(super) fn of(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Destinat
         let Some(parameter) = parameter else {
             let is_of_path = symbol.position_of(CONTENTS) == Some(0);
             let path = facts.receiver(file, call).filter(|_| is_of_path);
-            return path.map(|path| Destination::Path((file, path)));
+            return path.map(|path| Destination::Path(vec![(file, path)]));
         };
-        match facts.argument(file, call, symbol, parameter.name()) {
-            Some(argument) => Some(Destination::Path((file, argument.value))),
+        let is_folder = parameter.name() == DIRECTORY;
+        let name = symbol.parameter(NAME).filter(|name| name.default().is_none());
+        let names = name.into_iter().chain(symbol.parameter(SUFFIX)).filter(|_| is_folder);
+        let given = |parameter: &Parameter| facts.argument(file, call, symbol, parameter.name());
+        match given(parameter) {
+            Some(argument) => {
+                let parts = std::iter::once(argument).chain(names.filter_map(given));
+                Some(Destination::Path(parts.map(|part| (file, part.value)).collect()))
+            }
             None if !is_open && parameter.default() == Some("None") => Some(Destination::Nowhere),
             None => None,
         }
