@@ -168,8 +168,8 @@ impl<'m, 'c> Replicas<'m, 'c> {
     fn is_made_in(&self, program: &Program, object: usize) -> bool {
         let made = self.model.facts.made_at(self.objects[object]);
         made.is_none_or(|(file, call)| {
-            let scope = self.model.facts.module(file).call(call).scope;
-            program.reached.contains(&Caller { file, scope })
+            let module = self.model.facts.module(file);
+            program.reached.contains(&Caller { file, scope: module.code_scope(module.call(call).scope) })
         })
     }
 
