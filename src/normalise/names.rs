@@ -55,11 +55,13 @@ pub fn is_visible_outside(facts: &Facts<'_>, file: FileId, name: &str) -> bool {
 }
 
 fn imports(facts: &Facts<'_>, importer: FileId, imported: FileId) -> bool {
-    facts.imported_files(importer).contains(&imported)
+    facts.imported_files(importer).binary_search(&imported).is_ok()
 }
 
 fn is_star_importing(facts: &Facts<'_>, importer: FileId, imported: FileId) -> bool {
-    let stars = facts.module(importer).imports.iter().filter(|import| import.what == Imported::Star);
-    let mut stars = stars.filter(|import| facts.files_of_import(importer, import).contains(&imported));
-    stars.next().is_some()
+    // Most files don't import it at all.
+    (importer == imported || imports(facts, importer, imported))
+        && facts.module(importer).imports.iter().any(|import| {
+            import.what == Imported::Star && facts.files_of_import(importer, import).contains(&imported)
+        })
 }

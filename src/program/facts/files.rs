@@ -72,7 +72,7 @@ impl<'a> Facts<'a> {
         self.files.training_imports[file.index()].map(|import| self.module(file).import(import))
     }
 
-    /// The project's files that importing a file runs.
+    /// The project's files that importing a file runs, in order.
     #[must_use]
     pub fn imported_files(&self, file: FileId) -> &[FileId] {
         &self.files.imported[file.index()]
