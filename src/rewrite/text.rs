@@ -23,6 +23,8 @@ pub(super) struct Lexed {
     /// Whose text it is.
     notebook: Option<Arc<Notebook>>,
     tokens: OnceLock<Vec<(TokenKind, TextRange)>>,
+    /// The first indentation.
+    indent: OnceLock<Option<TextRange>>,
     /// How the file ends its lines.
     pub(super) newline: &'static str,
 }
@@ -56,7 +58,7 @@ impl Lexed {
             Some(at) if text[at..].starts_with('\r') => "\r",
             _ => "\n",
         };
-        Self { text, notebook: None, tokens: OnceLock::new(), newline }
+        Self { text, notebook: None, tokens: OnceLock::new(), indent: OnceLock::new(), newline }
     }
 
     /// All tokens, found when they are first asked for.
@@ -71,8 +73,9 @@ impl Lexed {
 
     /// One step of indentation.
     pub(super) fn unit(&self) -> &str {
-        let first = self.tokens().iter().find(|(kind, _)| *kind == TokenKind::Indent);
-        first.map_or("    ", |&(_, range)| &self.text[range])
+        let first = || self.tokens().iter().find(|(kind, _)| *kind == TokenKind::Indent);
+        let indent = self.indent.get_or_init(|| first().map(|&(_, range)| range));
+        indent.map_or("    ", |range| &self.text[range])
     }
 }
 
