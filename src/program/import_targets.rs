@@ -7,7 +7,7 @@ use crate::project::{FileId, Imports, Target};
 use crate::semantic::{Import, Imported, Module};
 
 /// What the imports of one file name, by their numbers in the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ImportTargets {
     /// As [`Imports::resolve_prefix`] tells.
     prefixes: Lists<Target>,

@@ -1,21 +1,20 @@
 //! A callback that broadcasts does so once: with the first batch of the first `fit` that it is given to. What a later one
 //! trains with the same callback is not broadcast.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::model::Model;
 use super::Replicas;
 use crate::finding::Location;
-use crate::program::{Caller, LoopKind, Object, ObjectId, TrainingLoop};
+use crate::program::{Caller, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{CallId, Container};
+use crate::semantic::{Call, CallId, Container, Value};
 use crate::syntax::TextRange;
 
 /// The parameter of `fit` that takes callbacks.
 const CALLBACKS: &str = "callbacks";
 
 /// For each list of callbacks the first call of `fit`, of the same code, that is given it.
-#[derive(Default)]
 pub(super) struct FirstFits(FxHashMap<ObjectId, CallId>);
 
 impl FirstFits {
@@ -44,7 +43,7 @@ impl FirstFits {
         let is_before = written.end() <= before.range.start()
             && before.range.end() <= call.range.start()
             && model.guards.is_behind(model.facts, caller, before.block, call.block);
-        is_before.then_some((written, first))
+        (is_before && !shares_parts(model, file, before, call)).then_some((written, first))
     }
 }
 
@@ -55,6 +54,18 @@ impl Replicas<'_, '_> {
         let (_, first) = self.first_fits.spent(self.model, file, training.call)?;
         Some(self.model.at_call(file, first))
     }
+}
+
+/// Whether the models of two calls of `fit` may have layers in common, which the first one has made equal: whether anything
+/// that is made is behind both.
+fn shares_parts(model: &Model<'_>, file: FileId, one: &Call, other: &Call) -> bool {
+    let facts = model.facts;
+    let made = |call: &Call| -> FxHashSet<Place> {
+        let trained: Vec<Place> = facts.receiver(file, call).into_iter().map(|value| (file, value)).collect();
+        let behind = facts.influence().backwards(&trained, |_| false).into_iter();
+        behind.filter(|&(of, value)| matches!(facts.module(of).value(value).value, Value::Call(_))).collect()
+    };
+    !made(one).is_disjoint(&made(other))
 }
 
 /// The one list of the same code that holds the callbacks of a call of `fit`, and where it is written.
