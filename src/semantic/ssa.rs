@@ -110,7 +110,7 @@ impl Ssa {
 
     /// Takes the blocks out, and is ready for another scope; memory is kept.
     pub fn finish(&mut self) -> Vec<Block> {
-        let blocks = std::mem::take(&mut self.blocks);
+        let blocks = self.blocks.drain(..).collect();
         self.arrivals.clear();
         self.variables.clear();
         self.parts.clear();

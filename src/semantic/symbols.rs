@@ -48,12 +48,22 @@ pub(super) struct Home {
     pub stores_items: bool,
 }
 
+/// About how much of each there is in a module: the room that its compact form needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Census {
+    pub statements: usize,
+    pub definitions: usize,
+    pub uses: usize,
+    pub calls: usize,
+}
+
 /// The scopes of a module and what they bind.
 #[derive(Debug)]
 pub(super) struct Symbols {
     lexical: Vec<Lexical>,
     openers: FxHashMap<(Opener, TextSize, TextSize), LexicalId>,
     pub homes: Vec<Home>,
+    pub census: Census,
 }
 
 /// Whose variable a name is.
@@ -74,13 +84,19 @@ impl Symbols {
     pub fn collect(body: &[Stmt], names: &mut Names) -> Self {
         let mut collector = Collector {
             names,
-            symbols: Self { lexical: Vec::new(), openers: FxHashMap::default(), homes: Vec::new() },
+            symbols: Self {
+                lexical: Vec::new(),
+                openers: FxHashMap::default(),
+                homes: Vec::new(),
+                census: Census::default(),
+            },
             stack: Vec::new(),
             uses: Vec::new(),
         };
         collector.open(Opener::Module, TextRange::default());
         collector.visit_body(body);
         let Collector { mut symbols, uses, .. } = collector;
+        symbols.census.uses += uses.len();
         for (lexical, name, binds) in uses {
             if let Resolution::Outer(variable) = symbols.resolve(lexical, name) {
                 let symbol = &mut symbols.homes[variable.scope.index()].symbols[variable.symbol as usize];
@@ -178,6 +194,7 @@ impl Collector<'_> {
     }
 
     fn bind_in(&mut self, id: LexicalId, name: NameId) {
+        self.symbols.census.definitions += 1;
         let scope = &self.symbols.lexical[id.0 as usize];
         if scope.globals.contains(&name) {
             self.declare(Symbols::MODULE, name);
@@ -262,8 +279,10 @@ impl Collector<'_> {
 
 impl<'a> Visitor<'a> for Collector<'_> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
+        self.symbols.census.statements += 1;
         match statement {
             Stmt::FunctionDef(function) => {
+                self.symbols.census.calls += function.decorator_list.len();
                 function.decorator_list.iter().for_each(|decorator| self.visit_expr(&decorator.expression));
                 self.defaults(&function.parameters);
                 self.bind(&function.name);
@@ -278,6 +297,7 @@ impl<'a> Visitor<'a> for Collector<'_> {
                 }
             }
             Stmt::ClassDef(class) => {
+                self.symbols.census.calls += class.decorator_list.len();
                 class.decorator_list.iter().for_each(|decorator| self.visit_expr(&decorator.expression));
                 self.bind(&class.name);
                 let typed = self.type_parameters(class.type_params.as_deref());
@@ -336,11 +356,22 @@ impl<'a> Visitor<'a> for Collector<'_> {
                     }
                     if let Some(name) = &handler.name {
                         self.bind(name);
+                        // The end of the clause deletes it.
+                        self.symbols.census.definitions += 1;
                     }
                     self.visit_body(&handler.body);
                 }
                 self.visit_body(&try_statement.orelse);
                 self.visit_body(&try_statement.finalbody);
+            }
+            Stmt::AugAssign(_) => {
+                // Its target is read, too.
+                self.symbols.census.uses += 1;
+                visitor::walk_stmt(self, statement);
+            }
+            Stmt::Raise(_) => {
+                self.symbols.census.calls += 1;
+                visitor::walk_stmt(self, statement);
             }
             _ => visitor::walk_stmt(self, statement),
         }
@@ -353,6 +384,8 @@ impl<'a> Visitor<'a> for Collector<'_> {
                     let id = self.names.intern(&name.id);
                     self.uses.push((self.current(), id, false));
                 } else {
+                    // What is deleted is read.
+                    self.symbols.census.uses += usize::from(name.ctx == ExprContext::Del);
                     self.bind(&name.id);
                 }
             }
@@ -395,6 +428,10 @@ impl<'a> Visitor<'a> for Collector<'_> {
                 if subscript.ctx != ExprContext::Load {
                     self.home().stores_items = true;
                 }
+                visitor::walk_expr(self, expression);
+            }
+            Expr::Call(_) => {
+                self.symbols.census.calls += 1;
                 visitor::walk_expr(self, expression);
             }
             _ => visitor::walk_expr(self, expression),

@@ -111,6 +111,7 @@ impl<'a> Lowering<'a> {
         let nowhere = TextRange::default();
         let mut values = Vec::with_capacity(source.len() / VALUE_BYTES + 1);
         values.push(Evaluation { value: Value::Unbound, range: nowhere, scope: Module::TOP });
+        let census = symbols.census;
         let scopes = (0..symbols.homes.len())
             .map(|index| Scope {
                 kind: ScopeKind::Module,
@@ -129,12 +130,12 @@ impl<'a> Lowering<'a> {
                 names,
                 scopes,
                 values,
-                statements: Vec::new(),
-                definitions: Vec::new(),
+                statements: Vec::with_capacity(census.statements),
+                definitions: Vec::with_capacity(census.definitions),
                 shared: FxHashMap::default(),
-                uses: Vec::new(),
+                uses: Vec::with_capacity(census.uses),
                 stores: Vec::new(),
-                calls: Vec::new(),
+                calls: Vec::with_capacity(census.calls),
                 functions: Vec::new(),
                 classes: Vec::new(),
                 imports: Vec::new(),
