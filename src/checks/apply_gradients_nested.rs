@@ -9,7 +9,7 @@ use crate::normalise;
 use crate::program::{Caller, Facts};
 use crate::project::FileId;
 use crate::semantic::{
-    BranchKind, Call, CallId, DefinitionKind, Module, NameId, Role, ScopeKind, StatementKind, Value, ValueId,
+    BranchKind, Call, CallId, DefinitionKind, Module, Role, ScopeKind, StatementKind, Value, ValueId,
 };
 
 check!("HVD008", "apply-gradients-nested", Restriction, Error, run);
@@ -19,39 +19,36 @@ fn run(context: Context<'_>) -> Vec<Finding> {
     let optimizer = facts.library.lookup("tensorflow.keras.optimizers.Optimizer");
     let methods =
         optimizer.map(|optimizer| facts.library.member_names(optimizer, applies)).unwrap_or_default();
-    let mut findings = Vec::new();
+    let mut found: Vec<(FileId, CallId, Confidence)> = facts
+        .calls_with(Effect::AppliesGradients)
+        .filter(|&(file, call)| facts.called_symbols(file, call).any(applies))
+        .map(|(file, call)| (file, call, Confidence::Certain))
+        .collect();
     for file in facts.files() {
-        let module = facts.module(file);
-        let methods = module.names.known(&methods);
-        for (index, call) in module.calls.iter().enumerate() {
-            let id = CallId::new(index);
-            let Some(confidence) = applies_gradients(facts, &methods, file, id) else { continue };
-            if !is_statement(facts, file, call) {
-                findings.push(finding(context, file, id).confidence(confidence));
-            }
-        }
+        found.extend(perhaps(facts, file, &methods).map(|call| (file, call, Confidence::Possible)));
     }
-    findings
+    // What is certain comes first.
+    found.sort_by_key(|&(file, call, _)| (file, call));
+    found.dedup_by_key(|&mut (file, call, _)| (file, call));
+    found.retain(|&(file, call, _)| !is_statement(facts, file, facts.module(file).call(call)));
+    found.into_iter().map(|(file, call, sure)| finding(context, file, call).confidence(sure)).collect()
 }
 
 fn applies(symbol: &Symbol) -> bool {
     symbol.has(Effect::AppliesGradients) && !symbol.has(Effect::TakesGradients)
 }
 
-/// Whether a call is `apply_gradients` of an optimizer; possibly, if nobody knows whose method it is.
-fn applies_gradients(
-    facts: &Facts<'_>,
-    methods: &FxHashSet<NameId>,
-    file: FileId,
-    id: CallId,
-) -> Option<Confidence> {
-    if facts.called_symbols(file, id).any(applies) {
-        return Some(Confidence::Certain);
-    }
+/// The calls of methods with these names of objects that nobody knows.
+fn perhaps(facts: &Facts<'_>, file: FileId, methods: &FxHashSet<&str>) -> impl Iterator<Item = CallId> {
     let module = facts.module(file);
-    let Value::Attribute { base, name, .. } = module.value(module.call(id).callee).value else { return None };
-    let applies = methods.contains(&name) && facts.is_unknown(file, base);
-    applies.then_some(Confidence::Possible)
+    let methods = module.names.known(methods);
+    let calls = if methods.is_empty() { &[][..] } else { &module.calls[..] };
+    let is_unknown = move |call: &Call| {
+        matches!(module.value(call.callee).value,
+            Value::Attribute { base, name, .. } if methods.contains(&name) && facts.is_unknown(file, base))
+    };
+    let calls = calls.iter().enumerate().filter(move |(_, call)| is_unknown(call));
+    calls.map(|(index, _)| CallId::new(index))
 }
 
 /// Whether the call is a statement or the whole right-hand side of an assignment.

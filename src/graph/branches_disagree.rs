@@ -324,7 +324,7 @@ fn new_dtype<'a>(graph: &Graph<'a>, caller: Caller, value: ValueId, initial: Val
 /// Whether the shape of what a loop begins with may be known: what a slice leaves has one that is not.
 fn has_fixed_shape(module: &Module, initial: ValueId) -> bool {
     match &module.value(initial).value {
-        Value::Slice { bounds, .. } => bounds.is_some(),
+        Value::Slice { cut, .. } => cut.bounds.is_some(),
         Value::Phi(parts) => parts.iter().all(|&part| has_fixed_shape(module, part)),
         _ => true,
     }

@@ -458,9 +458,9 @@ fn for_operands(value: &Value, mut found: impl FnMut(ValueId)) {
             found(*key);
             narrowed.iter().copied().for_each(found);
         }
-        Value::Slice { base, limits, .. } => {
+        Value::Slice { base, cut } => {
             found(*base);
-            limits.iter().copied().for_each(found);
+            cut.limits.iter().copied().for_each(found);
         }
         Value::Iteration(base)
         | Value::Unpack { base, .. }

@@ -15,7 +15,7 @@ use super::object::Object;
 use super::solver::{CallEdge, Caller};
 use crate::api::Effect;
 use crate::project::FileId;
-use crate::semantic::{CallId, ScopeId};
+use crate::semantic::{CallId, Module};
 
 use super::loops::{Gradients, LoopKind, TrainingLoop, find_loops};
 use super::time::forget_missing_objects;
@@ -400,9 +400,9 @@ pub fn handed_over(facts: &Facts<'_>) -> HandedOver {
 pub fn way(facts: &Facts<'_>, program: &Program, to: Caller) -> Vec<CallEdge> {
     let mut came_from: FxHashMap<Caller, Option<CallEdge>> = FxHashMap::default();
     let mut queue: std::collections::VecDeque<Caller> = std::collections::VecDeque::new();
-    let start = Caller { file: program.entry, scope: ScopeId(0) };
+    let start = Caller { file: program.entry, scope: Module::TOP };
     let mut starts: Vec<Caller> =
-        program.reached.iter().copied().filter(|caller| caller.scope == ScopeId(0)).collect();
+        program.reached.iter().copied().filter(|caller| caller.scope == Module::TOP).collect();
     starts.sort_by_key(|caller| (*caller != start, *caller));
     for start in starts {
         came_from.insert(start, None);

@@ -48,8 +48,8 @@ fn source(
     let (file, value) = place;
     let through_library = |own: Difference| Difference { cause: Cause::Data, ..own };
     match &facts.module(file).value(value).value {
-        Value::Slice { limits, .. } => {
-            limits.iter().find_map(|&limit| values.difference((file, limit))).map(through_library)
+        Value::Slice { cut, .. } => {
+            cut.limits.iter().find_map(|&limit| values.difference((file, limit))).map(through_library)
         }
         Value::Display(..) => filters.get(&place).copied(),
         // `np.array_split(data, hvd.size())[hvd.rank()]`

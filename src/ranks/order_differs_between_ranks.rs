@@ -102,8 +102,8 @@ fn slices(model: &Model<'_>, file: FileId) -> Vec<Finding> {
     let module = model.facts.module(file);
     let mut found = Vec::new();
     for evaluation in &module.values {
-        if let Value::Slice { base, limits, .. } = &evaluation.value
-            && limits.iter().any(|&limit| is_of_rank(model, (file, limit)))
+        if let Value::Slice { base, cut } = &evaluation.value
+            && cut.limits.iter().any(|&limit| is_of_rank(model, (file, limit)))
             && let Some(disorder) = disorder::of(model, (file, *base))
         {
             found.push(finding(model, file, evaluation.range, evaluation.scope, &disorder, Use::Divided));

@@ -95,7 +95,7 @@ pub struct Flow {
 
 impl Flow {
     /// Where control enters.
-    pub const ENTRY: BlockId = BlockId(0);
+    pub const ENTRY: BlockId = BlockId::FIRST;
 
     /// A graph of `blocks`, with reachability.
     #[must_use]

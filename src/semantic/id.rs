@@ -1,24 +1,41 @@
 //! Small typed indices, so that a block is never taken for a value.
 
-/// Defines a `u32` index type.
+use std::num::NonZeroU32;
+
+/// Defines an index type of 32 bits. One more than the index is kept, so that an `Option` of it takes no more room.
 macro_rules! index_type {
     ($($(#[$meta:meta])* $name:ident;)*) => {$(
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(pub u32);
+        pub struct $name(NonZeroU32);
 
         impl $name {
-            /// The index as a `usize`.
+            /// The id of the first element.
+            pub const FIRST: Self = Self(NonZeroU32::MIN);
+
+            /// The index.
             #[must_use]
             pub fn index(self) -> usize {
-                self.0 as usize
+                self.number() as usize
+            }
+
+            /// The index as it is kept.
+            #[must_use]
+            pub fn number(self) -> u32 {
+                self.0.get() - 1
             }
 
             /// The id of the element at `index`; a module has fewer than 2³² of anything, as its source has
             /// fewer bytes.
             #[must_use]
             pub fn new(index: usize) -> Self {
-                Self(u32::try_from(index).expect("fewer than 2^32 elements"))
+                Self::from(u32::try_from(index).expect("fewer than 2^32 elements"))
+            }
+        }
+
+        impl From<u32> for $name {
+            fn from(index: u32) -> Self {
+                Self(NonZeroU32::MIN.saturating_add(index))
             }
         }
     )*};

@@ -40,7 +40,8 @@ pub use reaching::Reaching;
 pub use scope::{Scope, ScopeKind, Symbol};
 pub use statement::{Clause, Statement, StatementKind, Suite};
 pub use value::{
-    Bounds, BuiltinType, Constant, Container, Element, Evaluation, Method, Operator, Role, Value, Variable,
+    Bounds, BuiltinType, Constant, Container, Cut, Element, Evaluation, Method, Operator, Role, Value,
+    Variable,
 };
 
 /// The compact form of the module whose decoded text is `source`. Never fails: syntax errors are part of the

@@ -86,7 +86,7 @@ pub struct Module {
 
 impl Module {
     /// The module's own scope.
-    pub const TOP: ScopeId = ScopeId(0);
+    pub const TOP: ScopeId = ScopeId::FIRST;
 
     /// All bindings but imports, functions, classes and parameters, in source order. They are found when they are first
     /// asked for, and remain as long as the module does: in the language server from edit to edit.

@@ -12,13 +12,13 @@ pub struct Names(Interner);
 impl Names {
     /// The id of `text`, new or known.
     pub fn intern(&mut self, text: &str) -> NameId {
-        NameId(self.0.intern(text))
+        self.0.intern(text).into()
     }
 
     /// The id of `text` if the module mentions it.
     #[must_use]
     pub fn get(&self, text: &str) -> Option<NameId> {
-        self.0.find(text).map(NameId)
+        self.0.find(text).map(NameId::from)
     }
 
     /// The ids of those texts that the module mentions.
@@ -30,7 +30,7 @@ impl Names {
     /// The text of `id`.
     #[must_use]
     pub fn text(&self, id: NameId) -> &str {
-        self.0.text(id.0)
+        self.0.text(id.number())
     }
 
     /// How many there are.

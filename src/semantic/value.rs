@@ -207,6 +207,15 @@ pub struct Bounds {
     pub upper: Option<i64>,
 }
 
+/// What a slice takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// From where to where, if that is constant and the step is one.
+    pub bounds: Option<Bounds>,
+    /// What the bounds and the step are computed from, as far as they are no constants.
+    pub limits: Box<[ValueId]>,
+}
+
 /// How a value comes about.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -256,10 +265,8 @@ pub enum Value {
     Slice {
         /// Of what.
         base: ValueId,
-        /// From where to where, if that is constant and the step is one.
-        bounds: Option<Box<Bounds>>,
-        /// What the bounds and the step are computed from, as far as they are no constants.
-        limits: Box<[ValueId]>,
+        /// What is taken of it.
+        cut: Box<Cut>,
     },
     /// What iterating over a value yields.
     Iteration(ValueId),

@@ -82,13 +82,13 @@ impl Solver<'_> {
     }
 
     pub(super) fn slice(&mut self, file: FileId, value: ValueId, object: ObjectId) {
-        let Value::Slice { bounds, .. } = &self.modules.get(file).value(value).value else { return };
+        let Value::Slice { cut, .. } = &self.modules.get(file).value(value).value else { return };
         let result = self.node(file, value);
         match self.objects.get(object) {
             Object::Container(kind, _) => {
                 let target = self.objects.id(Object::Container(kind, result));
-                match bounds.as_deref() {
-                    Some(&Bounds { lower, upper }) if lower >= 0 => {
+                match cut.bounds {
+                    Some(Bounds { lower, upper }) if lower >= 0 => {
                         self.slice_into(object, lower, upper, target);
                     }
                     _ => {

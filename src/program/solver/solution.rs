@@ -26,8 +26,8 @@ impl CallEdge {
     /// What sorts as the edge does, and is faster to compare.
     pub(super) fn order(&self) -> (u64, u64, Via) {
         let Caller { file, scope } = self.caller;
-        let call = self.call.map_or(0, |call| u64::from(call.0) + 1);
-        (u64::from(file.0) << 32 | u64::from(scope.0), call << 32 | u64::from(self.callee.0), self.via)
+        let call = self.call.map_or(0, |call| u64::from(call.number()) + 1);
+        (u64::from(file.0) << 32 | u64::from(scope.number()), call << 32 | u64::from(self.callee.0), self.via)
     }
 }
 

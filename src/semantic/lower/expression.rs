@@ -4,7 +4,7 @@ use super::super::flow::BranchKind;
 use super::super::id::{FunctionId, ValueId};
 use super::super::ssa::Key;
 use super::super::symbols::Opener;
-use super::super::value::{Bounds, BuiltinType, Constant, Container, Method, Operator, Role, Value};
+use super::super::value::{Bounds, BuiltinType, Constant, Container, Cut, Method, Operator, Role, Value};
 use super::super::{Argument, CallKind, DefinitionKind, Function, Passing, ScopeKind, SideEffect, StoreKey};
 use super::Lowering;
 use crate::syntax::ast::{self, Expr, Number};
@@ -243,11 +243,11 @@ impl Lowering<'_> {
             (bound(slice.lower.as_deref()), bound(slice.upper.as_deref()), bound(slice.step.as_deref()));
         let bounds = match (lower, upper, step) {
             (Some(lower), Some(upper), Some(None | Some(1))) => {
-                Some(Box::new(Bounds { lower: lower.unwrap_or(0), upper }))
+                Some(Bounds { lower: lower.unwrap_or(0), upper })
             }
             _ => None,
         };
-        self.push(Value::Slice { base, bounds, limits: limits.into() }, range)
+        self.push(Value::Slice { base, cut: Cut { bounds, limits: limits.into() }.into() }, range)
     }
 
     pub(super) fn call_expression(&mut self, call: &ast::ExprCall, role: Role) -> ValueId {

@@ -165,9 +165,9 @@ fn rewrite(
             *key = resolve(*key);
             *narrowed = narrow(*narrowed);
         }
-        Value::Slice { base, limits, .. } => {
+        Value::Slice { base, cut } => {
             *base = resolve(*base);
-            limits.iter_mut().for_each(|limit| *limit = resolve(*limit));
+            cut.limits.iter_mut().for_each(|limit| *limit = resolve(*limit));
         }
         Value::Iteration(base)
         | Value::Unpack { base, .. }

@@ -35,7 +35,7 @@ pub(super) fn module(source: &str) -> Module {
     let symbols = Symbols::collect(parsed.suite(), &mut names);
     let mut lowering = Lowering::new(source, names, symbols);
     let range = TextRange::up_to(syntax::text_size(source));
-    lowering.enter(ScopeId(0), Symbols::MODULE, ScopeKind::Module, None, String::new(), range);
+    lowering.enter(Module::TOP, Symbols::MODULE, ScopeKind::Module, None, String::new(), range);
     lowering.suite(parsed.suite(), Suite::Body);
     lowering.leave();
     lowering.module.comments = syntax::comments_with(&parsed, source, "hvdlint");
@@ -155,7 +155,7 @@ impl<'a> Lowering<'a> {
             constants: FxHashMap::default(),
             cells: FxHashMap::default(),
             free: FxHashMap::default(),
-            unbound: ValueId(0),
+            unbound: ValueId::FIRST,
             phis: Vec::new(),
             lost: Vec::new(),
             order: 0,
@@ -192,7 +192,7 @@ impl<'a> Lowering<'a> {
         let mut ssa = self.spare.pop().unwrap_or_default();
         let block = ssa.entry();
         let around = self.frames.last();
-        let statement = around.map_or(StatementId(0), |frame| frame.statement);
+        let statement = around.map_or(StatementId::FIRST, |frame| frame.statement);
         let parent = around.and_then(|frame| frame.parent);
         self.frames.push(Frame {
             scope,
