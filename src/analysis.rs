@@ -11,6 +11,7 @@ use crate::program::{Facts, Hierarchy, Modules};
 use crate::project::{ApiKind, ApiRow, ConfigError, Project};
 use crate::ranks;
 use crate::rewrite::Texts;
+use crate::switched_off;
 use crate::syntax::TextRange;
 
 /// Analyses `project` and gives its facts to `work`.
@@ -98,6 +99,7 @@ pub fn findings_unless(
     findings.extend(of_ranks);
     ranks::apart::doubt(facts, &mut findings);
     findings.extend(of_graphs);
+    switched_off::doubt(facts, &mut findings);
     findings.extend(syntax_errors(project, facts));
     Some(findings)
 }

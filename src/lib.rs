@@ -44,6 +44,7 @@
 //! | [`distribute`] | what a program still needs to train with Horovod: a file for each rule |
 //! | [`ranks`] | the model of the ranks: what differs between them, what they send each other, what they write |
 //! | [`graph`] | where traced code does not do what its Python text says |
+//! | [`switched_off`] | findings in code that settings of the source switch off are only possible |
 //! | [`rewrite`] | the verbs that change a source: what fixes are made of |
 //! | [`suppression`] | comments that suppress findings |
 //! | [`baseline`] | findings that a project knows and does not want to hear of |
@@ -90,4 +91,5 @@ pub mod rewrite;
 pub mod semantic;
 pub mod server;
 pub mod suppression;
+pub mod switched_off;
 pub mod syntax;

@@ -47,3 +47,158 @@ fn a_function_that_programs_share_gives_each_of_them_its_own_optimizer() {
     let programs = [("hooks.py", hooks), ("alone.py", alone.as_str()), ("ranks.py", bad.as_str())];
     assert_eq!(found(&programs, "certain"), ["ranks.py:8 HVD303"]);
 }
+
+/// A program of files in which every rank writes the same file, on one way.
+fn writing(main: &str, others: &[(&str, &str)]) -> Vec<(String, String)> {
+    let head = "import sys\nimport numpy as np\nimport tensorflow as tf\nimport horovod.tensorflow as hvd\n";
+    let tail = "\nprint(hvd.allreduce(tf.constant(1.0)))\n";
+    let main = ("train.py".to_owned(), format!("{head}{main}{tail}"));
+    let others = others.iter().map(|&(path, text)| (path.to_owned(), text.to_owned()));
+    std::iter::once(main).chain(others).collect()
+}
+
+/// How sure it is that every rank writes.
+fn sureness(main: &str, others: &[(&str, &str)]) -> Option<&'static str> {
+    let files = writing(main, others);
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let has = |confidence: &str| found(&files, confidence).iter().any(|own| own.ends_with("HVD305"));
+    ["certain", "possible"].into_iter().find(|confidence| has(confidence))
+}
+
+const SAVE: &str = "np.save('mean.npy', np.ones(3))";
+const WRITE: &str = "def write():\n    np.save('mean.npy', np.ones(3))\n";
+
+#[test]
+fn what_a_setting_switches_off_is_only_possible() {
+    let programs: &[(String, &[(&str, &str)])] = &[
+        (format!("DEBUG = False\nhvd.init()\nif DEBUG:\n    {SAVE}\n"), &[]),
+        (format!("LOUD = True\nhvd.init()\nif not LOUD:\n    {SAVE}\n"), &[]),
+        (format!("hvd.init()\nMODE = 'train'\nif MODE == 'eval':\n    {SAVE}\n"), &[]),
+        (format!("hvd.init()\nDEBUG = 0\nif len(sys.argv) > 1 and DEBUG:\n    {SAVE}\n"), &[]),
+        // What stands behind a way that is always left.
+        (
+            format!(
+                "DEBUG = False\ndef main():\n    hvd.init()\n    if not DEBUG:\n        return\n    {SAVE}\nmain()\n"
+            ),
+            &[],
+        ),
+        // What only such code calls.
+        (format!("DEBUG = False\ndef save():\n    {SAVE}\nhvd.init()\nif DEBUG:\n    save()\n"), &[]),
+        (
+            format!("from settings import DEBUG\nhvd.init()\nif DEBUG:\n    {SAVE}\n"),
+            &[("settings.py", "DEBUG = False\n")],
+        ),
+        (
+            format!("from settings import *\nhvd.init()\nif DEBUG:\n    {SAVE}\n"),
+            &[("settings.py", "DEBUG = False\n")],
+        ),
+        (
+            format!(
+                "{WRITE}hvd.init()\ndef rows(count, save=False):\n    if save:\n        write()\nrows(1)\nrows(2)\n"
+            ),
+            &[],
+        ),
+        (
+            format!(
+                "{WRITE}hvd.init()\ndef rows(path=None):\n    if path is not None:\n        write()\nrows()\n"
+            ),
+            &[],
+        ),
+        (
+            format!(
+                "{WRITE}hvd.init()\ndef rows(path=None):\n    if path is None:\n        write()\nrows([1])\n"
+            ),
+            &[],
+        ),
+        (
+            format!(
+                "{WRITE}hvd.init()\nclass Data:\n    def __init__(self, save=False):\n        if save:\n            write()\nData()\n"
+            ),
+            &[],
+        ),
+        // A function in a function is nobody else's.
+        (
+            "from tools.rows import rows\nhvd.init()\nrows()\n".to_owned(),
+            &[
+                ("tools/__init__.py", ""),
+                (
+                    "tools/rows.py",
+                    "import numpy as np\n\ndef write():\n    np.save('mean.npy', np.ones(3))\n\ndef rows():\n    \
+                     def inner(save=False):\n        if save:\n            write()\n    inner()\n",
+                ),
+            ],
+        ),
+    ];
+    for (main, others) in programs {
+        assert_eq!(sureness(main, others), Some("possible"), "{main}");
+    }
+}
+
+#[test]
+fn what_something_else_than_an_edit_may_switch_on_is_certain() {
+    let options = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--debug', default=False)\n\
+                   debug = parser.parse_args().debug\n";
+    let rows = format!("def rows(save=False):\n    if save:\n        write()\n");
+    let programs: &[(String, &[(&str, &str)])] = &[
+        (format!("DEBUG = True\nhvd.init()\nif DEBUG:\n    {SAVE}\n"), &[]),
+        (format!("{options}hvd.init()\nif debug:\n    {SAVE}\n"), &[]),
+        (
+            format!(
+                "DEBUG = False\nif len(sys.argv) > 1:\n    DEBUG = True\nhvd.init()\nif DEBUG:\n    {SAVE}\n"
+            ),
+            &[],
+        ),
+        (
+            format!(
+                "DEBUG = False\ndef switch():\n    global DEBUG\n    DEBUG = True\nswitch()\ndef main():\n    \
+                     if DEBUG:\n        {SAVE}\nhvd.init()\nmain()\n"
+            ),
+            &[],
+        ),
+        // The text of another file, or a dictionary, binds names that no statement shows.
+        (
+            format!(
+                "DEBUG = False\nexec(open('options.py').read())\nhvd.init()\ndef main():\n    if DEBUG:\n        {SAVE}\nmain()\n"
+            ),
+            &[],
+        ),
+        (
+            format!(
+                "DEBUG = False\nglobals().update(debug=1)\nhvd.init()\ndef main():\n    if DEBUG:\n        {SAVE}\nmain()\n"
+            ),
+            &[],
+        ),
+        (
+            format!("import settings\nsettings.DEBUG = True\nhvd.init()\nif settings.DEBUG:\n    {SAVE}\n"),
+            &[("settings.py", "DEBUG = False\n")],
+        ),
+        // A setting that counts is none.
+        (
+            format!(
+                "step = 0\nhvd.init()\nwhile step < 3:\n    if step == 2:\n        {SAVE}\n    step += 1\n"
+            ),
+            &[],
+        ),
+        // One call of several gives it.
+        (format!("{WRITE}{rows}hvd.init()\nrows()\nrows(True)\n"), &[]),
+        (format!("{WRITE}{rows}hvd.init()\nrows()\nrows(save=len(sys.argv) > 1)\n"), &[]),
+        (format!("{WRITE}{rows}hvd.init()\nrows()\nrows(**{{'save': len(sys.argv) > 1}})\n"), &[]),
+        // Who else calls it can't be seen.
+        (format!("import options\n\n{WRITE}@options.command\n{rows}hvd.init()\nrows()\n"), &[]),
+        (format!("import pool\n\n{WRITE}{rows}hvd.init()\nrows()\npool.map(rows, [1])\n"), &[]),
+        (
+            "from tools.rows import rows\nhvd.init()\nrows()\n".to_owned(),
+            &[
+                ("tools/__init__.py", ""),
+                (
+                    "tools/rows.py",
+                    "import numpy as np\n\ndef write():\n    np.save('mean.npy', np.ones(3))\n\ndef rows(save=False):\n    \
+                     if save:\n        write()\n",
+                ),
+            ],
+        ),
+    ];
+    for (main, others) in programs {
+        assert_eq!(sureness(main, others), Some("certain"), "{main}");
+    }
+}

@@ -24,10 +24,12 @@ mod programs;
 mod repetition;
 mod roots;
 mod ruled_out;
+mod settings;
 mod solver;
 mod time;
 mod tracing;
 mod travel;
+mod unreached;
 
 pub use call_graph::{Adjacency, QualifiedNames, adjacency};
 pub use components::Components;
@@ -45,6 +47,8 @@ pub use object::{
 pub(crate) use overwritten::comes_to;
 pub use programs::{HandedOver, Pattern, Program, handed_over, way};
 pub use repetition::{Repeated, Repetition, loop_around};
+pub use settings::Settings;
 pub use solver::{CallEdge, Caller, Solution, Via, View, solve};
 pub use tracing::{Conversion, Reason, Traced, Tracing};
 pub use travel::{Travel, code};
+pub use unreached::Unreached;

@@ -49,11 +49,40 @@ impl Facts<'_> {
         let mut edges = self.incoming(function).iter().filter(|edge| self.is_run(program, edge)).peekable();
         edges.peek().is_some()
             && edges.all(|edge| {
-                let Some(call) = edge.call.filter(|_| !Self::is_call_back(edge)) else { return false };
-                let call = self.module(edge.caller.file).call(call);
-                let given = self.entry(edge, function, call).and_then(|entry| entry.given(value, call));
+                let given = self.given_by(edge, function, value);
                 given.is_some_and(|(file, value)| self.is_none(file, value))
             })
+    }
+
+    /// What a call passes for a parameter of the function that it enters, by the parameter's value; its default, if it
+    /// passes nothing.
+    #[must_use]
+    pub fn given_by(&self, edge: &CallEdge, function: FunctionRef, parameter: ValueId) -> Option<Place> {
+        let call = edge.call.filter(|_| !Self::is_call_back(edge))?;
+        let call = self.module(edge.caller.file).call(call);
+        self.entry(edge, function, call)?.given(parameter, call)
+    }
+
+    /// The truth of a value that is nothing but constants, all true or all false.
+    #[must_use]
+    pub fn truth(&self, file: FileId, value: ValueId) -> Option<bool> {
+        if let Value::Constant(constant) = self.module(file).value(value).value {
+            return match constant {
+                Constant::Bool(truth) => Some(truth),
+                Constant::Int(integer) => Some(integer != 0),
+                Constant::None => Some(false),
+                Constant::Str(name) => Some(!self.module(file).names.text(name).is_empty()),
+            };
+        }
+        let mut truths = self.objects(file, value).map(|(_, object)| match object {
+            Object::Literal(Literal::Bool(truth)) => Some(truth),
+            Object::Literal(Literal::Int(integer)) => Some(integer != 0),
+            Object::Literal(Literal::None) => Some(false),
+            Object::Literal(Literal::Str(name)) => Some(!self.solution.names.text(name).is_empty()),
+            _ => None,
+        });
+        let first = truths.next()??;
+        truths.all(|truth| truth == Some(first)).then_some(first)
     }
 
     fn entry(&self, edge: &CallEdge, function: FunctionRef, call: &Call) -> Option<Entry<'_, '_>> {
@@ -86,7 +115,7 @@ impl Entry<'_, '_> {
             return Some(!self.truth(left, call)?);
         }
         let (file, given) = self.given(value, call)?;
-        self.constant(file, given)
+        self.facts.truth(file, given)
     }
 
     /// What the call passes for a value that is a parameter of the function.
@@ -110,25 +139,5 @@ impl Entry<'_, '_> {
         let given = named.or_else(|| positional.nth(position.checked_sub(self.receivers)?));
         let default = || parameter.default.map(|default| (self.function.file, default));
         given.map(|argument| (self.file, argument.value)).or_else(default)
-    }
-
-    /// The truth of a value that is nothing but constants, all true or all false.
-    fn constant(&self, file: FileId, value: ValueId) -> Option<bool> {
-        if let Value::Constant(constant) = self.facts.module(file).value(value).value {
-            return match constant {
-                Constant::Bool(truth) => Some(truth),
-                Constant::Int(integer) => Some(integer != 0),
-                Constant::None => Some(false),
-                Constant::Str(_) => None,
-            };
-        }
-        let mut truths = self.facts.objects(file, value).map(|(_, object)| match object {
-            Object::Literal(Literal::Bool(truth)) => Some(truth),
-            Object::Literal(Literal::Int(integer)) => Some(integer != 0),
-            Object::Literal(Literal::None) => Some(false),
-            _ => None,
-        });
-        let first = truths.next()??;
-        truths.all(|truth| truth == Some(first)).then_some(first)
     }
 }

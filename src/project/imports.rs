@@ -181,6 +181,12 @@ impl Imports {
         self.names.contains_key(first)
     }
 
+    /// Whether a file stands in a package.
+    #[must_use]
+    pub fn is_in_package(&self, file: FileId) -> bool {
+        self.folders[self.files[file.index()].folder.0 as usize].init.is_some()
+    }
+
     /// Whether a file is a folder's `__init__`.
     #[must_use]
     pub fn is_package(&self, file: FileId) -> bool {

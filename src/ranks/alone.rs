@@ -3,7 +3,6 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::guards::outcome;
 use crate::api::Effect;
 use crate::program::{CallEdge, Caller, Facts, FunctionRef, ObjectId, Place, Program};
 use crate::project::FileId;
@@ -197,7 +196,7 @@ impl Search<'_, '_> {
 
     /// What a branch says of a flag where it goes to an arm.
     fn said(&mut self, file: FileId, branch: &Branch, arm: usize) -> Option<Literal> {
-        let (condition, holds) = (branch.condition?, outcome(branch.kind, arm)?);
+        let (condition, holds) = (branch.condition?, branch.kind.outcome(arm)?);
         self.read((file, condition), branch.range, holds)
     }
 

@@ -217,7 +217,7 @@ impl Model<'_> {
     /// What it says of the rank that a branch goes to one of its arms.
     fn arm(&self, caller: Caller, block: BlockId, arm: usize) -> Guard {
         let branch = self.facts.module(caller.file).scope(caller.scope).flow.blocks[block.index()].branch;
-        let told = branch.and_then(|branch| Some((branch.condition?, outcome(branch.kind, arm)?)));
+        let told = branch.and_then(|branch| Some((branch.condition?, branch.kind.outcome(arm)?)));
         told.map_or_else(Guard::default, |(condition, holds)| self.literals((caller.file, condition), holds))
     }
 
@@ -443,15 +443,6 @@ impl Model<'_> {
         };
         let first = number(parts.next()?)?;
         parts.all(|part| number(part) == Some(first)).then_some(first)
-    }
-}
-
-/// What the condition of a branch is where control goes to one of its arms; `None` if it is no truth.
-pub(super) fn outcome(kind: BranchKind, arm: usize) -> Option<bool> {
-    match kind {
-        BranchKind::If | BranchKind::And | BranchKind::While | BranchKind::Case => Some(arm == 0),
-        BranchKind::Or => Some(arm != 0),
-        BranchKind::For | BranchKind::Match | BranchKind::Try | BranchKind::Assert => None,
     }
 }
 

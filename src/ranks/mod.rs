@@ -54,7 +54,6 @@ pub use model::Model;
 pub use numbers::Numbers;
 pub use overrides::Overrides;
 pub use proof::{Proof, proofs};
-pub use unreached::Unreached;
 pub use values::{Cause, Difference, Values};
 
 use crate::checks::{Check, Context};

@@ -13,11 +13,11 @@ use super::numbers::Numbers;
 use super::overrides::Overrides;
 use super::replicas_diverge::reads_that_differ;
 use super::seeds::Seeds;
-use super::unreached::Unreached;
+use super::unreached;
 use super::values::{Difference, Values};
 use crate::api::Effect;
 use crate::finding::Location;
-use crate::program::{Caller, Facts, Literal, Object, Place, Program};
+use crate::program::{Caller, Facts, Literal, Object, Place, Program, Unreached};
 use crate::project::FileId;
 use crate::rewrite::Texts;
 use crate::semantic::{CallId, Module, Value};
@@ -103,7 +103,7 @@ impl<'c> Model<'c> {
             overrides,
             comms,
         };
-        model.unreached = Unreached::new(&model);
+        model.unreached = unreached::of_several(&model);
         model.comms = Comms::new(&model);
         model.follow_calls();
         model.follow_variables();

@@ -2,7 +2,6 @@
 
 use super::alone::dominating;
 use super::disorder::{self, Disorder, Why};
-use super::guards::outcome;
 use super::model::Model;
 use super::values::Cause;
 use crate::api::{Effect, Kind};
@@ -73,7 +72,7 @@ fn is_only_in_order(model: &Model<'_>, file: FileId, divided: &Call, disorder: &
     let caller = Caller { file, scope: divided.scope };
     dominating(facts, caller, divided.block).into_iter().any(|Dependence { branch, arm }| {
         let branch = module.scope(caller.scope).flow.blocks[branch.index()].branch;
-        let said = branch.and_then(|own| Some((own.condition?, outcome(own.kind, arm)?)));
+        let said = branch.and_then(|own| Some((own.condition?, own.kind.outcome(arm)?)));
         said.is_some_and(|(condition, holds)| says_off(model, file, condition, holds, told.value))
     })
 }

@@ -1,156 +1,23 @@
 //! Code that no rank comes to when there are several: that of a single rank, as `if hvd.size() == 1:` says, that of a
 //! run without Horovod, that of a rank whose number is another one, and that behind a condition whose numbers never come. Nothing can go wrong between ranks there.
 
-use rustc_hash::FxHashSet;
-
-use super::guards::{Atom, Literal, mirrored, outcome};
+use super::guards::{Atom, Literal, mirrored};
 use super::model::Model;
-use crate::api::{Calls, Effect};
-use crate::program::{Ancestor, Caller, Facts, FunctionRef, Object, Place, TrainingLoop};
-use crate::semantic::{Argument, BlockId, BranchKind, CallId, Element, Flow, Operator, Passing, Value};
+use crate::api::Effect;
+use crate::program::{CallEdge, Caller, Place, Unreached};
+use crate::semantic::{BlockId, BranchKind, Element, Operator, Value};
 
-/// What none of several ranks runs.
-#[derive(Debug, Default)]
-pub struct Unreached {
-    arms: FxHashSet<(Caller, BlockId, usize)>,
-    blocks: FxHashSet<(Caller, BlockId)>,
-    /// The scopes that are only called there.
-    scopes: FxHashSet<Caller>,
-}
-
-impl Unreached {
-    /// What the programs' conditions on the ranks and their number say.
-    #[must_use]
-    pub fn new(model: &Model<'_>) -> Self {
-        let mut unreached = Self::default();
-        for caller in model.callers() {
-            let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
-            let before = unreached.arms.len();
-            for (index, block) in flow.blocks.iter().enumerate() {
-                let id = BlockId::new(index);
-                let arms = (0..block.successors.len()).filter(|&arm| model.is_arm_of_none(caller, id, arm));
-                unreached.arms.extend(arms.map(|arm| (caller, id, arm)));
-            }
-            if unreached.arms.len() > before {
-                unreached.close(caller, flow);
-            }
-        }
-        unreached.follow_calls(model);
-        unreached
-    }
-
-    /// Whether the code of a scope is called at such places only.
-    #[must_use]
-    pub fn is_scope(&self, caller: Caller) -> bool {
-        !self.scopes.is_empty() && self.scopes.contains(&caller)
-    }
-
-    /// Finds the scopes that are only called where none of several ranks comes.
-    fn follow_calls(&mut self, model: &Model<'_>) {
-        let facts = model.facts;
-        let mut callers: Vec<Caller> = self.blocks.iter().map(|&(caller, _)| caller).collect();
-        callers.sort_unstable();
-        callers.dedup();
-        let called = |caller: Caller| facts.reached_functions(caller).map(|(_, function)| function);
-        let mut work: Vec<FunctionRef> = callers.into_iter().flat_map(called).collect();
-        while let Some(function) = work.pop() {
-            let code = facts.code_of(function);
-            let mut incoming = facts.incoming(function).iter();
-            let is_called = incoming.any(|edge| {
-                let is_here = match edge.call {
-                    Some(call) => {
-                        !self.is_block(edge.caller, facts.module(edge.caller.file).call(call).block)
-                    }
-                    None => self.is_handed(facts, edge.caller, function),
-                };
-                is_here
-                    && edge.caller != code
-                    && !self.scopes.contains(&edge.caller)
-                    && model.programs.iter().any(|program| facts.is_run(program, edge))
-            });
-            if !is_called && self.scopes.insert(code) {
-                work.extend(called(code));
-            }
-        }
-    }
-
-    /// Whether some rank of several hands a library an object of the function's class, to call this method of it:
-    /// `fit(callbacks=[Saver()])`.
-    fn is_handed(&self, facts: &Facts<'_>, caller: Caller, function: FunctionRef) -> bool {
-        let own = facts.module(function.file).function(function.function);
-        let Some(class) = facts.modules.class_of(function) else { return true };
-        let method = facts.module(function.file).names.text(own.name);
-        let has_method = |object| match object {
-            Object::Instance(of, _) => facts.hierarchy.order(of).contains(&Ancestor::Project(class)),
-            _ => false,
-        };
-        let may_hold = |place: Place| {
-            let mut behind = facts.influence().backwards(&[place], |_| false).into_iter();
-            facts.is_unknown(place.0, place.1)
-                || behind.any(|(file, value)| facts.objects(file, value).any(|(_, own)| has_method(own)))
-        };
-        let module = facts.module(caller.file);
-        let calls = module.calls.iter().enumerate().filter(|(_, call)| call.scope == caller.scope);
-        let mut takers = calls
-            .flat_map(|(index, call)| {
-                let id = CallId::new(index);
-                facts.called_symbols(caller.file, id).map(move |symbol| (call, symbol))
-            })
-            .flat_map(|(call, symbol)| symbol.calls().iter().map(move |called| (call, symbol, called)))
-            .filter_map(|(call, symbol, called)| match called {
-                Calls::ArgumentMethod(parameter, name) if name == method => Some((call, symbol, parameter)),
-                _ => None,
-            })
-            .peekable();
-        takers.peek().is_none()
-            || takers.any(|(call, symbol, parameter)| {
-                let hides = |own: &Argument| matches!(own.passing, Passing::Spread | Passing::Merge);
-                !self.is_block(caller, call.block)
-                    && match facts.argument(caller.file, call, symbol, parameter) {
-                        Some(given) => may_hold((caller.file, given.value)),
-                        None => call.arguments.iter().any(hides),
-                    }
-            })
-    }
-
-    /// Whether none of several ranks comes to a training loop.
-    #[must_use]
-    pub fn is_loop(&self, facts: &Facts<'_>, own: &TrainingLoop) -> bool {
-        let block = facts.module(own.caller.file).call(own.call).block;
-        self.is_block(own.caller, block) || self.is_scope(own.caller)
-    }
-
-    /// Whether none of several ranks goes to this arm of a branch.
-    #[must_use]
-    pub fn is_arm(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
-        !self.arms.is_empty() && self.arms.contains(&(caller, block, arm))
-    }
-
-    /// Whether none of several ranks comes to a block.
-    #[must_use]
-    pub fn is_block(&self, caller: Caller, block: BlockId) -> bool {
-        !self.blocks.is_empty() && self.blocks.contains(&(caller, block))
-    }
-
-    /// Finds the blocks that control comes to through such arms unreached.
-    fn close(&mut self, caller: Caller, flow: &Flow) {
-        let mut seen: FxHashSet<BlockId> = FxHashSet::default();
-        let mut work = vec![Flow::ENTRY];
-        while let Some(block) = work.pop() {
-            if seen.insert(block) {
-                let next = flow.blocks[block.index()].successors.iter().enumerate();
-                work.extend(next.filter(|&(arm, _)| !self.is_arm(caller, block, arm)).map(|(_, &next)| next));
-            }
-        }
-        let others = (0..flow.blocks.len()).map(BlockId::new).filter(|block| !seen.contains(block));
-        self.blocks.extend(others.map(|block| (caller, block)));
-    }
+/// What none of several ranks runs, as the programs' conditions on the ranks and their number say.
+pub(super) fn of_several(model: &Model<'_>) -> Unreached {
+    let is_closed = |caller: Caller, block: BlockId, arm: usize| model.is_arm_of_none(caller, block, arm);
+    let is_run = |edge: &CallEdge| model.programs.iter().any(|program| model.facts.is_run(program, edge));
+    Unreached::behind(model.facts, &model.callers(), is_closed, is_run)
 }
 
 impl Model<'_> {
     fn is_arm_of_none(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
         let branch = self.facts.module(caller.file).scope(caller.scope).flow.blocks[block.index()].branch;
-        let told = branch.and_then(|branch| Some((branch.condition?, outcome(branch.kind, arm)?)));
+        let told = branch.and_then(|branch| Some((branch.condition?, branch.kind.outcome(arm)?)));
         let Some((condition, holds)) = told else { return false };
         if self.alone.is_arm(caller, block, arm) || self.numbers.is_closed(caller, block, arm) {
             return true;

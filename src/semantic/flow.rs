@@ -33,6 +33,18 @@ pub enum BranchKind {
     Assert,
 }
 
+impl BranchKind {
+    /// What the condition of a branch is where control goes to one of its arms; `None` if it is no truth.
+    #[must_use]
+    pub fn outcome(self, arm: usize) -> Option<bool> {
+        match self {
+            Self::If | Self::And | Self::While | Self::Case => Some(arm == 0),
+            Self::Or => Some(arm != 0),
+            Self::For | Self::Match | Self::Try | Self::Assert => None,
+        }
+    }
+}
+
 /// The end of a block that has several successors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Branch {

@@ -34,7 +34,7 @@ pub use function::{Class, Function, Parameter, ParameterKind};
 pub use id::{BlockId, CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, StatementId, ValueId};
 pub use import::{Import, Imported};
 pub use interner::Interner;
-pub use module::{Module, SideEffect, SyntaxError};
+pub use module::{Module, NoneTest, SideEffect, SyntaxError};
 pub use names::Names;
 pub use reaching::Reaching;
 pub use scope::{Scope, ScopeKind, Symbol};

@@ -27,6 +27,15 @@ pub enum SideEffect {
     Yield,
 }
 
+/// `value is None`, or `value is not None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoneTest {
+    /// What is compared.
+    pub value: ValueId,
+    /// What the comparison is if the value is `None`.
+    pub if_none: bool,
+}
+
 /// A syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
@@ -69,6 +78,8 @@ pub struct Module {
     pub clauses: Vec<Clause>,
     /// The numbers of the literals that are no integers, by their values.
     pub floats: Vec<(ValueId, f64)>,
+    /// The comparisons with `None` by identity, by their values.
+    pub none_tests: Vec<(ValueId, NoneTest)>,
     /// The conditions of `assert` statements.
     pub asserts: Vec<(ValueId, StatementId)>,
     /// What f-strings write with a format of their own: `f"{x:.2f}"`.
@@ -112,6 +123,13 @@ impl Module {
     pub fn float(&self, id: ValueId) -> Option<f64> {
         let index = self.floats.binary_search_by_key(&id, |&(own, _)| own).ok()?;
         Some(self.floats[index].1)
+    }
+
+    /// What a comparison with `None` asks, if the value is one.
+    #[must_use]
+    pub fn none_test(&self, id: ValueId) -> Option<NoneTest> {
+        let index = self.none_tests.binary_search_by_key(&id, |&(own, _)| own).ok()?;
+        Some(self.none_tests[index].1)
     }
 
     /// The statement `id`.

@@ -9,7 +9,7 @@ use super::Facts;
 use crate::api::{Effect, EffectSet, Kind, Symbol};
 use crate::finding::Location;
 use crate::project::FileId;
-use crate::semantic::{Argument, Call, CallId, Module, Passing, ScopeId, ScopeKind, Value, ValueId};
+use crate::semantic::{Argument, BlockId, Call, CallId, Module, Passing, ScopeId, ScopeKind, Value, ValueId};
 
 /// The parameter that says what a file is opened for.
 const MODE: &str = "mode";
@@ -261,6 +261,25 @@ impl<'a> Facts<'a> {
         let innermost = around.min_by_key(|(_, scope)| scope.range.len());
         let scope = innermost.map_or(Module::TOP, |(index, _)| ScopeId::new(index));
         Caller { file: at.file, scope: module.code_scope(scope) }
+    }
+
+    /// The block of a scope that the code at a place stands in: of its outermost call, or its first name, or of the statement around.
+    #[must_use]
+    pub fn block_at(&self, caller: Caller, at: Location) -> Option<BlockId> {
+        let module = self.module(caller.file);
+        let range = at.text_range();
+        let calls =
+            module.calls.iter().filter(|own| own.scope == caller.scope && range.contains_range(own.range));
+        let mut uses = module.uses.iter();
+        let mut first_use = || uses.find(|own| own.scope == caller.scope && range.contains_range(own.range));
+        let around = || {
+            let statements = module.statements.iter().filter(|own| own.scope == caller.scope);
+            let innermost =
+                statements.filter(|own| own.range.contains_range(range)).min_by_key(|own| own.range.len());
+            innermost.map(|own| own.block)
+        };
+        let in_it = calls.max_by_key(|own| own.range.len()).map(|own| own.block);
+        in_it.or_else(|| first_use().map(|own| own.block)).or_else(around)
     }
 
     /// The edges along which a run of the program comes from a scope to functions of the project.

@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::blocks::Blocks;
-use super::super::guards::outcome;
 use super::evaluate::{Evaluation, kept};
 use super::held::{Held, initial, is_wrapped, scopes_of};
 use super::interval::Interval;
@@ -70,7 +69,7 @@ impl State {
 
     /// The ranks that go to an arm of a branch.
     fn at_arm(mut self, truth: Number, kind: BranchKind, arm: usize) -> Self {
-        let Some(holds) = outcome(kind, arm) else { return self };
+        let Some(holds) = kind.outcome(arm) else { return self };
         self.here[0] &= may_be(truth.root, holds);
         self.here[1] &= may_be(truth.others, holds);
         self.cleared()

@@ -16,7 +16,6 @@ mod number;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::Blocks;
-use super::guards::outcome;
 use crate::program::{Caller, Facts, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{BlockId, BranchKind};
@@ -67,7 +66,7 @@ impl Numbers {
         for (index, block) in flow.blocks.iter().enumerate() {
             let id = BlockId::new(index);
             let Some(branch) = block.branch else { continue };
-            let Some(condition) = branch.condition.filter(|_| outcome(branch.kind, 0).is_some()) else {
+            let Some(condition) = branch.condition.filter(|_| branch.kind.outcome(0).is_some()) else {
                 continue;
             };
             let mut evaluation = Evaluation::new(facts, blocks, &self.held);
@@ -114,7 +113,7 @@ impl Numbers {
 
 /// Whether none of the ranks that come to a branch go to one of its arms, and its condition says so.
 fn is_closed(truth: Number, here: Here, kind: BranchKind, arm: usize) -> bool {
-    let Some(holds) = outcome(kind, arm) else { return false };
+    let Some(holds) = kind.outcome(arm) else { return false };
     let is_decided =
         |is_here: bool, own: interval::Interval| !is_here || !own.is_empty() && !follow::may_be(own, holds);
     (here[0] || here[1]) && is_decided(here[0], truth.root) && is_decided(here[1], truth.others)

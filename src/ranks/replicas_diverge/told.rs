@@ -2,7 +2,6 @@
 //! under `if first:`.
 
 use super::super::change::Changes;
-use super::super::guards::outcome;
 use super::Replicas;
 use crate::program::{Caller, FunctionRef, Literal, Object, Place};
 use crate::project::FileId;
@@ -31,7 +30,7 @@ impl Replicas<'_, '_> {
             let Some(is_true) = self.truth(passed) else { continue };
             let Some(kind) = block.branch.map(|branch| branch.kind) else { continue };
             let arms = 0..block.successors.len();
-            let other = arms.filter(|&arm| outcome(kind, arm).is_some_and(|own| own != (is_true == wanted)));
+            let other = arms.filter(|&arm| kind.outcome(arm).is_some_and(|own| own != (is_true == wanted)));
             closed.extend(other.map(|arm| (BlockId::new(index), arm)));
         }
         (!closed.is_empty()).then(|| self.summary(caller, own, &closed))

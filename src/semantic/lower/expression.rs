@@ -5,7 +5,9 @@ use super::super::id::{FunctionId, ValueId};
 use super::super::ssa::Key;
 use super::super::symbols::Opener;
 use super::super::value::{Bounds, BuiltinType, Constant, Container, Cut, Method, Operator, Role, Value};
-use super::super::{Argument, CallKind, DefinitionKind, Function, Passing, ScopeKind, SideEffect, StoreKey};
+use super::super::{
+    Argument, CallKind, DefinitionKind, Function, NoneTest, Passing, ScopeKind, SideEffect, StoreKey,
+};
 use super::Lowering;
 use crate::syntax::ast::{self, Expr, Number};
 use crate::syntax::{Ranged, TextRange, TextSize, with_stack};
@@ -311,7 +313,8 @@ impl Lowering<'_> {
     }
 
     pub(super) fn comparison(&mut self, comparison: &ast::ExprCompare) -> ValueId {
-        let mut left = self.operand(&comparison.left);
+        let first = self.operand(&comparison.left);
+        let mut left = first;
         let mut result = None;
         for (op, right) in comparison.ops.iter().zip(&comparison.comparators) {
             let right = self.operand(right);
@@ -335,7 +338,14 @@ impl Lowering<'_> {
             result = Some(self.push(value, comparison.range));
             left = right;
         }
-        result.unwrap_or_else(|| self.push(Value::Instance(BuiltinType::Bool), comparison.range))
+        let value = result.unwrap_or_else(|| self.push(Value::Instance(BuiltinType::Bool), comparison.range));
+        if let ([op @ (ast::CmpOp::Is | ast::CmpOp::IsNot)], Value::Constant(Constant::None)) =
+            (&*comparison.ops, &self.module.value(left).value)
+        {
+            let test = NoneTest { value: first, if_none: *op == ast::CmpOp::Is };
+            self.module.none_tests.push((value, test));
+        }
+        value
     }
 
     pub(super) fn short_circuit(&mut self, operation: &ast::ExprBoolOp) -> ValueId {

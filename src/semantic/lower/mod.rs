@@ -144,6 +144,7 @@ impl<'a> Lowering<'a> {
                 asserts: Vec::new(),
                 formatted: Vec::new(),
                 floats: Vec::new(),
+                none_tests: Vec::new(),
                 side_effects: Vec::new(),
                 all: None,
                 comments: Vec::new(),

@@ -1,0 +1,256 @@
+//! Which way conditions go that rest on nothing but settings: constants of the source that nothing in it changes,
+//! `DEBUG = False`, and defaults of parameters that no call gives anything else for.
+//!
+//! People edit settings, so an arm that one closes is not gone; but as the source stands, no run takes it. What the
+//! command line, files or other programs may say is no setting.
+
+use std::cell::RefCell;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::facts::Facts;
+use super::hierarchy::Ancestor;
+use super::influence::Place;
+use super::modules::{FunctionRef, Meaning};
+use super::object::{Literal, Object};
+use super::solver::Caller;
+use crate::project::FileId;
+use crate::semantic::{BlockId, BranchKind, Method, Module, Operator, ScopeKind, Value, ValueId};
+use crate::syntax::TextRange;
+
+/// What binds names that the source does not show.
+const BY_NAME: [&str; 2] = ["builtins.exec", "builtins.globals"];
+
+/// How deep conditions are looked into.
+const DEPTH: u32 = 16;
+
+/// How many values are looked at for one.
+const VALUES: usize = 200;
+
+/// The settings of a project.
+#[derive(Debug)]
+pub struct Settings<'f, 'a> {
+    facts: &'f Facts<'a>,
+    /// The files whose names are bound in ways that the source does not show.
+    bound_by_name: FxHashSet<FileId>,
+    /// The expressions that join operands by `and` or `or`.
+    junctions: RefCell<FxHashMap<FileId, FxHashMap<TextRange, BranchKind>>>,
+    open: RefCell<FxHashMap<FunctionRef, bool>>,
+}
+
+impl<'f, 'a> Settings<'f, 'a> {
+    /// The settings in the files of training programs.
+    #[must_use]
+    pub fn new(facts: &'f Facts<'a>) -> Self {
+        let symbols = BY_NAME.map(|name| facts.library.lookup(name));
+        let binds =
+            |object: Object| matches!(object, Object::Builtin(_)) && symbols.contains(&facts.symbol(object));
+        let edges = facts.solution.edges.iter();
+        let bound_by_name = edges.filter(|edge| binds(facts.solution.object(edge.callee)));
+        Self {
+            facts,
+            bound_by_name: bound_by_name.map(|edge| edge.caller.file).collect(),
+            junctions: RefCell::default(),
+            open: RefCell::default(),
+        }
+    }
+
+    /// Whether settings keep control from an arm of a branch.
+    #[must_use]
+    pub fn closes(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
+        let branch = self.facts.module(caller.file).scope(caller.scope).flow.blocks[block.index()].branch;
+        let Some((kind, condition)) = branch.and_then(|own| Some((own.kind, own.condition?))) else {
+            return false;
+        };
+        let Some(holds) = kind.outcome(arm) else { return false };
+        self.truth((caller.file, condition), DEPTH) == Some(!holds)
+    }
+
+    /// Whether a condition is true, if only settings decide that.
+    fn truth(&self, place: Place, depth: u32) -> Option<bool> {
+        let depth = depth.checked_sub(1)?;
+        let (file, value) = place;
+        let module = self.facts.module(file);
+        match module.value(value).value {
+            Value::Operator { operator: Operator::Not, left, .. } => {
+                self.truth((file, left), depth).map(|truth| !truth)
+            }
+            Value::Operator { operator: Operator::Compare(method), left, right } => {
+                let is_equal = || self.is_equal((file, left), (file, right));
+                match method {
+                    Method::EQ => is_equal(),
+                    Method::NE => is_equal().map(|is_equal| !is_equal),
+                    _ => None,
+                }
+            }
+            Value::Instance(_) => {
+                let test = module.none_test(value)?;
+                Some(self.is_none((file, test.value))? == test.if_none)
+            }
+            Value::Phi(ref parts) => match self.junction(file, value) {
+                Some(kind) => self.joined(file, parts, kind == BranchKind::Or, depth),
+                None => self.constant(place),
+            },
+            _ => self.constant(place),
+        }
+    }
+
+    /// What operands make that `and` or `or` joins: `decides` as soon as one of them is that, and the other if all are.
+    fn joined(&self, file: FileId, parts: &[ValueId], decides: bool, depth: u32) -> Option<bool> {
+        let truths: Vec<Option<bool>> = parts.iter().map(|&part| self.truth((file, part), depth)).collect();
+        if truths.contains(&Some(decides)) {
+            return Some(decides);
+        }
+        truths.into_iter().all(|truth| truth.is_some()).then_some(!decides)
+    }
+
+    fn constant(&self, (file, value): Place) -> Option<bool> {
+        self.facts.truth(file, value).filter(|_| self.is_settled((file, value)))
+    }
+
+    fn is_equal(&self, left: Place, right: Place) -> Option<bool> {
+        let (one, other) = (self.only_literal(left)?, self.only_literal(right)?);
+        let is_alike = matches!(
+            (one, other),
+            (Literal::Str(_), Literal::Str(_))
+                | (Literal::Int(_), Literal::Int(_))
+                | (Literal::Bool(_), Literal::Bool(_))
+                | (Literal::None, _)
+                | (_, Literal::None)
+        );
+        (is_alike && self.is_settled(left) && self.is_settled(right)).then_some(one == other)
+    }
+
+    fn only_literal(&self, (file, value): Place) -> Option<Literal> {
+        let mut objects = self.facts.objects(file, value).map(|(_, object)| object);
+        match (objects.next(), objects.next()) {
+            (Some(Object::Literal(literal)), None) => Some(literal),
+            _ => None,
+        }
+    }
+
+    /// Whether a value is always `None`, or never.
+    fn is_none(&self, place: Place) -> Option<bool> {
+        let mut objects = self.facts.objects(place.0, place.1).map(|(_, object)| match object {
+            Object::Literal(literal) => Some(literal == Literal::None),
+            Object::Function(_)
+            | Object::Class(_)
+            | Object::Module(_)
+            | Object::Instance(..)
+            | Object::Container(..)
+            | Object::Type(_) => Some(false),
+            _ => None,
+        });
+        let first = objects.next()??;
+        let is_alike = objects.all(|own| own == Some(first));
+        (is_alike && self.is_settled(place)).then_some(first)
+    }
+
+    /// Whether all that a value may be stands in the source, and only edits change it.
+    fn is_settled(&self, place: Place) -> bool {
+        let facts = self.facts;
+        let mut seen: FxHashSet<Place> = FxHashSet::default();
+        let mut work = vec![place];
+        while let Some((file, value)) = work.pop() {
+            if !seen.insert((file, value)) {
+                continue;
+            }
+            if seen.len() > VALUES {
+                return false;
+            }
+            let module = facts.module(file);
+            let meaning = match module.value(value).value {
+                Value::Constant(_)
+                | Value::Unbound
+                | Value::Instance(_)
+                | Value::Function(_)
+                | Value::Class(_)
+                | Value::Display(..) => continue,
+                Value::Call(_) => {
+                    let is_made = |(_, object)| matches!(object, Object::Instance(..));
+                    if facts.objects(file, value).all(is_made) {
+                        continue;
+                    }
+                    return false;
+                }
+                Value::Phi(ref parts) => {
+                    work.extend(parts.iter().map(|&part| (file, part)));
+                    continue;
+                }
+                Value::Cell(variable) => {
+                    if variable.scope == Module::TOP && self.bound_by_name.contains(&file) {
+                        return false;
+                    }
+                    work.extend(module.shared_definitions(variable).map(|own| (file, own.value)));
+                    continue;
+                }
+                Value::Parameter(function, _) => {
+                    let function = FunctionRef { file, function };
+                    match self.given(function, value) {
+                        Some(given) => work.extend(given),
+                        None => return false,
+                    }
+                    continue;
+                }
+                Value::Import(import) => facts.modules.imported(file, module.import(import), facts.library),
+                Value::Free(name) => facts.modules.free(file, module.names.text(name), facts.library),
+                _ => return false,
+            };
+            match meaning {
+                Meaning::Value(of, value) if !self.bound_by_name.contains(&of) => work.push((of, value)),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// What all calls of a function pass for a parameter; `None` if that can't be told.
+    fn given(&self, function: FunctionRef, parameter: ValueId) -> Option<Vec<Place>> {
+        if *self.open.borrow_mut().entry(function).or_insert_with(|| self.is_open(function)) {
+            return None;
+        }
+        let edges = self.facts.incoming(function).iter();
+        edges.map(|edge| self.facts.given_by(edge, function, parameter)).collect()
+    }
+
+    /// Whether calls may come to a function that the source does not show: nobody calls it here, a decorator or a
+    /// library has it, or other programs can import it.
+    fn is_open(&self, function: FunctionRef) -> bool {
+        let facts = self.facts;
+        let module = facts.module(function.file);
+        let own = module.function(function.function);
+        let name = module.names.text(own.name);
+        let is_special = name.starts_with("__");
+        let is_private = name.starts_with('_') && !is_special;
+        let is_of_library = || {
+            facts.modules.class_of(function).is_some_and(|class| {
+                let ancestors = facts.hierarchy.order(class).iter();
+                !is_special && ancestors.into_iter().any(|own| !matches!(own, Ancestor::Project(_)))
+            })
+        };
+        let is_local = || {
+            let parents =
+                std::iter::successors(module.scope(own.scope).parent, |&scope| module.scope(scope).parent);
+            parents.into_iter().any(|scope| {
+                matches!(module.scope(scope).kind, ScopeKind::Function(_) | ScopeKind::Lambda(_))
+            })
+        };
+        facts.incoming(function).is_empty()
+            || !own.decorators.is_empty()
+            || facts.travel().lost_function(function).is_some()
+            || is_of_library()
+            || facts.modules.imports.is_in_package(function.file) && !is_private && !is_local()
+    }
+
+    fn junction(&self, file: FileId, value: ValueId) -> Option<BranchKind> {
+        let module = self.facts.module(file);
+        let mut junctions = self.junctions.borrow_mut();
+        let own = junctions.entry(file).or_insert_with(|| {
+            let blocks = module.scopes.iter().flat_map(|scope| &scope.flow.blocks);
+            let branches = blocks.filter_map(|block| block.branch);
+            let joins = branches.filter(|own| matches!(own.kind, BranchKind::And | BranchKind::Or));
+            joins.map(|own| (own.range, own.kind)).collect()
+        });
+        own.get(&module.value(value).range).copied()
+    }
+}

@@ -1,0 +1,164 @@
+//! Code that control does not come to where some arms of branches are never taken: what stands in them, and the scopes
+//! that are only called from there.
+
+use rustc_hash::FxHashSet;
+
+use super::facts::Facts;
+use super::hierarchy::Ancestor;
+use super::influence::Place;
+use super::loops::TrainingLoop;
+use super::modules::FunctionRef;
+use super::object::Object;
+use super::solver::{CallEdge, Caller};
+use crate::api::Calls;
+use crate::semantic::{Argument, BlockId, CallId, Flow, Passing};
+
+/// What control does not come to.
+#[derive(Debug, Default)]
+pub struct Unreached {
+    arms: FxHashSet<(Caller, BlockId, usize)>,
+    blocks: FxHashSet<(Caller, BlockId)>,
+    /// The scopes that have such blocks.
+    partly: FxHashSet<Caller>,
+    /// The scopes that are only called there.
+    scopes: FxHashSet<Caller>,
+}
+
+impl Unreached {
+    /// What is behind the arms of the scopes' branches that are closed; `is_run` tells which calls are made at all.
+    #[must_use]
+    pub fn behind(
+        facts: &Facts<'_>,
+        callers: &[Caller],
+        is_closed: impl Fn(Caller, BlockId, usize) -> bool,
+        is_run: impl Fn(&CallEdge) -> bool,
+    ) -> Self {
+        let mut unreached = Self::default();
+        for &caller in callers {
+            let flow = &facts.module(caller.file).scope(caller.scope).flow;
+            let before = unreached.arms.len();
+            for (index, block) in flow.blocks.iter().enumerate() {
+                let id = BlockId::new(index);
+                let arms = (0..block.successors.len()).filter(|&arm| is_closed(caller, id, arm));
+                unreached.arms.extend(arms.map(|arm| (caller, id, arm)));
+            }
+            if unreached.arms.len() > before {
+                unreached.close(caller, flow);
+            }
+        }
+        unreached.follow_calls(facts, is_run);
+        unreached
+    }
+
+    /// Whether the code of a scope is called at such places only.
+    #[must_use]
+    pub fn is_scope(&self, caller: Caller) -> bool {
+        !self.scopes.is_empty() && self.scopes.contains(&caller)
+    }
+
+    /// Finds the scopes that are only called where control does not come.
+    fn follow_calls(&mut self, facts: &Facts<'_>, is_run: impl Fn(&CallEdge) -> bool) {
+        let mut callers: Vec<Caller> = self.partly.iter().copied().collect();
+        callers.sort_unstable();
+        let called = |caller: Caller| facts.reached_functions(caller).map(|(_, function)| function);
+        let mut work: Vec<FunctionRef> = callers.into_iter().flat_map(called).collect();
+        while let Some(function) = work.pop() {
+            let code = facts.code_of(function);
+            let mut incoming = facts.incoming(function).iter();
+            let is_called = incoming.any(|edge| {
+                let is_here = match edge.call {
+                    Some(call) => {
+                        !self.is_block(edge.caller, facts.module(edge.caller.file).call(call).block)
+                    }
+                    None => self.is_handed(facts, edge.caller, function),
+                };
+                is_here && edge.caller != code && !self.scopes.contains(&edge.caller) && is_run(edge)
+            });
+            if !is_called && self.scopes.insert(code) {
+                work.extend(called(code));
+            }
+        }
+    }
+
+    /// Whether code that control comes to hands a library an object of the function's class, to call this method of it:
+    /// `fit(callbacks=[Saver()])`.
+    fn is_handed(&self, facts: &Facts<'_>, caller: Caller, function: FunctionRef) -> bool {
+        let own = facts.module(function.file).function(function.function);
+        let Some(class) = facts.modules.class_of(function) else { return true };
+        let method = facts.module(function.file).names.text(own.name);
+        let has_method = |object| match object {
+            Object::Instance(of, _) => facts.hierarchy.order(of).contains(&Ancestor::Project(class)),
+            _ => false,
+        };
+        let may_hold = |place: Place| {
+            let mut behind = facts.influence().backwards(&[place], |_| false).into_iter();
+            facts.is_unknown(place.0, place.1)
+                || behind.any(|(file, value)| facts.objects(file, value).any(|(_, own)| has_method(own)))
+        };
+        let module = facts.module(caller.file);
+        let calls = module.calls.iter().enumerate().filter(|(_, call)| call.scope == caller.scope);
+        let mut takers = calls
+            .flat_map(|(index, call)| {
+                let id = CallId::new(index);
+                facts.called_symbols(caller.file, id).map(move |symbol| (call, symbol))
+            })
+            .flat_map(|(call, symbol)| symbol.calls().iter().map(move |called| (call, symbol, called)))
+            .filter_map(|(call, symbol, called)| match called {
+                Calls::ArgumentMethod(parameter, name) if name == method => Some((call, symbol, parameter)),
+                _ => None,
+            })
+            .peekable();
+        takers.peek().is_none()
+            || takers.any(|(call, symbol, parameter)| {
+                let hides = |own: &Argument| matches!(own.passing, Passing::Spread | Passing::Merge);
+                !self.is_block(caller, call.block)
+                    && match facts.argument(caller.file, call, symbol, parameter) {
+                        Some(given) => may_hold((caller.file, given.value)),
+                        None => call.arguments.iter().any(hides),
+                    }
+            })
+    }
+
+    /// Whether control does not come to a training loop.
+    #[must_use]
+    pub fn is_loop(&self, facts: &Facts<'_>, own: &TrainingLoop) -> bool {
+        let block = facts.module(own.caller.file).call(own.call).block;
+        self.is_block(own.caller, block) || self.is_scope(own.caller)
+    }
+
+    /// Whether there are blocks of a scope that control does not come to.
+    #[must_use]
+    pub fn is_partly(&self, caller: Caller) -> bool {
+        self.partly.contains(&caller)
+    }
+
+    /// Whether control does not go to this arm of a branch.
+    #[must_use]
+    pub fn is_arm(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
+        !self.arms.is_empty() && self.arms.contains(&(caller, block, arm))
+    }
+
+    /// Whether control does not come to a block.
+    #[must_use]
+    pub fn is_block(&self, caller: Caller, block: BlockId) -> bool {
+        !self.blocks.is_empty() && self.blocks.contains(&(caller, block))
+    }
+
+    /// Finds the blocks that control comes to through such arms unreached.
+    fn close(&mut self, caller: Caller, flow: &Flow) {
+        let mut seen: FxHashSet<BlockId> = FxHashSet::default();
+        let mut work = vec![Flow::ENTRY];
+        while let Some(block) = work.pop() {
+            if seen.insert(block) {
+                let next = flow.blocks[block.index()].successors.iter().enumerate();
+                work.extend(next.filter(|&(arm, _)| !self.is_arm(caller, block, arm)).map(|(_, &next)| next));
+            }
+        }
+        let others = (0..flow.blocks.len()).map(BlockId::new).filter(|block| !seen.contains(block));
+        let before = self.blocks.len();
+        self.blocks.extend(others.map(|block| (caller, block)));
+        if self.blocks.len() > before {
+            self.partly.insert(caller);
+        }
+    }
+}

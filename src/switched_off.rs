@@ -1,0 +1,36 @@
+//! What is found in code that settings of the source switch off, `DEBUG = False`: as it stands, no run comes there.
+
+use crate::finding::{Confidence, Finding, Group, Location};
+use crate::program::{Caller, Facts, Settings, Unreached};
+use crate::semantic::BlockId;
+
+/// Takes certainty from what is found between ranks or in graphs on a way through such code: people edit settings, and
+/// then it may come true.
+pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
+    let mut findings = findings.iter_mut().filter(|own| is_of_runs(own)).peekable();
+    if findings.peek().is_none() {
+        return;
+    }
+    let settings = Settings::new(facts);
+    let scopes: Vec<Caller> = facts.scopes().collect();
+    let closes = |caller: Caller, block: BlockId, arm: usize| settings.closes(caller, block, arm);
+    let off = Unreached::behind(facts, &scopes, closes, |_| true);
+    for finding in findings {
+        let way = finding.flow.iter().map(|step| step.location);
+        if std::iter::once(finding.primary.location).chain(way).any(|at| is_off(facts, &off, at)) {
+            finding.confidence = Confidence::Possible;
+        }
+    }
+}
+
+/// Whether a finding is certain, and says what happens when the program runs.
+fn is_of_runs(finding: &Finding) -> bool {
+    matches!(finding.rule.group, Group::Ranks | Group::Graph) && finding.confidence == Confidence::Certain
+}
+
+fn is_off(facts: &Facts<'_>, off: &Unreached, at: Location) -> bool {
+    let caller = facts.code_at(at);
+    off.is_scope(caller)
+        || off.is_partly(caller)
+            && facts.block_at(caller, at).is_some_and(|block| off.is_block(caller, block))
+}
