@@ -2,6 +2,7 @@
 //!
 //! Each file of the folder is one reason.
 
+mod dropped;
 mod flag;
 mod spent;
 mod unbuilt;
@@ -57,11 +58,15 @@ fn run(context: Context<'_>) -> Vec<Finding> {
         findings.push(finding(call, reason));
     }
     for call in &calls {
-        if let Some(reason) = spent::reason(call).or_else(|| unbuilt::reason(call, &calls)) {
+        if let Some(reason) = reason(call, &calls) {
             findings.push(finding(call, reason));
         }
     }
     findings
+}
+
+fn reason(call: &Broadcast<'_>, calls: &[Broadcast<'_>]) -> Option<Reason> {
+    dropped::reason(call).or_else(|| spent::reason(call)).or_else(|| unbuilt::reason(call, calls))
 }
 
 fn finding(broadcast: &Broadcast<'_>, reason: Reason) -> Finding {
