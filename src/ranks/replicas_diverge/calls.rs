@@ -6,7 +6,7 @@ use super::super::callbacks;
 use super::super::change::{Change, Changes, join};
 use super::super::values::{Cause, Difference};
 use super::{Manner, Replicas};
-use crate::api::{Effect, Kind, Symbol};
+use crate::api::{Effect, Kind, Role, Symbol};
 use crate::finding::Location;
 use crate::program::{Caller, Object, ObjectId, Place};
 use crate::project::FileId;
@@ -166,13 +166,16 @@ impl Replicas<'_, '_> {
             |objects: Vec<usize>| objects.into_iter().map(|object| (object, Change::EQUAL)).collect();
         if symbol.has(Effect::Broadcasts) && symbol.has(Effect::UpdatesState) {
             let mut from = given();
-            if symbol.parameters().len() < 2 {
+            // `callback.on_batch_end(0)`: a hook that is called by hand.
+            if symbol.parameters().len() < 2 || *symbol.role() == Role::Method {
                 return Some(all_equal((0..self.objects.len()).collect()));
             }
             from.extend(facts.receiver(file, call).map(|receiver| (file, receiver)));
             return Some(all_equal(self.behind(&from)));
         }
-        if self.has_hook_that_broadcasts(file, id, symbol) {
+        if self.has_hook_that_broadcasts(file, id, symbol)
+            || self.runs_callback_that_broadcasts(file, id, symbol)
+        {
             return Some(all_equal((0..self.objects.len()).collect()));
         }
         // A state of elastic training: it broadcasts what it is given when training starts.
@@ -186,16 +189,6 @@ impl Replicas<'_, '_> {
             return self.of_rate(file, id, variable.value, value.value);
         }
         let receiver = facts.receiver(file, call)?;
-        // `callback.on_train_begin()`: a hook that is called by hand.
-        let broadcasts = |(object, own): (ObjectId, Object)| {
-            facts.kind(object) == Some(Kind::Callback)
-                && facts
-                    .symbol(own)
-                    .is_some_and(|class| facts.library.hook_effects(class).contains(Effect::Broadcasts))
-        };
-        if facts.objects(file, receiver).any(broadcasts) {
-            return Some(all_equal((0..self.objects.len()).collect()));
-        }
         let changed = facts
             .solution
             .values(file, receiver)

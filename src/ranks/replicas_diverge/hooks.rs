@@ -1,5 +1,7 @@
-//! Hooks of sessions that broadcast all variables when the session begins: `hvd.BroadcastGlobalVariablesHook(0)`.
+//! Hooks that broadcast all variables: of sessions, when the session begins, `hvd.BroadcastGlobalVariablesHook(0)`; of
+//! callbacks, where a list of them is told by hand what happens, `callbacks.on_train_batch_end(number)`.
 
+use super::super::callbacks;
 use super::Replicas;
 use crate::api::{Effect, Kind, Symbol};
 use crate::project::FileId;
@@ -7,6 +9,9 @@ use crate::semantic::CallId;
 
 /// The parameter of sessions and estimators that takes hooks.
 const HOOKS: &str = "hooks";
+
+/// The class whose objects give each hook to all of their callbacks.
+const LIST: &str = "tensorflow.keras.callbacks.CallbackList";
 
 impl Replicas<'_, '_> {
     /// Whether a call makes such a hook or is given one.
@@ -27,6 +32,28 @@ impl Replicas<'_, '_> {
         behind.into_iter().any(|(file, value)| {
             let mut objects = facts.objects(file, value);
             objects.any(|(_, object)| facts.symbol(object).is_some_and(broadcasts))
+        })
+    }
+
+    /// Whether a call of a list of callbacks runs a hook of one that broadcasts, as far as that can be told.
+    pub(super) fn runs_callback_that_broadcasts(&self, file: FileId, id: CallId, hook: &Symbol) -> bool {
+        let facts = self.model.facts;
+        let Some(receiver) = facts.receiver(file, facts.module(file).call(id)) else { return false };
+        let list = facts.library.lookup(LIST);
+        let is_list = |object| list.is_some() && facts.symbol(object) == list;
+        if !facts.objects(file, receiver).any(|(_, object)| is_list(object)) {
+            return false;
+        }
+        let broadcasts = |class: &Symbol| {
+            let own = facts.library.member(class, hook.last_name());
+            class.is_class() && own.is_some_and(|own| own.has(Effect::Broadcasts))
+        };
+        let behind = facts.influence().backwards(&[(file, receiver)], |_| false);
+        behind.into_iter().any(|(file, value)| {
+            let mut objects = facts.objects(file, value);
+            objects.any(|(id, object)| {
+                facts.symbol(object).is_some_and(broadcasts) || callbacks::broadcasts(self.model, id)
+            })
         })
     }
 }
