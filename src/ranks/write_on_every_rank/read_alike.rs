@@ -56,8 +56,10 @@ pub(super) fn without_conditions(
     if !guard.0.iter().any(|own| matches!(own.atom, Atom::True(_, Cause::Files))) {
         return;
     }
-    for condition in model.facts.conditions(caller, block) {
-        let Some(value) = condition.branch.condition else { continue };
+    // Also those under which the program has ended before.
+    let blocks = &model.facts.module(caller.file).scope(caller.scope).flow.blocks;
+    for decides in model.control(caller).of(block) {
+        let Some(value) = blocks[decides.index()].branch.and_then(|own| own.condition) else { continue };
         let decided = (caller.file, value);
         if is_read_alike(model, inputs, caller, decided) {
             let said = [true, false].map(|holds| model.literals(decided, holds));
