@@ -189,6 +189,9 @@ impl Replicas<'_, '_> {
             return self.of_rate(file, id, variable.value, value.value);
         }
         let receiver = facts.receiver(file, call)?;
+        if self.broadcasts_of_old(file, id) {
+            return Some(all_equal((0..self.objects.len()).collect()));
+        }
         let changed = facts
             .solution
             .values(file, receiver)

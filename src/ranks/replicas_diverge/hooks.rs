@@ -4,6 +4,7 @@
 use super::super::callbacks;
 use super::Replicas;
 use crate::api::{Effect, Kind, Symbol};
+use crate::program::{Caller, Object, ObjectId, Program};
 use crate::project::FileId;
 use crate::semantic::CallId;
 
@@ -55,5 +56,24 @@ impl Replicas<'_, '_> {
                 facts.symbol(object).is_some_and(broadcasts) || callbacks::broadcasts(self.model, id)
             })
         })
+    }
+
+    /// Whether a call of a callback may broadcast though its hook does not: `on_train_begin` did so in the times of
+    /// TensorFlow 1, whose programs make sessions.
+    pub(super) fn broadcasts_of_old(&self, file: FileId, id: CallId) -> bool {
+        let facts = self.model.facts;
+        let Some(receiver) = facts.receiver(file, facts.module(file).call(id)) else { return false };
+        let broadcasts = |(id, object): (ObjectId, Object)| {
+            let class = facts.symbol(object).filter(|_| facts.kind(id) == Some(Kind::Callback));
+            class.is_some_and(|class| facts.library.hook_effects(class).contains(Effect::Broadcasts))
+        };
+        let is_run = |program: &&Program, file, call| {
+            program.reached.contains(&Caller { file, scope: facts.module(file).call(call).scope })
+        };
+        let makes_session = |program: &&Program| {
+            let mut sessions = facts.creations.iter().filter(|own| own.kind == Kind::Session);
+            is_run(program, file, id) && sessions.any(|own| is_run(program, own.file, own.call))
+        };
+        facts.objects(file, receiver).any(broadcasts) && self.model.programs.iter().any(makes_session)
     }
 }
