@@ -138,7 +138,7 @@ fn what_a_setting_switches_off_is_only_possible() {
 fn what_something_else_than_an_edit_may_switch_on_is_certain() {
     let options = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--debug', default=False)\n\
                    debug = parser.parse_args().debug\n";
-    let rows = format!("def rows(save=False):\n    if save:\n        write()\n");
+    let rows = "def rows(save=False):\n    if save:\n        write()\n";
     let programs: &[(String, &[(&str, &str)])] = &[
         (format!("DEBUG = True\nhvd.init()\nif DEBUG:\n    {SAVE}\n"), &[]),
         (format!("{options}hvd.init()\nif debug:\n    {SAVE}\n"), &[]),
