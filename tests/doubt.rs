@@ -202,3 +202,18 @@ fn what_something_else_than_an_edit_may_switch_on_is_certain() {
         assert_eq!(sureness(main, others), Some("certain"), "{main}");
     }
 }
+
+#[test]
+fn what_a_setting_switches_off_in_a_graph_is_only_possible() {
+    let step = |setting: &str| {
+        format!(
+            "import tensorflow as tf\n\nDEBUG = {setting}\n\n@tf.function\ndef step(x):\n    if DEBUG:\n        print('step', x)\n    \
+             return x\n\nstep(tf.ones([2]))\nstep(tf.ones([2]))\n"
+        )
+    };
+    let on = step("True");
+    assert_eq!(found(&[("train.py", &on)], "certain"), ["train.py:8 HVD401"]);
+    let off = step("False");
+    assert_eq!(found(&[("train.py", &off)], "certain"), Vec::<String>::new());
+    assert!(found(&[("train.py", &off)], "possible").contains(&"train.py:8 HVD401".to_owned()));
+}

@@ -21,6 +21,9 @@ use crate::syntax::TextRange;
 /// What binds names that the source does not show.
 const BY_NAME: [&str; 2] = ["builtins.exec", "builtins.globals"];
 
+/// The method that only who makes an object calls.
+const CONSTRUCTOR: &str = "__init__";
+
 /// How deep conditions are looked into.
 const DEPTH: u32 = 16;
 
@@ -209,8 +212,11 @@ impl<'f, 'a> Settings<'f, 'a> {
         if *self.open.borrow_mut().entry(function).or_insert_with(|| self.is_open(function)) {
             return None;
         }
-        let edges = self.facts.incoming(function).iter();
-        edges.map(|edge| self.facts.given_by(edge, function, parameter)).collect()
+        let edges = self.facts.incoming(function);
+        if edges.len() > VALUES {
+            return None;
+        }
+        edges.iter().map(|edge| self.facts.given_by(edge, function, parameter)).collect()
     }
 
     /// Whether calls may come to a function that the source does not show: nobody calls it here, a decorator or a
@@ -220,12 +226,11 @@ impl<'f, 'a> Settings<'f, 'a> {
         let module = facts.module(function.file);
         let own = module.function(function.function);
         let name = module.names.text(own.name);
-        let is_special = name.starts_with("__");
-        let is_private = name.starts_with('_') && !is_special;
+        let is_private = name.starts_with('_') && !name.starts_with("__");
         let is_of_library = || {
             facts.modules.class_of(function).is_some_and(|class| {
                 let ancestors = facts.hierarchy.order(class).iter();
-                !is_special && ancestors.into_iter().any(|own| !matches!(own, Ancestor::Project(_)))
+                name != CONSTRUCTOR && ancestors.into_iter().any(|own| !matches!(own, Ancestor::Project(_)))
             })
         };
         let is_local = || {
