@@ -62,6 +62,7 @@ impl Lowering<'_> {
             }
         }
         module.managers.iter_mut().for_each(|(value, _)| *value = resolve(*value));
+        module.none_tests.iter_mut().for_each(|(_, test)| test.value = resolve(test.value));
         self.module
     }
 
