@@ -131,11 +131,13 @@ pub enum Effect {
     FailsInGraph,
     /// Makes a file or a directory of the process's own, which holds what the program puts there.
     Temporary,
+    /// Is told where to write, and writes when another call makes it: a profile, or events that are added one by one.
+    WritesLater,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 63] = [
+    pub const ALL: [(Self, &'static str); 64] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -199,6 +201,7 @@ impl Effect {
         (Self::HoldsInGraph, "holds-in-graph"),
         (Self::FailsInGraph, "fails-in-graph"),
         (Self::Temporary, "temporary"),
+        (Self::WritesLater, "writes-later"),
     ];
 }
 
@@ -281,6 +284,7 @@ impl EffectSet {
             Effect::KeepsValue,
             Effect::Adds,
             Effect::Subtracts,
+            Effect::WritesLater,
         ];
         others.into_iter().fold(self, Self::without)
     }

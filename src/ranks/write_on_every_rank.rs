@@ -2,6 +2,7 @@
 
 mod destination;
 mod inputs;
+mod later;
 mod modes;
 mod read_alike;
 mod untold;
@@ -30,21 +31,26 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
     let inputs = Inputs::new(model);
     let alongside = Alongside::new(model);
     let mut found = Vec::new();
-    for caller in model.callers() {
-        let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
-        for index in 0..flow.blocks.len() {
-            let block = BlockId::new(index);
-            if !flow.is_reachable(block) || model.unreached.is_block(caller, block) {
-                continue;
-            }
-            for &call in &model.blocks.of(caller, block).calls {
-                if let Some(fate) = fate(model, caller, call, &inputs) {
-                    found.extend(finding(model, &alongside, caller, call, fate));
-                }
-            }
+    for (caller, call) in run_calls(model) {
+        if let Some(fate) = fate(model, caller, call, &inputs) {
+            found.extend(finding(model, &alongside, caller, call, fate));
         }
     }
     found.extend(callbacks::writing(model, &inputs));
+    found
+}
+
+/// The calls that the programs come to.
+fn run_calls(model: &Model<'_>) -> Vec<(Caller, CallId)> {
+    let mut found = Vec::new();
+    for caller in model.callers() {
+        let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
+        for block in (0..flow.blocks.len()).map(BlockId::new) {
+            if flow.is_reachable(block) && !model.unreached.is_block(caller, block) {
+                found.extend(model.blocks.of(caller, block).calls.iter().map(|&call| (caller, call)));
+            }
+        }
+    }
     found
 }
 
@@ -64,8 +70,8 @@ pub(super) enum Fate {
     Some,
     /// Each rank writes to a path that differs, and two may still be equal.
     PathsMayMeet,
-    /// These ranks write to these paths.
-    Many { paths: Vec<Place>, writers: Writers },
+    /// These ranks write to these paths, by this call.
+    Many { paths: Vec<Place>, writers: Writers, by: (Caller, CallId) },
 }
 
 /// Which ranks write a file, where several do.
@@ -86,6 +92,30 @@ const NO_FILES: [&str; 4] = ["/dev/", "/proc/", "/sys/", "ram://"];
 /// What becomes of the file that a call writes; `None` if it writes none, or the programs don't make it.
 pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Inputs) -> Option<Fate> {
     let written = written(model, caller.file, id)?;
+    if inputs.later.is_told(caller.file, id) {
+        return Some(Fate::Safe);
+    }
+    let own = fate_of(model, caller, id, written, inputs)?;
+    let Fate::Many { paths, .. } = &own else { return Some(own) };
+    let Some(opener) = inputs.later.opener(caller.file, id) else { return Some(own) };
+    // What is told where to write does so at other places, each with ranks of its own.
+    let there = opener
+        .writings
+        .iter()
+        .filter_map(|&(caller, id)| fate_of(model, caller, id, Written::To(paths.clone()), inputs));
+    let mut worst = if opener.escapes { Fate::Some } else { Fate::Safe };
+    for fate in there {
+        match fate {
+            Fate::Many { .. } => return Some(fate),
+            Fate::Safe => {}
+            _ => worst = fate,
+        }
+    }
+    Some(worst)
+}
+
+/// What becomes of what a call writes.
+fn fate_of(model: &Model<'_>, caller: Caller, id: CallId, written: Written, inputs: &Inputs) -> Option<Fate> {
     // `if path is not None:`, where none of the programs passes a path.
     let is_ruled_out = |program: &&Program| {
         !program.reached.contains(&caller) || model.facts.is_ruled_out(program, caller.file, id)
@@ -142,7 +172,7 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Input
         model.facts.gives(path, &[Effect::Idempotent])
             || model.text(path).is_some_and(|text| NO_FILES.iter().any(|own| text.starts_with(own)))
     };
-    if paths.iter().any(|&path| is_path_of_one(model, caller, path)) || paths.iter().any(is_nowhere) {
+    if paths.iter().any(|&path| is_path_of_one(model, path)) || paths.iter().any(is_nowhere) {
         return Some(Fate::Safe);
     }
     if untold::may_be_of_one(model, caller, call.block) {
@@ -168,7 +198,7 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Input
             (_, true) => Writers::Any,
             _ => Writers::All,
         };
-        Fate::Many { paths, writers }
+        Fate::Many { paths, writers, by: (caller, id) }
     })
 }
 
@@ -184,7 +214,7 @@ fn made_of(model: &Model<'_>, (file, path): Place) -> Vec<Place> {
 }
 
 /// Whether one rank writes to a path and the others nowhere: `path if hvd.rank() == 0 else '/dev/null'`.
-fn is_path_of_one(model: &Model<'_>, caller: Caller, (file, value): Place) -> bool {
+fn is_path_of_one(model: &Model<'_>, (file, value): Place) -> bool {
     let module = model.facts.module(file);
     let chosen = module.value(value);
     let Value::Phi(parts) = &chosen.value else { return false };
@@ -195,7 +225,7 @@ fn is_path_of_one(model: &Model<'_>, caller: Caller, (file, value): Place) -> bo
         (true, false) => (other, one),
         _ => return false,
     };
-    let blocks = &module.scope(caller.scope).flow.blocks;
+    let blocks = &module.scope(module.code_scope(chosen.scope)).flow.blocks;
     let mut tests = blocks.iter().filter_map(|block| block.branch);
     let test = tests.find(|own| own.kind == BranchKind::If && chosen.range.contains_range(own.range));
     let Some((test, condition)) = test.and_then(|test| Some((test.range, test.condition?))) else {
@@ -219,7 +249,7 @@ fn finding(
     id: CallId,
     fate: Fate,
 ) -> Option<Finding> {
-    let Fate::Many { paths, writers } = fate else { return None };
+    let Fate::Many { paths, writers, by } = fate else { return None };
     let location = model.at_call(caller.file, id);
     let message = match writers {
         Writers::All => "every rank writes the same file",
@@ -229,18 +259,22 @@ fn finding(
     };
     // What only exports or predicts with a trained model is seldom run by several ranks, and so are notebooks.
     let is_parallel = |program: &&Program| {
-        program.reached.contains(&caller)
+        program.reached.contains(&by.0)
             && !model.facts.is_notebook(program.entry)
             && (program.pattern != Pattern::None
                 || model.communicates(program) && starts_horovod_itself(model, program))
-            && alongside.is_in_training(program, caller, id)
+            && alongside.is_in_training(program, by.0, by.1)
     };
     let sureness =
         if model.programs.iter().any(is_parallel) { Confidence::Certain } else { Confidence::Possible };
     let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
         .confidence(sureness)
         .here("each rank writes")
-        .help("let rank 0 write it: `if hvd.rank() == 0:`, or put the rank into its name")
+        .help(if by == (caller, id) {
+            "let rank 0 write it: `if hvd.rank() == 0:`, or put the rank into its name"
+        } else {
+            "let rank 0 do both: `if hvd.rank() == 0:`, or put the rank into its name"
+        })
         .in_scope(model.facts.scope_name(caller));
     for &(file, path) in paths.iter().take(1) {
         let path = model.facts.location(file, model.facts.module(file).value(path).range);
@@ -249,7 +283,11 @@ fn finding(
             finding.flow.push(Label { location: path, message: "the same on all ranks".to_owned() });
         }
     }
-    finding.flow.push(Label { location, message: "written by each rank".to_owned() });
+    let written = model.at_call(by.0.file, by.1);
+    if written != location {
+        finding = finding.label(written, "written here");
+    }
+    finding.flow.push(Label { location: written, message: "written by each rank".to_owned() });
     Some(finding)
 }
 

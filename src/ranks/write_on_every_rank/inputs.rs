@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::guards::Key;
 use super::super::model::Model;
+use super::later::Later;
 use super::modes::opened_for_writing;
 use crate::api::Effect;
 use crate::program::{Caller, Place};
@@ -15,6 +16,7 @@ use crate::semantic::{BlockId, CallId};
 pub(in crate::ranks) struct Inputs {
     read: FxHashSet<(FileId, Key)>,
     written: FxHashSet<(FileId, Key)>,
+    pub(super) later: Later,
 }
 
 impl Inputs {
@@ -35,7 +37,7 @@ impl Inputs {
                 }
             }
         }
-        Self { read: read_there, written }
+        Self { read: read_there, written, later: Later::new(model) }
     }
 
     /// Whether a program that comes to some code reads a path, too.
