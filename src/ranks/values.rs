@@ -11,14 +11,16 @@
 mod flood;
 mod parts;
 mod passing;
+mod puts;
 
 pub(super) use flood::agrees;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use flood::Flood;
-use parts::{Entries, Part};
+use parts::Part;
 use passing::{Passing, Through};
+use puts::Puts;
 
 use super::blocks::Blocks;
 use super::environment;
@@ -67,7 +69,7 @@ pub struct Values {
     /// How much differs of what does not differ as a whole.
     parts: FxHashMap<Place, Part>,
     passing: Passing,
-    entries: Entries,
+    puts: Puts,
 }
 
 /// Where the contents of a variable go when they are read.
@@ -115,8 +117,8 @@ impl Values {
             .filter(|made| made.kind == Kind::Variable && !made.derived && files.contains(&made.file))
             .map(|made| made.object)
             .collect();
-        let (passing, entries) = (Passing::new(facts, files), Entries::new(facts, files));
-        let values = Self { variables, passing, entries, ..Self::default() };
+        let (passing, puts) = (Passing::new(facts, files), Puts::new(facts, files));
+        let values = Self { variables, passing, puts, ..Self::default() };
         let mut flood = Flood::new(facts, blocks, overrides, values);
         let told: EffectSet = RANK.into_iter().collect();
         let by_launcher = |&place: &Place| environment::number(facts, place).intersects(told);

@@ -10,6 +10,7 @@ use super::super::lengths;
 use super::super::overrides::Overrides;
 use super::parts::{self, Part};
 use super::passing::Through;
+use super::puts;
 use super::{Cause, Difference, Values, is_distributed};
 use crate::api::{Effect, Kind};
 use crate::program::{Caller, Facts, Object, ObjectId, Place};
@@ -118,11 +119,15 @@ impl<'f, 'a> Flood<'f, 'a> {
                 if is_read || is_other || self.is_guessed(place, next) || self.is_of_replaced(place, next) {
                     continue;
                 }
-                let part = self.values.entries.carried(self.facts, place, &part, next);
+                let part = self.values.puts.carried(self.facts, place, &part, next);
                 let through = self.values.passing.carried(self.facts, place, through, next, known);
                 if let Some(part) = part.filter(|_| through != Through::NOTHING) {
                     arrivals.push(Arrival { place: next, own, through, part });
                 }
+            }
+            for &next in self.values.puts.under(place) {
+                let through = self.values.passing.carried(self.facts, place, through, next, known);
+                arrivals.push(Arrival { place: next, own, through, part: Part::Whole });
             }
             for (returned, next) in self.values.passing.back(self.facts, place, known) {
                 let is_other = self.is_other_entry(returned, next);
@@ -235,17 +240,10 @@ impl<'f, 'a> Flood<'f, 'a> {
             let all = known.union(through);
             let mut grows = all != known;
             values.through.insert(place, all);
-            if let Some(Part::Keys(keys)) = values.parts.get_mut(&place) {
-                match part {
-                    Part::Keys(news) => {
-                        let before = keys.len();
-                        keys.extend(news);
-                        grows |= keys.len() > before;
-                    }
-                    Part::Whole => {
-                        values.parts.remove(&place);
-                        grows = true;
-                    }
+            if let Some(known) = values.parts.get_mut(&place) {
+                grows |= known.join(part);
+                if *known == Part::Whole {
+                    values.parts.remove(&place);
                 }
             }
             if grows {
@@ -260,7 +258,7 @@ impl<'f, 'a> Flood<'f, 'a> {
         }
         values.differing.insert(place, own);
         values.through.insert(place, through);
-        if matches!(part, Part::Keys(_)) {
+        if part != Part::Whole {
             values.parts.insert(place, part);
         }
         queue.push_back(place);
@@ -397,8 +395,12 @@ impl<'f, 'a> Flood<'f, 'a> {
                     StoreKey::Item(key) => parts::text(facts, file, key),
                     StoreKey::Slice => None,
                 };
-                let part = part.map_or(Part::Whole, |key| Part::Keys([key.into()].into()));
+                let part = part.map_or(Part::Whole, |key| Part::perhaps([key]));
                 stored.push(((file, store.base), part));
+            }
+            for &call in &self.blocks.of(caller, block).calls {
+                let changed = puts::changed(facts, file, call);
+                stored.extend(changed.map(|(dictionary, part)| ((file, dictionary), part)));
             }
         }
         // `a if hvd.rank() == 0 else b`

@@ -1,78 +1,191 @@
-//! Of a dictionary in which one entry differs, the others don't: `{'rank': hvd.rank(), 'epochs': 3}['epochs']`.
+//! Of a dictionary in which one entry differs, the others don't, nor do its keys: `{'rank': hvd.rank(), 'epochs':
+//! 3}['epochs']`.
 
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::program::{Facts, FunctionRef, Place};
+use super::super::lengths;
+use crate::api::Effect;
+use crate::program::{Facts, FunctionRef, Object, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, Constant, Element, Method, Operator, StoreKey, Value, ValueId};
+use crate::semantic::{Argument, CallId, Constant, Container, Method, Operator, Passing, Value, ValueId};
 
 /// How much of a value differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// All of it, as far as is known.
     Whole,
-    /// What stands under these keys.
-    Keys(BTreeSet<Box<str>>),
+    /// Some of its entries.
+    Entries(Entries),
+    /// A part of its parts: the second of each pair that `items` gives.
+    Within(Vec<Step>),
 }
 
-/// The keys of the entries that are stored one by one: `config['rank'] = hvd.rank()`.
-#[derive(Debug, Default)]
-pub(super) struct Entries(FxHashMap<(Place, ValueId), Box<str>>);
+/// The entries of a dictionary that differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entries {
+    /// What stands under these keys.
+    keys: BTreeSet<Key>,
+    /// Only some ranks may have them.
+    has_other_keys: bool,
+}
 
-impl Entries {
-    pub(super) fn new(facts: &Facts<'_>, files: &[FileId]) -> Self {
-        let mut found = FxHashMap::default();
-        for &file in files {
-            for store in &facts.module(file).stores {
-                if let StoreKey::Item(key) = store.key
-                    && let Some(key) = text(facts, file, key)
-                {
-                    found.insert(((file, store.value), store.base), key.into());
-                }
-            }
-        }
-        Self(found)
+/// The key of an entry.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Text(Box<str>),
+    /// Nobody knows which: the same on all ranks.
+    Any,
+}
+
+/// From a value to a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Each of its elements.
+    Each,
+    /// The element at an index.
+    At(u32),
+}
+
+/// How many steps into a value are told apart.
+const DEPTH: usize = 4;
+
+impl Part {
+    /// What stands under a key; `None` if nobody knows it.
+    pub(super) fn of_entry(key: Option<&str>) -> Self {
+        let key = key.map_or(Key::Any, |key| Key::Text(key.into()));
+        Self::Entries(Entries { keys: [key].into(), has_other_keys: false })
     }
 
-    /// How much of a value differs to which a difference goes in one step; `None` if it does not go there.
-    pub(super) fn carried(&self, facts: &Facts<'_>, place: Place, part: &Part, next: Place) -> Option<Part> {
-        let (file, value) = next;
-        if let Some(key) = self.0.get(&(place, value)).filter(|_| place.0 == file) {
-            return Some(Part::Keys([key.clone()].into()));
+    /// What stands under keys that some ranks may not have.
+    pub(super) fn perhaps<'k>(keys: impl IntoIterator<Item = &'k str>) -> Self {
+        let keys = keys.into_iter().map(|key| Key::Text(key.into())).collect();
+        Self::Entries(Entries { keys, has_other_keys: true })
+    }
+
+    fn within(steps: &[Step]) -> Self {
+        if steps.is_empty() || steps.len() > DEPTH { Self::Whole } else { Self::Within(steps.into()) }
+    }
+
+    /// Adds to what differs; whether it is more then.
+    pub(super) fn join(&mut self, other: Self) -> bool {
+        match (&mut *self, other) {
+            (Self::Whole, _) => false,
+            (Self::Entries(own), Self::Entries(other)) => {
+                let before = (own.keys.len(), own.has_other_keys);
+                own.keys.extend(other.keys);
+                own.has_other_keys |= other.has_other_keys;
+                before != (own.keys.len(), own.has_other_keys)
+            }
+            (Self::Within(own), Self::Within(other)) if *own == other => false,
+            _ => {
+                *self = Self::Whole;
+                true
+            }
         }
-        let module = facts.module(file);
-        let own = &module.value(value).value;
-        if let Value::Display(_, elements) = own {
-            return Some(entries(facts, file, elements, place, part));
+    }
+}
+
+impl Entries {
+    /// Whether what stands under a key may differ.
+    fn has(&self, key: &str) -> bool {
+        self.keys.contains(&Key::Any) || self.keys.contains(&Key::Text(key.into()))
+    }
+}
+
+/// How much of a value differs that is computed from one of which entries do.
+pub(super) fn of_entries(
+    facts: &Facts<'_>,
+    entries: &Entries,
+    place: Place,
+    (file, value): Place,
+) -> Option<Part> {
+    let module = facts.module(file);
+    let has = |key: &str| entries.has(key).then_some(Part::Whole);
+    let known = |key: ValueId| text(facts, file, key).map_or(Some(Part::Whole), has);
+    // What only the keys decide.
+    let by_keys = || {
+        let is_alike = place.0 == file && is_dictionary(facts, file, place.1) && !entries.has_other_keys;
+        (!is_alike).then_some(Part::Whole)
+    };
+    let whole = || Part::Entries(entries.clone());
+    match module.value(value).value {
+        Value::Item { base, key, .. } if (file, base) == place => known(key),
+        Value::Attribute { base, name, narrowed } if (file, base) == place && narrowed != Some(base) => {
+            has(module.names.text(name))
         }
-        let Part::Keys(keys) = part else { return Some(Part::Whole) };
-        let has = |key: &str| keys.contains(key).then_some(Part::Whole);
-        match *own {
-            Value::Item { base, key, .. } if (file, base) == place => {
-                text(facts, file, key).map_or(Some(Part::Whole), has)
-            }
-            Value::Attribute { base, name, narrowed } if (file, base) == place && narrowed != Some(base) => {
-                has(module.names.text(name))
-            }
-            // `'epochs' in config`
-            Value::Operator { operator: Operator::Compare(Method::CONTAINS), left, right } => {
-                let key = if (file, left) == place { right } else { left };
-                text(facts, file, key).map_or(Some(Part::Whole), has)
-            }
-            Value::Call(call) if is_asked(facts, place, file, call) => {
-                let first = module.call(call).arguments.first();
-                first.and_then(|own| text(facts, file, own.value)).map_or(Some(Part::Whole), has)
-            }
-            Value::Call(call) if facts.called_functions(file, call).next().is_some() => Some(part.clone()),
-            Value::Phi(_)
-            | Value::Cell(_)
-            | Value::Parameter(..)
-            | Value::Import(_)
-            | Value::Attribute { .. } => Some(part.clone()),
-            _ => Some(Part::Whole),
+        Value::Iteration(base) if (file, base) == place => by_keys(),
+        // `'epochs' in config`
+        Value::Operator { operator: Operator::Compare(Method::CONTAINS), left, right } => {
+            let key = if (file, left) == place { right } else { left };
+            by_keys().and_then(|_| known(key))
         }
+        Value::Call(call) if is_asked(facts, place, file, call) => {
+            let first = module.call(call).arguments.first();
+            match method(facts, file, call) {
+                Some("keys") => by_keys(),
+                Some("items") => by_keys().map_or(Some(Part::within(&[Step::Each, Step::At(1)])), Some),
+                Some("copy") => Some(whole()),
+                _ => first.map_or(Some(Part::Whole), |own| known(own.value)),
+            }
+        }
+        Value::Call(call) if is_given(facts, file, call, place, "builtins.dict") => Some(whole()),
+        // `sorted(config)`
+        Value::Call(call) if lists(facts, file, call, place) => by_keys(),
+        Value::Call(call) if facts.called_functions(file, call).next().is_some() => Some(whole()),
+        Value::Phi(_)
+        | Value::Cell(_)
+        | Value::Parameter(..)
+        | Value::Import(_)
+        | Value::Attribute { .. } => Some(whole()),
+        _ => Some(Part::Whole),
+    }
+}
+
+/// How much of a value differs that is computed from one of which parts of the parts do.
+pub(super) fn of_parts(
+    facts: &Facts<'_>,
+    steps: &[Step],
+    place: Place,
+    (file, value): Place,
+) -> Option<Part> {
+    let module = facts.module(file);
+    let inner = &steps[1..];
+    match module.value(value).value {
+        Value::Iteration(base) if (file, base) == place && steps[0] == Step::Each => {
+            Some(Part::within(inner))
+        }
+        Value::Unpack { base, index: Some(index), .. } if (file, base) == place => match steps[0] {
+            Step::At(at) if at != index => None,
+            _ => Some(Part::within(inner)),
+        },
+        Value::Item { base, key, .. } if (file, base) == place => {
+            match (steps[0], number(facts, file, key)) {
+                (Step::At(at), Some(index)) if i64::from(at) != index => None,
+                (Step::At(_), None) => Some(Part::Whole),
+                _ => Some(Part::within(inner)),
+            }
+        }
+        Value::Call(call)
+            if steps[0] == Step::Each && is_given(facts, file, call, place, "builtins.enumerate") =>
+        {
+            let pairs = [Step::Each, Step::At(1)];
+            Some(Part::within(&[&pairs, inner].concat()))
+        }
+        Value::Call(call) if steps[0] == Step::Each && lists(facts, file, call, place) => {
+            Some(Part::within(steps))
+        }
+        Value::Call(call) if facts.called_functions(file, call).next().is_some() => Some(Part::within(steps)),
+        Value::Attribute { base, narrowed, .. } if (file, base) == place && narrowed != Some(base) => {
+            Some(Part::Whole)
+        }
+        Value::Phi(_)
+        | Value::Cell(_)
+        | Value::Parameter(..)
+        | Value::Import(_)
+        | Value::Attribute { .. } => Some(Part::within(steps)),
+        _ => Some(Part::Whole),
     }
 }
 
@@ -100,30 +213,7 @@ pub(super) fn is_other_entry(
     let passed = |position: u32| facts.passed_for(file, call, own, position);
     let Some((from, key)) = passed(*key) else { return false };
     let (Some(key), Some(base)) = (text(facts, from, key), passed(*base)) else { return false };
-    matches!(parts.get(&base), Some(Part::Keys(keys)) if !keys.contains(key))
-}
-
-/// How much of a display differs in which an element does.
-fn entries(facts: &Facts<'_>, file: FileId, elements: &[Element], place: Place, part: &Part) -> Part {
-    let mut keys = BTreeSet::new();
-    for element in elements {
-        match *element {
-            Element::Key(key, value) if (file, value) == place && (file, key) != place => {
-                let Some(key) = text(facts, file, key) else { return Part::Whole };
-                keys.insert(key.into());
-            }
-            // `{**config, 'epochs': 3}`
-            Element::Merge(value) if (file, value) == place => match part {
-                Part::Keys(own) => keys.extend(own.iter().cloned()),
-                Part::Whole => return Part::Whole,
-            },
-            Element::Key(key, _) if (file, key) != place => {}
-            Element::At(_, value) | Element::Any(value) | Element::Spread(value) | Element::Merge(value)
-                if (file, value) != place => {}
-            _ => return Part::Whole,
-        }
-    }
-    if keys.is_empty() { Part::Whole } else { Part::Keys(keys) }
+    matches!(parts.get(&base), Some(Part::Entries(entries)) if !entries.has(key))
 }
 
 /// Whether a call is a method of the value: `config.get('epochs')`.
@@ -131,11 +221,57 @@ fn is_asked(facts: &Facts<'_>, (of, value): Place, file: FileId, call: CallId) -
     of == file && facts.receiver(file, facts.module(file).call(call)) == Some(value)
 }
 
+/// Whether all that a value may be is dictionaries of Python's own.
+pub(super) fn is_dictionary(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
+    let mut objects = facts.objects(file, value).peekable();
+    objects.peek().is_some() && objects.all(|(_, own)| matches!(own, Object::Container(Container::Dict, _)))
+}
+
+/// The method of dictionaries that a call calls, if it is nothing else.
+pub(super) fn method<'f>(facts: &'f Facts<'_>, file: FileId, call: CallId) -> Option<&'f str> {
+    let names = facts.callees(file, call).iter().map(|edge| match facts.solution.object(edge.callee) {
+        Object::BuiltinMethod(receiver, name) if facts.builtin_class(receiver) == Some("dict") => Some(name),
+        _ => None,
+    });
+    let mut names = names.collect::<Option<Vec<_>>>()?.into_iter();
+    let first = names.next()?;
+    names.all(|own| own == first).then(|| facts.solution.names.text(first))
+}
+
+/// Whether a call of one of Python's own functions is given this value alone.
+fn is_given(facts: &Facts<'_>, file: FileId, call: CallId, place: Place, name: &str) -> bool {
+    is_alone(facts, file, call, place) && lengths::is_called(facts, file, call, name)
+}
+
+/// Whether a call only puts the elements of a value into another container: `list(config)`, `sorted(config)`.
+fn lists(facts: &Facts<'_>, file: FileId, call: CallId, place: Place) -> bool {
+    is_alone(facts, file, call, place)
+        && facts.callees(file, call).iter().all(|edge| {
+            let callee = facts.solution.object(edge.callee);
+            matches!(callee, Object::Builtin(_))
+                && facts.symbol(callee).is_some_and(|own| own.has(Effect::KeepsLength))
+        })
+}
+
+/// Whether a value is the only argument of a call.
+fn is_alone(facts: &Facts<'_>, file: FileId, call: CallId, place: Place) -> bool {
+    let is_it = |own: &Argument| (file, own.value) == place && own.passing == Passing::Positional;
+    matches!(&facts.module(file).call(call).arguments[..], [own] if is_it(own))
+}
+
 /// The text that a key is.
 pub(super) fn text<'a>(facts: &Facts<'a>, file: FileId, key: ValueId) -> Option<&'a str> {
     let module = facts.module(file);
     match module.value(key).value {
         Value::Constant(Constant::Str(name)) => Some(module.names.text(name)),
+        _ => None,
+    }
+}
+
+/// The number that a key is.
+fn number(facts: &Facts<'_>, file: FileId, key: ValueId) -> Option<i64> {
+    match facts.module(file).value(key).value {
+        Value::Constant(Constant::Int(number)) => Some(number),
         _ => None,
     }
 }
