@@ -18,6 +18,7 @@
 mod arms;
 pub mod branch_leaves_name_undefined;
 pub mod branches_disagree;
+mod construction;
 pub mod dataflow;
 mod dtype;
 pub mod eager_call_on_tensor;

@@ -1,9 +1,10 @@
 //! A Python effect in traced code happens once for each trace and not at each call.
 
+use super::construction::Construction;
 use super::outside::{Change, Subject};
 use super::{Graph, graph_check, one_for_each_cause};
 use crate::api::Effect;
-use crate::finding::{Finding, Level};
+use crate::finding::{Confidence, Finding, Level};
 use crate::program::Caller;
 use crate::semantic::{BranchKind, Call, CallId, StatementId, StatementKind, Value};
 
@@ -19,8 +20,9 @@ fn run(graph: &Graph<'_>) -> Vec<Finding> {
         ((change.caller, what), finding)
     });
     let mut findings = one_for_each_cause(changed.collect(), "changed here, too");
+    let construction = Construction::new(graph, &changes);
     for caller in graph.repeated().filter(|caller| !graph.retraced.contains(caller)) {
-        findings.extend(outputs(graph, caller));
+        findings.extend(outputs(graph, caller, &construction));
     }
     findings.extend(raised(graph));
     findings
@@ -58,7 +60,7 @@ fn is_effect(graph: &Graph<'_>, change: &Change) -> bool {
 }
 
 /// Where traced code prints, logs or writes files from Python.
-fn outputs(graph: &Graph<'_>, caller: Caller) -> Vec<Finding> {
+fn outputs(graph: &Graph<'_>, caller: Caller, construction: &Construction<'_, '_>) -> Vec<Finding> {
     let module = graph.module(caller.file);
     let mut found = Vec::new();
     for (index, call) in module.calls.iter().enumerate().filter(|(_, call)| call.scope == caller.scope) {
@@ -81,6 +83,9 @@ fn outputs(graph: &Graph<'_>, caller: Caller) -> Vec<Finding> {
             .help("use `tf.print`, or print what the function returns");
         if is_about_the_trace(graph, caller, call) {
             finding.level = Level::Note;
+        }
+        if effects.contains(Effect::Prints) && construction.has(caller, CallId::new(index)) {
+            finding.confidence = Confidence::Possible;
         }
         found.push(finding);
     }

@@ -18,6 +18,7 @@ mod loops;
 mod modules;
 mod numbering;
 mod object;
+mod one_graph;
 mod outside_graph;
 mod overwritten;
 mod programs;

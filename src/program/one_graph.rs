@@ -1,0 +1,44 @@
+//! Programs that make one graph and run it in sessions or estimators: those of TensorFlow 1.
+
+use super::facts::Facts;
+use super::loops::LoopKind;
+use super::object::Object;
+use super::programs::Program;
+use super::solver::Caller;
+use crate::api::Kind;
+use crate::project::FileId;
+
+/// What runs a graph that the program makes.
+const RUNS: [Kind; 3] = [Kind::Session, Kind::MonitoredSession, Kind::Estimator];
+
+/// Where TensorFlow 2 keeps what it no longer has by its own name.
+const OLD: &str = "tensorflow.compat.v1.";
+
+/// TensorFlow's own names.
+const NEW: &str = "tensorflow.";
+
+impl Facts<'_> {
+    /// Whether a program trains in no other way than by running a graph that it has made.
+    #[must_use]
+    pub fn runs_one_graph(&self, program: &Program) -> bool {
+        let of_sessions = |kind| matches!(kind, LoopKind::Session | LoopKind::MonitoredSession);
+        let mut made = self.creations.iter().filter(|own| RUNS.contains(&own.kind));
+        program.steps_of_fit.is_empty()
+            && program.loops.iter().all(|own| of_sessions(own.kind))
+            && made.any(|own| {
+                let scope = self.module(own.file).call(own.call).scope;
+                program.reached.contains(&Caller { file: own.file, scope })
+            })
+    }
+
+    /// Whether a file names something that TensorFlow 2 only has elsewhere: `tf.Session`.
+    #[must_use]
+    pub fn is_of_tensorflow_1(&self, file: FileId) -> bool {
+        self.objects_in(file).iter().any(|&object| {
+            let Object::External(external) = self.solution.object(object) else { return false };
+            let external = self.solution.externals.get(external);
+            let old = external.symbol.and_then(|symbol| symbol.name().strip_prefix(OLD));
+            old.is_some() && old == external.path.strip_prefix(NEW)
+        })
+    }
+}
