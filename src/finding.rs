@@ -190,6 +190,21 @@ pub struct Fix {
     pub unit: Option<FileId>,
 }
 
+impl Fix {
+    /// Both changes as one, if they are right with the same others.
+    #[must_use]
+    pub fn with(mut self, other: Self) -> Option<Self> {
+        if self.unit != other.unit {
+            return None;
+        }
+        self.applicability = self.applicability.min(other.applicability);
+        self.edits
+            .extend(other.edits.into_iter().filter(|edit| !self.edits.contains(edit)).collect::<Vec<_>>());
+        self.edits.sort_by_key(|edit| edit.location);
+        Some(self)
+    }
+}
+
 /// A violated rule at a place, with everything that the reports say about it.
 #[derive(Clone, Debug)]
 pub struct Finding {

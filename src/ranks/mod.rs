@@ -58,7 +58,7 @@ pub use values::{Cause, Difference, Values};
 
 use crate::checks::{Check, Context};
 use crate::distribute;
-use crate::finding::{Finding, Group, Rule};
+use crate::finding::{Finding, Fix, Group, Rule};
 
 /// A check of the group `ranks`: its identity, and the question that it asks.
 #[derive(Debug)]
@@ -112,11 +112,19 @@ pub fn say_once(findings: &mut Vec<Finding>) {
     }
     let (mut own, others): (Vec<Finding>, Vec<Finding>) =
         std::mem::take(findings).into_iter().partition(|finding| finding.rule.group == Group::Ranks);
+    // What is right for a place that writes is so together with what is right where the path is told.
+    let mut together: Vec<(usize, Option<Fix>)> = Vec::new();
     for other in others {
-        match own.iter_mut().find(|own| is_same_fault(own, &other)) {
-            Some(own) => own.fix = own.fix.take().or(other.fix),
+        match own.iter().position(|own| is_same_fault(own, &other)) {
+            Some(index) if write_on_every_rank::is_written_at(&own[index], other.primary.location) => {
+                together.push((index, other.fix));
+            }
+            Some(index) => own[index].fix = own[index].fix.take().or(other.fix),
             None => findings.push(other),
         }
+    }
+    for (index, fix) in together {
+        own[index].fix = own[index].fix.take().zip(fix).and_then(|(own, other)| own.with(other));
     }
     findings.append(&mut own);
 }
@@ -125,7 +133,7 @@ fn is_same_fault(own: &Finding, other: &Finding) -> bool {
     let (here, there) = (own.primary.location, other.primary.location);
     let is_rule = |rules: [&Rule; 2]| rules.iter().any(|rule| rule.code == other.rule.code);
     if own.rule.code == write_on_every_rank::CHECK.rule.code {
-        return here == there
+        return (here == there || write_on_every_rank::is_written_at(own, there))
             && is_rule([&distribute::output::RULE.rule, &distribute::checkpoint::RULE.rule]);
     }
     if is_rule([&distribute::callbacks::RULE.rule; 2]) {

@@ -20,7 +20,7 @@ use super::values::Cause;
 use super::{callbacks, ranks_check};
 use crate::api::{Effect, EffectSet, Kind};
 use crate::distribute::NOWHERE;
-use crate::finding::{Confidence, Finding, Label, Level};
+use crate::finding::{Confidence, Finding, Label, Level, Location};
 use crate::program::{Caller, Literal, Object, Pattern, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{BlockId, BranchKind, Call, CallId, CallKind, StatementKind, Value, ValueId};
@@ -70,8 +70,8 @@ pub(super) enum Fate {
     Some,
     /// Each rank writes to a path that differs, and two may still be equal.
     PathsMayMeet,
-    /// These ranks write to these paths, by this call.
-    Many { paths: Vec<Place>, writers: Writers, by: (Caller, CallId) },
+    /// These ranks write to these paths, by these calls.
+    Many { paths: Vec<Place>, writers: Writers, by: Vec<(Caller, CallId)> },
 }
 
 /// Which ranks write a file, where several do.
@@ -105,10 +105,10 @@ pub(super) fn fate(model: &Model<'_>, caller: Caller, id: CallId, inputs: &Input
         .filter_map(|&(caller, id)| fate_of(model, caller, id, Written::To(paths.clone()), inputs));
     let mut worst = if opener.escapes { Fate::Some } else { Fate::Safe };
     for fate in there {
-        match fate {
-            Fate::Many { .. } => return Some(fate),
-            Fate::Safe => {}
-            _ => worst = fate,
+        match (&mut worst, fate) {
+            (Fate::Many { by, .. }, Fate::Many { by: more, .. }) => by.extend(more),
+            (Fate::Many { .. }, _) | (_, Fate::Safe) => {}
+            (_, fate) => worst = fate,
         }
     }
     Some(worst)
@@ -198,7 +198,7 @@ fn fate_of(model: &Model<'_>, caller: Caller, id: CallId, written: Written, inpu
             (_, true) => Writers::Any,
             _ => Writers::All,
         };
-        Fate::Many { paths, writers, by: (caller, id) }
+        Fate::Many { paths, writers, by: vec![(caller, id)] }
     })
 }
 
@@ -242,6 +242,14 @@ fn is_path_of_one(model: &Model<'_>, (file, value): Place) -> bool {
     model.literals((file, condition), if_true).is_one()
 }
 
+/// What is said of the place that writes, where another has told it the path.
+const WRITTEN: &str = "written here";
+
+/// Whether a finding is about something that a call at another place writes.
+pub(super) fn is_written_at(finding: &Finding, place: Location) -> bool {
+    finding.labels.iter().any(|own| own.location == place && own.message == WRITTEN)
+}
+
 fn finding(
     model: &Model<'_>,
     alongside: &Alongside<'_, '_>,
@@ -259,18 +267,20 @@ fn finding(
     };
     // What only exports or predicts with a trained model is seldom run by several ranks, and so are notebooks.
     let is_parallel = |program: &&Program| {
-        program.reached.contains(&by.0)
-            && !model.facts.is_notebook(program.entry)
+        let comes_to = |&(by, call): &(Caller, CallId)| {
+            alongside.is_in_training(program, by, call) && program.reached.contains(&by)
+        };
+        !model.facts.is_notebook(program.entry)
             && (program.pattern != Pattern::None
                 || model.communicates(program) && starts_horovod_itself(model, program))
-            && alongside.is_in_training(program, by.0, by.1)
+            && by.iter().any(comes_to)
     };
     let sureness =
         if model.programs.iter().any(is_parallel) { Confidence::Certain } else { Confidence::Possible };
     let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
         .confidence(sureness)
         .here("each rank writes")
-        .help(if by == (caller, id) {
+        .help(if by == [(caller, id)] {
             "let rank 0 write it: `if hvd.rank() == 0:`, or put the rank into its name"
         } else {
             "let rank 0 do both: `if hvd.rank() == 0:`, or put the rank into its name"
@@ -283,11 +293,13 @@ fn finding(
             finding.flow.push(Label { location: path, message: "the same on all ranks".to_owned() });
         }
     }
-    let written = model.at_call(by.0.file, by.1);
-    if written != location {
-        finding = finding.label(written, "written here");
+    for (by, call) in by {
+        let written = model.at_call(by.file, call);
+        if written != location {
+            finding = finding.label(written, WRITTEN);
+        }
+        finding.flow.push(Label { location: written, message: "written by each rank".to_owned() });
     }
-    finding.flow.push(Label { location: written, message: "written by each rank".to_owned() });
     Some(finding)
 }
 
