@@ -106,6 +106,7 @@ fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> V
             lines.push(line);
         }
     };
+    import(&names.contexts);
     import(&names.tensorflow);
     import(&names.horovod);
     import(&names.keras);

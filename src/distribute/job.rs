@@ -224,6 +224,13 @@ impl<'c> Job<'c> {
         (name.text, (file, name.import))
     }
 
+    /// The name of Python's module for contexts in a file, and the import that it needs.
+    #[must_use]
+    pub fn contexts(&self, file: FileId) -> (String, (FileId, Import)) {
+        let name = self.names(file).contexts;
+        (name.text, (file, name.import))
+    }
+
     /// How sure it is that a step is missing which is a matter of taste: who wrote a distributed program by hand may
     /// want lines of every rank, or a rate that does not grow.
     #[must_use]

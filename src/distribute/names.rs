@@ -14,6 +14,8 @@ pub enum Import {
     Horovod,
     /// `horovod.tensorflow.keras`: callbacks, `load_model`.
     HorovodKeras,
+    /// `contextlib`
+    Contexts,
 }
 
 impl Import {
@@ -24,6 +26,7 @@ impl Import {
             Self::TensorFlow => "tensorflow",
             Self::Horovod => "horovod.tensorflow",
             Self::HorovodKeras => "horovod.tensorflow.keras",
+            Self::Contexts => "contextlib",
         }
     }
 
@@ -33,6 +36,7 @@ impl Import {
             Self::TensorFlow => "config",
             Self::Horovod => "DistributedGradientTape",
             Self::HorovodKeras => "callbacks",
+            Self::Contexts => "nullcontext",
         }
     }
 }
@@ -46,6 +50,8 @@ pub struct Names {
     pub keras: Name,
     /// Of TensorFlow.
     pub tensorflow: Name,
+    /// Of Python's module for contexts.
+    pub contexts: Name,
 }
 
 /// A name and what it stands for.
@@ -78,6 +84,7 @@ impl Names {
             None => Name { text: fresh(module, wish), import, bound: false },
         };
         let tensorflow = name(Import::TensorFlow, "tf");
+        let contexts = name(Import::Contexts, "contextlib");
         let tape = bound(facts, file, Import::Horovod);
         let keras = bound(facts, file, Import::HorovodKeras);
         let (horovod, keras) = match (api, tape, keras) {
@@ -93,7 +100,7 @@ impl Names {
                 (name(Import::Horovod, "hvd"), name(Import::HorovodKeras, "hvd_keras"))
             }
         };
-        Self { horovod, keras, tensorflow }
+        Self { horovod, keras, tensorflow, contexts }
     }
 }
 

@@ -7,10 +7,10 @@ use super::job::Job;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::runs_started;
 use super::step::Step;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Finding, Rule};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId};
+use crate::semantic::{Call, CallId, Role};
 
 /// Where ranks write what only one rank keeps.
 pub(crate) const NOWHERE: &str = "/dev/null";
@@ -32,6 +32,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
                 && symbol.parameter(DIRECTORY).is_some()
         }) {
             summary_writer(job, rule, file, id)
+        } else if is_profile(job, file, id) {
+            profile(job, rule, file, id)
         } else if job.facts.opens_for_writing(file, call) {
             opened(job, rule, file, id)
         } else {
@@ -68,7 +70,7 @@ fn summary_writer(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) 
     let code = job.code(file, call.scope);
     let (tf, tensorflow) = job.tensorflow(file);
     let other = format!(" if {} else {tf}.summary.create_noop_writer()", code.is_first());
-    let edits = if matches!(call.role, crate::semantic::Role::Assigned | crate::semantic::Role::Stored) {
+    let edits = if matches!(call.role, Role::Assigned | Role::Stored) {
         vec![text.insert(call.range.end(), other)]
     } else {
         text.wrap(call.range, "(", &format!("{other})"))
@@ -79,6 +81,37 @@ fn summary_writer(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) 
         "write events on rank 0 only",
         edits,
         vec![code.import, tensorflow],
+    )))
+}
+
+/// Whether a call makes what writes at the end of the block that it manages: `with tf.profiler.experimental.Profile(d):`.
+fn is_profile(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let call = job.facts.module(file).call(id);
+    let writes = |symbol: &Symbol| {
+        symbol.is_class() && symbol.has(Effect::WritesFile) && symbol.parameter(DIRECTORY).is_some()
+    };
+    call.role == Role::Managed
+        && job.facts.called_symbols(file, id).any(writes)
+        && !job.facts.may_be(file, call.result, Kind::SummaryWriter)
+}
+
+/// The other ranks run the block as it is.
+fn profile(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<Step> {
+    let call = job.facts.module(file).call(id);
+    if differs_between_ranks(job, file, call) {
+        return None;
+    }
+    let text = job.text(file)?;
+    let code = job.code(file, call.scope);
+    let (contextlib, contexts) = job.contexts(file);
+    let other = format!(" if {} else {contextlib}.nullcontext()", code.is_first());
+    let edits = vec![text.insert(call.range.end(), other)];
+    let finding = finding(job, rule, file, id, "every rank writes the same file");
+    Some(code.step(Step::change(
+        finding,
+        "write the file on rank 0 only",
+        edits,
+        vec![code.import, contexts],
     )))
 }
 
