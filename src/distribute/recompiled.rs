@@ -4,11 +4,12 @@ use rustc_hash::FxHashSet;
 
 use super::job::Job;
 use super::keras::Compile;
-use crate::program::{Caller, Facts, TrainingLoop, comes_to};
+use crate::program::{Caller, Facts, Object, TrainingLoop, comes_to, for_bound};
 use crate::project::FileId;
-use crate::semantic::CallId;
+use crate::semantic::{BlockId, CallId, Flow, ValueId};
+use crate::syntax::TextSize;
 
-/// How many calls are followed back from the first call of `compile` to where the second one stands.
+/// How many calls are followed from the first call of `compile`, back and on, to where the second one stands.
 const DEPTH: u32 = 4;
 
 /// The search for a later call of `compile` of the same model.
@@ -46,10 +47,14 @@ impl<'s, 'c> Recompiled<'s, 'c> {
     /// Whether all ways from a call come to another `compile`, and to no training before it.
     fn is_followed(&self, (file, call): (FileId, CallId), depth: u32) -> bool {
         let facts = self.job.facts;
-        if self.compiles.iter().any(|then| then.file == file && self.follows(file, call, then.call)) {
+        let data = facts.module(file).call(call);
+        let caller = Caller { file, scope: data.scope };
+        let arguments = data.arguments.iter().map(|argument| argument.value);
+        // A function that makes models gives another one at each call.
+        let values = arguments.chain([data.result]).chain(facts.receiver(file, data)).collect();
+        if self.is_compiled(&Held { caller, values, block: data.block, since: data.range.end() }, depth) {
             return true;
         }
-        let caller = Caller { file, scope: facts.module(file).call(call).scope };
         let Some(function) = facts.function_of(caller).filter(|_| depth > 0 && caller != self.own.caller)
         else {
             return false;
@@ -64,32 +69,67 @@ impl<'s, 'c> Recompiled<'s, 'c> {
             })
     }
 
-    /// Whether all ways from one call of a scope come to another, and nothing trains between them.
-    fn follows(&self, file: FileId, first: CallId, then: CallId) -> bool {
+    /// Whether all ways on in a scope come to a `compile` of the model, there or in a function that is given it, and
+    /// nothing trains before.
+    fn is_compiled(&self, held: &Held, depth: u32) -> bool {
         let facts = self.job.facts;
+        let Caller { file, scope } = held.caller;
         let module = facts.module(file);
-        let (from, to) = (module.call(first), module.call(then));
-        let trains = |index: usize| {
-            let call = CallId::new(index);
-            (file, call) == (self.own.caller.file, self.own.call)
+        // Calls are made in the order in which they end: their arguments come before them.
+        let calls = || {
+            let calls = module.calls.iter().enumerate().map(|(index, call)| (CallId::new(index), call));
+            calls.filter(|(_, call)| call.scope == scope && call.range.end() >= held.since)
+        };
+        let trains = |id: CallId| {
+            (file, id) == (self.own.caller.file, self.own.call)
                 || facts
-                    .called_functions(file, call)
+                    .called_functions(file, id)
                     .any(|function| self.training.contains(&facts.code_of(function)))
         };
-        let is_between = |range: crate::syntax::TextRange| {
-            from.range.start() <= range.start() && range.start() < to.range.start()
-        };
-        // A function that makes models gives another one at each call.
-        let is_same = facts.receiver(file, to).is_some_and(|model| {
-            facts.receiver(file, from) == Some(model)
-                || from.result == model
-                || from.arguments.iter().any(|argument| argument.value == model)
-        });
-        let mut calls = module.calls.iter().enumerate();
-        is_same
-            && from.scope == to.scope
-            && from.range.end() <= to.range.start()
-            && comes_to(module, from.scope, from.block, to.block)
-            && !calls.any(|(index, call)| call.scope == from.scope && is_between(call.range) && trains(index))
+        let trained = calls().filter(|&(id, _)| trains(id)).map(|(_, call)| call.range.end()).min();
+        calls().any(|(id, call)| {
+            call.range.end() > held.since
+                && trained.is_none_or(|trained| call.range.end() <= trained)
+                && comes_to(module, scope, held.block, call.block)
+                && (self.compiles.iter().any(|own| (own.file, own.call) == (file, id))
+                    && facts.receiver(file, call).is_some_and(|model| held.values.contains(&model))
+                    || depth > 0 && self.is_compiled_by(held, id, depth - 1))
+        })
     }
+
+    /// Whether all functions that a call gives the model compile it.
+    fn is_compiled_by(&self, held: &Held, id: CallId, depth: u32) -> bool {
+        let facts = self.job.facts;
+        let file = held.caller.file;
+        let call = facts.module(file).call(id);
+        let edges = facts.callees(file, id);
+        call.arguments.iter().any(|argument| held.values.contains(&argument.value))
+            && !edges.is_empty()
+            && edges.iter().all(|edge| match facts.solution.object(edge.callee) {
+                Object::Function(function) if !Facts::is_call_back(edge) => {
+                    let mut values = Vec::new();
+                    let own = facts.module(function.file).function(function.function);
+                    for_bound(facts, file, call, function, |value, parameter| {
+                        if held.values.contains(&value) {
+                            values.push(own.parameters[parameter].value);
+                        }
+                    });
+                    let caller = facts.code_of(function);
+                    let since = facts.module(function.file).scope(caller.scope).range.start();
+                    let begun = Held { caller, values, block: Flow::ENTRY, since };
+                    own.yields.is_empty() && self.is_compiled(&begun, depth)
+                }
+                _ => false,
+            })
+    }
+}
+
+/// A model in the hands of a scope's code.
+struct Held {
+    caller: Caller,
+    /// Its names there.
+    values: Vec<ValueId>,
+    /// From where on.
+    block: BlockId,
+    since: TextSize,
 }
