@@ -1,5 +1,6 @@
 //! The callbacks that `fit` is given: which ranks run them, and what they do to the others.
 
+mod filtered;
 mod own;
 
 use rustc_hash::FxHashSet;
@@ -31,6 +32,8 @@ struct Given {
     guard: Guard,
     /// A class of the project's that asks which rank it is on.
     knows_ranks: bool,
+    /// The program may leave it out on some ranks, by what it says of itself.
+    is_filtered: bool,
 }
 
 /// The callbacks that make ranks leave `fit` at different times, or communicate alone.
@@ -144,12 +147,14 @@ pub(super) fn writing(model: &Model<'_>, inputs: &Inputs) -> Vec<Finding> {
                 continue;
             }
             let location = model.at_call(file, call);
+            let sureness = if callback.is_filtered { Confidence::Possible } else { Confidence::Certain };
             let mut finding = Finding::new(
                 &write_on_every_rank::CHECK.rule,
                 Level::Warning,
                 location,
                 "every rank writes the files of this callback",
             )
+            .confidence(sureness)
             .here("each rank writes")
             .label(model.facts.location(own.caller.file, own.range), "each rank runs it")
             .help("give it to rank 0 only: `if hvd.rank() == 0: callbacks.append(...)`")
@@ -336,8 +341,9 @@ fn given(
     }
     let acts = Acts::of(job, object);
     let guard = entry_guard(model, own, handed, object, at);
+    let is_filtered = filtered::may_be_left_out(model, handed, object);
     let (knows_ranks, own) = (own::knows_ranks(model, object), Own::of(model, object));
-    Some(Given { effects: acts.effects, ranks: acts.ranks(), own, at, guard, knows_ranks })
+    Some(Given { effects: acts.effects, ranks: acts.ranks(), own, at, guard, knows_ranks, is_filtered })
 }
 
 /// Which ranks put a callback among those of `fit`, as compared with those that train.
