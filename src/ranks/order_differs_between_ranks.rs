@@ -9,7 +9,9 @@ use crate::finding::{Applicability, Finding, Fix, Level};
 use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::ranks::ranks_check;
-use crate::semantic::{BranchKind, Call, CallId, Container, Dependence, Element, Operator, Value, ValueId};
+use crate::semantic::{
+    BranchKind, Call, CallId, Container, Dependence, Element, Operator, Role, Value, ValueId,
+};
 use crate::syntax::TextRange;
 
 ranks_check!("HVD307", "order-differs-between-ranks", Error, run);
@@ -39,6 +41,10 @@ fn shards(model: &Model<'_>, file: FileId) -> Vec<Finding> {
         .filter_map(|(file, id)| {
             let call = facts.module(file).call(id);
             let receiver = facts.receiver(file, call)?;
+            // A dataset stays as it is: who throws the part away has all of it still.
+            if call.role == Role::Statement {
+                return None;
+            }
             let is_dataset = facts.may_be(file, receiver, Kind::Dataset);
             let is_divided = call.arguments.iter().any(|argument| is_of_rank(model, (file, argument.value)));
             let disorder = disorder::of(model, (file, receiver)).filter(|_| is_dataset && is_divided)?;
