@@ -22,6 +22,7 @@ mod one_graph;
 mod outside_graph;
 mod overwritten;
 mod programs;
+mod receivers;
 mod repetition;
 mod roots;
 mod ruled_out;

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::facts::Facts;
 use super::modules::{ClassRef, FunctionRef};
 use super::object::{Object, ObjectId};
+use super::receivers::Receivers;
 use super::solver::{CallEdge, Caller};
 use super::travel::code;
 use crate::api::{Calls, Effect, Kind, Returns};
@@ -44,7 +45,8 @@ pub struct Traced {
     /// It makes what is missing and does nothing at later calls: `build`, and what is called only where something
     /// is `None`.
     pub once: bool,
-    /// *Possible* where it is only reached by calls of which value flow has lost track.
+    /// *Possible* where it is only reached by calls of which value flow has lost track, or on objects that have another
+    /// method.
     pub confidence: Confidence,
 }
 
@@ -68,20 +70,26 @@ impl Tracing {
     #[must_use]
     pub fn new(facts: &Facts<'_>) -> Self {
         let mut tracing = Self::default();
-        let mut queue: VecDeque<(Caller, Traced)> = facts.traced_first().into();
+        let first = facts.traced_first().into_iter();
+        let mut queue: VecDeque<(Caller, Traced, Receivers)> =
+            first.map(|(caller, traced)| (caller, traced, Receivers::Any)).collect();
         // What is certain comes first, so that doubt stays where nothing else leads.
-        let mut doubtful: VecDeque<(Caller, Traced)> = VecDeque::new();
-        while let Some((caller, traced)) = queue.pop_front().or_else(|| doubtful.pop_front()) {
+        let mut doubtful: VecDeque<(Caller, Traced, Receivers)> = VecDeque::new();
+        let mut receivers: FxHashMap<Caller, Receivers> = FxHashMap::default();
+        while let Some((caller, traced, own)) = queue.pop_front().or_else(|| doubtful.pop_front()) {
             if let Some(known) = tracing.traced.get_mut(&caller) {
                 let improves = known.once && !traced.once && traced.confidence >= known.confidence;
-                if !improves {
+                let widens = receivers.get_mut(&caller).is_some_and(|known| known.extend(&own));
+                if !improves && !widens {
                     continue;
                 }
-                known.once = false;
+                known.once &= !improves;
             } else {
+                receivers.insert(caller, own);
                 tracing.traced.insert(caller, traced);
                 tracing.order.push(caller);
             }
+            let own = receivers[&caller].clone();
             for (edge, function) in facts.reached_functions(caller) {
                 let is_eager = |call| {
                     facts.leaves_graph(caller.file, call)
@@ -104,10 +112,12 @@ impl Tracing {
                 };
                 let once = traced.once || edge.call.is_some_and(|call| facts.is_in_first_call(caller, call));
                 let is_lost = edge.call.is_some_and(|call| facts.is_lost(caller.file, call));
-                let confidence = if is_lost { Confidence::Possible } else { traced.confidence };
+                let called_on = own.along(facts, &edge, function);
+                let is_doubtful = is_lost || called_on.is_none();
+                let confidence = if is_doubtful { Confidence::Possible } else { traced.confidence };
                 let next = Traced { reason: Reason::Called(edge), once, conversion, confidence };
                 let ways = if confidence == Confidence::Certain { &mut queue } else { &mut doubtful };
-                ways.push_back((facts.code_of(function), next));
+                ways.push_back((facts.code_of(function), next, called_on.unwrap_or(Receivers::Any)));
             }
         }
         tracing
@@ -331,8 +341,8 @@ impl Facts<'_> {
                     Object::Instance(class, _) => {
                         let module = self.module(class.file);
                         let methods = module.functions.iter().filter(|own| own.class == Some(class.class));
-                        for method in
-                            methods.filter(|method| self.overrides(class, module.names.text(method.name)))
+                        for method in methods
+                            .filter(|method| self.is_called_by_base(class, module.names.text(method.name)))
                         {
                             found.push((Caller { file: class.file, scope: method.scope }, traced));
                         }
@@ -360,8 +370,10 @@ impl Facts<'_> {
         }
     }
 
-    /// Whether a loss' or metric's method is one that Keras calls in a step.
-    fn overrides(&self, class: ClassRef, method: &str) -> bool {
+    /// Whether Keras calls a method of a class when an instance is called: a layer's `call`, and of a loss or metric what
+    /// makes a step.
+    #[must_use]
+    pub fn is_called_by_base(&self, class: ClassRef, method: &str) -> bool {
         let Some(base) = self.library_base(class) else { return false };
         let call = self.library.member(base, "__call__");
         call.is_some_and(|call| {
