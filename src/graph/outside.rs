@@ -170,7 +170,7 @@ impl Graph<'_> {
     pub(super) fn is_outside(&self, file: FileId, value: ValueId) -> bool {
         // What traces a function may call it with anything; what the program passes is what counts.
         let is_parameter = matches!(self.module(file).value(value).value, Value::Parameter(..));
-        if self.is_given_by_dataset(file, value) {
+        if self.is_given_by_dataset(file, value) || self.is_copied_by_keras(file, value) {
             return false;
         }
         let mut objects = self.facts.solution.values(file, value).iter().copied();
