@@ -4,6 +4,7 @@
 mod called;
 mod turns;
 mod unequal;
+mod unseen;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -122,7 +123,9 @@ fn parting(
     let mut ways = reached_arms(model, caller, id).filter(keeps);
     let (one, other) = (ways.next()?, ways.next()?);
     let parting = model.comms.parting(one, other, is_traced, follows)?;
-    Some(finding(model, caller, &branch, own, parting))
+    let finding = finding(model, caller, &branch, own, parting);
+    let is_unseen = unseen::may_be_in_step(model, caller, id);
+    Some(if is_unseen { finding.confidence(Confidence::Possible) } else { finding })
 }
 
 /// The ways behind the arms of a branch that some of several ranks go to.
