@@ -47,6 +47,10 @@ pub enum Key {
     Of(Box<str>, Box<[Key]>),
 }
 
+/// How the key of a value names that all of its operands have to be true, or one of them.
+const AND: &str = "and";
+const OR: &str = "or";
+
 /// A statement about the rank.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Atom {
@@ -93,9 +97,31 @@ impl Guard {
                     (Atom::Is(number, one), Atom::Is(of, other)) => {
                         own.holds && !wanted.holds && number == of && one != other
                     }
+                    // Where `a` is true, `a or b` is; where it is not, `a and b` is not.
+                    (Atom::True(key, _), Atom::True(Key::Of(name, parts), _)) => {
+                        let decides = if wanted.holds { OR } else { AND };
+                        own.holds == wanted.holds && **name == *decides && parts.contains(key)
+                    }
                     _ => false,
                 }
         })
+    }
+
+    /// The cases that a guard consists of, one of which all ranks are in that come here: where `a or b` is true it is `a`,
+    /// or `b` without `a`.
+    #[must_use]
+    pub fn cases(&self) -> Vec<Self> {
+        let choice = self.0.iter().find_map(|own| match &own.atom {
+            Atom::True(Key::Of(name, parts), cause) if own.holds && **name == *OR => Some((parts, *cause)),
+            _ => None,
+        });
+        let Some((parts, cause)) = choice else { return vec![self.clone()] };
+        let literal = |part: &Key, holds| Literal { atom: Atom::True(part.clone(), cause), holds };
+        let case = |index: usize| {
+            let before = parts[..index].iter().map(|part| literal(part, false));
+            self.clone().and(&Self(before.chain([literal(&parts[index], true)]).collect()))
+        };
+        (0..parts.len()).map(case).collect()
     }
 
     /// Whether all ranks come here, as far as is known.
@@ -417,9 +443,19 @@ impl Model<'_> {
                 });
                 of("[]", &at.collect::<Vec<_>>())
             }
-            Value::Phi(_) | Value::Parameter(..) => {
-                self.number_of_several(place, depth).map_or_else(itself, Key::Number)
+            Value::Phi(parts) => {
+                let name = match self.blocks.junction(file, module.value(value).range) {
+                    Some(BranchKind::And) => Some(AND),
+                    Some(BranchKind::Or) => Some(OR),
+                    _ => None,
+                };
+                match (self.number_of_several(place, depth), name) {
+                    (Some(number), _) => Key::Number(number),
+                    (None, Some(name)) if parts.len() < 8 => of(name, parts),
+                    _ => itself(),
+                }
             }
+            Value::Parameter(..) => self.number_of_several(place, depth).map_or_else(itself, Key::Number),
             _ => self.same(place).map_or_else(itself, |same| self.key_within(same, depth + 1)),
         }
     }

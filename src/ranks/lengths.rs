@@ -1,6 +1,8 @@
 //! Which sequences have another number of elements on another rank: shards, slices by the rank, files of the rank's
 //! own. Loops over them make different numbers of turns.
 
+mod equal_slices;
+
 use rustc_hash::FxHashMap;
 
 use super::values::{Cause, Difference, Values};
@@ -48,6 +50,12 @@ fn source(
     let (file, value) = place;
     let through_library = |own: Difference| Difference { cause: Cause::Data, ..own };
     match &facts.module(file).value(value).value {
+        // `data[hvd.rank() * share:(hvd.rank() + 1) * share]`
+        Value::Slice { cut, .. }
+            if cut.ends.is_some_and(|ends| equal_slices::are_equal(facts, values, file, ends)) =>
+        {
+            None
+        }
         Value::Slice { cut, .. } => {
             cut.limits.iter().find_map(|&limit| values.difference((file, limit))).map(through_library)
         }

@@ -84,6 +84,9 @@ fn missing(
     let here = made_under(model, caller)
         .into_iter()
         .fold(model.guard(caller, reading.block), |guard, own| guard.and(&own));
+    if is_bound_in_each_case(&here, &under) {
+        return None;
+    }
     let missing: Vec<(&Definition, Vec<Literal>)> = under
         .into_iter()
         .map(|(definition, guard)| {
@@ -109,6 +112,14 @@ fn missing(
         Label { location, message: "used on all ranks".to_owned() },
     ];
     Some(finding)
+}
+
+/// Whether some definition is made in each of the cases that come to a use: `if a: ... elif b: ...` in those of
+/// `if a or b:`.
+fn is_bound_in_each_case(here: &Guard, under: &[(&Definition, Guard)]) -> bool {
+    let cases = here.cases();
+    cases.len() > 1
+        && cases.iter().all(|case| under.iter().any(|(_, guard)| guard.0.iter().all(|own| case.implies(own))))
 }
 
 /// The guards of the places that make a function and those around it: who calls it has come there.

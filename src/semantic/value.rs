@@ -214,6 +214,8 @@ pub struct Cut {
     pub bounds: Option<Bounds>,
     /// What the bounds and the step are computed from, as far as they are no constants.
     pub limits: Box<[ValueId]>,
+    /// The first index and the one past the last, if both are computed and the step is one.
+    pub ends: Option<[ValueId; 2]>,
 }
 
 /// How a value comes about.

@@ -76,7 +76,7 @@ impl Lowering<'_> {
                 self.load_item(base, key, subscript.range)
             }
             (Some((base, _)), _) => {
-                let cut = Cut { bounds: None, limits: Box::default() };
+                let cut = Cut { bounds: None, limits: Box::default(), ends: None };
                 self.push(Value::Slice { base, cut: cut.into() }, assign.target.range())
             }
             (None, target) => self.expression(target, Role::Operand),

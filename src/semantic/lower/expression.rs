@@ -249,7 +249,9 @@ impl Lowering<'_> {
             }
             _ => None,
         };
-        self.push(Value::Slice { base, cut: Cut { bounds, limits: limits.into() }.into() }, range)
+        let has_both = slice.lower.is_some() && slice.upper.is_some() && slice.step.is_none();
+        let ends = if has_both { <[ValueId; 2]>::try_from(&limits[..]).ok() } else { None };
+        self.push(Value::Slice { base, cut: Cut { bounds, limits: limits.into(), ends }.into() }, range)
     }
 
     pub(super) fn call_expression(&mut self, call: &ast::ExprCall, role: Role) -> ValueId {

@@ -168,7 +168,10 @@ fn rewrite(
         }
         Value::Slice { base, cut } => {
             *base = resolve(*base);
-            cut.limits.iter_mut().for_each(|limit| *limit = resolve(*limit));
+            cut.limits
+                .iter_mut()
+                .chain(cut.ends.iter_mut().flatten())
+                .for_each(|limit| *limit = resolve(*limit));
         }
         Value::Iteration(base)
         | Value::Unpack { base, .. }
