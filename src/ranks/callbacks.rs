@@ -133,6 +133,10 @@ pub(super) fn diverging(model: &Model<'_>) -> Vec<Finding> {
 pub(super) fn writing(model: &Model<'_>, inputs: &Inputs) -> Vec<Finding> {
     let mut found = Vec::new();
     for (own, callbacks) in fits(model) {
+        // The callbacks of a rank that trains alone run on it alone.
+        if model.guard(own.caller, own.block).is_one() {
+            continue;
+        }
         for callback in &callbacks {
             let (file, call) = callback.at;
             let made = model.facts.module(file).call(call);
