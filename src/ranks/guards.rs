@@ -4,6 +4,7 @@
 //! `is_main() and step % 10 == 0`. Conditions that are the same on all ranks say nothing here.
 
 mod calls;
+mod junctions;
 
 use std::cell::RefCell;
 
@@ -18,6 +19,7 @@ use crate::project::FileId;
 use crate::semantic::{
     BlockId, BranchKind, Constant, Dependence, Dominance, Method, Operator, Value, ValueId,
 };
+use junctions::{AND, OR};
 
 /// How deep a condition is taken apart.
 const DEPTH: u32 = 16;
@@ -46,10 +48,6 @@ pub enum Key {
     /// An operator or an attribute, by name, of other values.
     Of(Box<str>, Box<[Key]>),
 }
-
-/// How the key of a value names that all of its operands have to be true, or one of them.
-const AND: &str = "and";
-const OR: &str = "or";
 
 /// A statement about the rank.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -105,23 +103,6 @@ impl Guard {
                     _ => false,
                 }
         })
-    }
-
-    /// The cases that a guard consists of, one of which all ranks are in that come here: where `a or b` is true it is `a`,
-    /// or `b` without `a`.
-    #[must_use]
-    pub fn cases(&self) -> Vec<Self> {
-        let choice = self.0.iter().find_map(|own| match &own.atom {
-            Atom::True(Key::Of(name, parts), cause) if own.holds && **name == *OR => Some((parts, *cause)),
-            _ => None,
-        });
-        let Some((parts, cause)) = choice else { return vec![self.clone()] };
-        let literal = |part: &Key, holds| Literal { atom: Atom::True(part.clone(), cause), holds };
-        let case = |index: usize| {
-            let before = parts[..index].iter().map(|part| literal(part, false));
-            self.clone().and(&Self(before.chain([literal(&parts[index], true)]).collect()))
-        };
-        (0..parts.len()).map(case).collect()
     }
 
     /// Whether all ranks come here, as far as is known.

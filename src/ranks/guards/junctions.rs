@@ -1,0 +1,26 @@
+//! Conditions that `and` or `or` joins.
+
+use super::{Atom, Guard, Key, Literal};
+
+/// How the key of a value names that all of its operands have to be true, or one of them.
+pub(super) const AND: &str = "and";
+pub(super) const OR: &str = "or";
+
+impl Guard {
+    /// The cases that a guard consists of, one of which all ranks are in that come here: where `a or b` is true it is `a`,
+    /// or `b` without `a`.
+    #[must_use]
+    pub fn cases(&self) -> Vec<Self> {
+        let choice = self.0.iter().find_map(|own| match &own.atom {
+            Atom::True(Key::Of(name, parts), cause) if own.holds && **name == *OR => Some((parts, *cause)),
+            _ => None,
+        });
+        let Some((parts, cause)) = choice else { return vec![self.clone()] };
+        let literal = |part: &Key, holds| Literal { atom: Atom::True(part.clone(), cause), holds };
+        let case = |index: usize| {
+            let before = parts[..index].iter().map(|part| literal(part, false));
+            self.clone().and(&Self(before.chain([literal(&parts[index], true)]).collect()))
+        };
+        (0..parts.len()).map(case).collect()
+    }
+}
