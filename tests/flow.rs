@@ -345,6 +345,25 @@ tf.app.run(main=main)  #> train.main
 }
 
 #[test]
+fn an_old_application_runs_the_main_of_its_module() {
+    check(
+        "
+import tensorflow as tf
+def main(_):
+    train()  #> train.train
+def train():
+    pass
+def other(_):
+    pass
+if __name__ == '__main__':
+    tf.app.run()  #> train.main
+    tf.app.run(argv=[])  #> train.main
+    tf.app.run(other)  #> train.other
+",
+    );
+}
+
+#[test]
 fn a_thread_runs_its_target() {
     check(
         "

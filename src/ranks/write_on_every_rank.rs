@@ -1,6 +1,7 @@
 //! Each file is written by one rank: several that write the same path tear it, or fail.
 
 mod destination;
+mod estimators;
 mod inputs;
 mod later;
 mod modes;
@@ -8,6 +9,7 @@ mod read_alike;
 mod untold;
 
 use destination::{DIRECTORY, Destination};
+use estimators::Folder;
 pub(super) use inputs::Inputs;
 pub(super) use read_alike::is_read_alike;
 
@@ -138,6 +140,7 @@ fn fate_of(model: &Model<'_>, caller: Caller, id: CallId, written: Written, inpu
         Written::To(paths) => paths,
         Written::Harmless => return Some(Fate::Safe),
         Written::Fetched => return Some(Fate::Fetched),
+        Written::Unknown => return Some(Fate::Some),
     };
     let call = model.facts.module(caller.file).call(id);
     let is_checked = is_checked(model, inputs, caller.file, call);
@@ -280,7 +283,9 @@ fn finding(
     let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
         .confidence(sureness)
         .here("each rank writes")
-        .help(if by == [(caller, id)] {
+        .help(if is_for_all(model, caller.file, id) {
+            "give the path to rank 0 alone, `path if hvd.rank() == 0 else None`: all ranks have to take part in this"
+        } else if by == [(caller, id)] {
             "let rank 0 write it: `if hvd.rank() == 0:`, or put the rank into its name"
         } else {
             "let rank 0 do both: `if hvd.rank() == 0:`, or put the rank into its name"
@@ -301,6 +306,16 @@ fn finding(
         finding.flow.push(Label { location: written, message: "written by each rank".to_owned() });
     }
     Some(finding)
+}
+
+/// Whether a call that writes also trains, or makes what does: on one rank alone it would wait for the others.
+fn is_for_all(model: &Model<'_>, file: FileId, id: CallId) -> bool {
+    let facts = model.facts;
+    facts.called_symbols(file, id).any(|symbol| {
+        let made = facts.library.returned_class(symbol);
+        symbol.has(Effect::Trains)
+            || made.is_some_and(|class| facts.library.kind_of_class(class) == Kind::MonitoredSession)
+    })
 }
 
 /// Whether a program starts Horovod in the file that it begins with, or always: a tool that only shares the code of a
@@ -343,6 +358,8 @@ enum Written {
     Harmless,
     /// It fetches a file.
     Fetched,
+    /// It can't be seen where, or whether it does.
+    Unknown,
 }
 
 /// What a call does that writes a file; `None` if it writes none.
@@ -357,6 +374,9 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
         // `h5py.File(io.BytesIO(), "w")` writes what is open already.
         let is_open = is_of_open_file(model, file, call);
         return Some(if is_open { Written::Harmless } else { Written::To(vec![path]) });
+    }
+    if let Some(written) = written_by_estimators(model, file, id) {
+        return Some(written);
     }
     let mut effects = EffectSet::NONE;
     for edge in facts.callees(file, id) {
@@ -418,6 +438,21 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
             .any(|kind| facts.may_be(file, value, kind))
     });
     Some(Written::To(paths))
+}
+
+/// What estimators write that a call trains; `None` if it trains none.
+fn written_by_estimators(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
+    let mut folders = Vec::new();
+    let found = estimators::folders(model, file, id);
+    for folder in &found {
+        match folder {
+            Folder::Given(place) => folders.push(*place),
+            Folder::Own => {}
+            Folder::Unknown => return Some(Written::Unknown),
+        }
+    }
+    let written = if folders.is_empty() { Written::Harmless } else { Written::To(folders) };
+    (!found.is_empty()).then_some(written)
 }
 
 /// Whether a call writes to an open file, whose opening is what differs between ranks.

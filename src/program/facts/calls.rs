@@ -226,7 +226,7 @@ impl<'a> Facts<'a> {
     #[must_use]
     pub fn concerns_weights(&self, file: FileId, call: &Call) -> bool {
         let keeps_weights = |value| {
-            [Kind::Model, Kind::Checkpoint, Kind::CheckpointManager, Kind::Saver]
+            [Kind::Model, Kind::Estimator, Kind::Checkpoint, Kind::CheckpointManager, Kind::Saver]
                 .into_iter()
                 .any(|kind| self.may_be(file, value, kind))
         };

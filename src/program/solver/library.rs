@@ -9,6 +9,10 @@ use crate::api::{Calls, Effect, Passing, Returns, Symbol};
 /// What the arguments of the command line are kept in.
 const NAMESPACE: &str = "argparse.Namespace";
 
+/// The default of a parameter that stands for a function of the module that is run, as far as can be told the one that
+/// makes the call: `tf.app.run()` runs its `main`.
+const MAIN: &str = "__main__.main";
+
 impl Solver<'_> {
     pub(super) fn call_library(&mut self, site: SiteId, external: ExternalId, receiver: Option<ObjectId>) {
         let Some(symbol) = self.externals.get(external).symbol else {
@@ -187,7 +191,8 @@ impl Solver<'_> {
                 if matches!(symbol.returns(), Returns::ResultOf(of) | Returns::Partial(of) if of == name) {
                     return;
                 }
-                if let Some(callee) = argument(self, symbol, arguments, name) {
+                let given = argument(self, symbol, arguments, name);
+                if let Some(callee) = given.or_else(|| self.main(symbol, arguments, name, caller.file)) {
                     let open = Arguments { open: true, ..Arguments::default() };
                     let inner = self.derived(site, open, None, Via::Library);
                     self.on(callee, Use::Call(inner));
@@ -221,6 +226,24 @@ impl Solver<'_> {
                 self.on(node, Use::CallOwn(inner));
             }
         }
+    }
+
+    /// The function that is called for a parameter that nothing is given for.
+    fn main(
+        &mut self,
+        symbol: &Symbol,
+        arguments: &Arguments,
+        parameter: &str,
+        file: FileId,
+    ) -> Option<NodeId> {
+        let default = symbol.parameter(parameter)?.default().filter(|own| *own == MAIN)?;
+        if !(arguments.spread.is_empty() && arguments.merge.is_empty()) {
+            return None;
+        }
+        let (_, name) = default.rsplit_once('.')?;
+        let name = self.names.id(name);
+        let module = self.objects.id(Object::Module(file));
+        Some(self.attribute_node(module, name))
     }
 
     /// Calls the project's own code only: a hook that the library inherits calls nothing here.
