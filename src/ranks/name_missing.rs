@@ -90,7 +90,10 @@ fn missing(
     let missing: Vec<(&Definition, Vec<Literal>)> = under
         .into_iter()
         .map(|(definition, guard)| {
-            let literals = guard.0.into_iter().filter(|own| is_on_rank(model, own) && !here.implies(own));
+            // One rank alone differs from none by what it computes.
+            let tells = |own: &Literal| !here.is_one() || matches!(own.atom, Atom::Is(..));
+            let parts = |own: &Literal| is_on_rank(model, own) && tells(own) && !here.implies(own);
+            let literals = guard.0.into_iter().filter(parts);
             (definition, literals.collect())
         })
         .collect();

@@ -49,12 +49,37 @@ impl Model<'_> {
     #[must_use]
     pub fn sureness(&self, condition: Place, cause: Cause) -> Confidence {
         match cause {
+            Cause::Rank if self.may_be_agreed(condition, &mut FxHashSet::default()) => Confidence::Possible,
             Cause::Rank => Confidence::Certain,
             Cause::Data | Cause::Held if self.asks_for_elements(condition) => Confidence::Possible,
             Cause::Data | Cause::Held if self.is_computed(condition, &mut FxHashSet::default()) => {
                 Confidence::Certain
             }
             _ => Confidence::Possible,
+        }
+    }
+
+    /// Whether the ranks agree on all that differs in a value, on one of the ways to it: `if several: stop =
+    /// comm.bcast(stop)`. Most often there is one rank on the other.
+    fn may_be_agreed(&self, place: Place, seen: &mut FxHashSet<Place>) -> bool {
+        let facts = self.facts;
+        if !seen.insert(place) {
+            return true;
+        }
+        let is_agreed = |&part: &ValueId| facts.gives((place.0, part), &[Effect::Agrees]);
+        match &facts.module(place.0).value(place.1).value {
+            Value::Phi(alternatives) if alternatives.iter().any(is_agreed) => true,
+            Value::Phi(_)
+            | Value::Cell(_)
+            | Value::Parameter(..)
+            | Value::Import(_)
+            | Value::Call(_)
+            | Value::Operator { operator: Operator::Not, .. } => {
+                let operands = facts.influence().operands(place);
+                let mut differing = operands.filter(|&own| self.difference(own).is_some()).peekable();
+                differing.peek().is_some() && differing.all(|own| self.may_be_agreed(own, seen))
+            }
+            _ => false,
         }
     }
 

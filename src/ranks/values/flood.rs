@@ -86,7 +86,7 @@ impl<'f, 'a> Flood<'f, 'a> {
             }
             // A measure agrees whatever it is computed from, but not if it is the length that differs.
             self.values.differing.extend(counts.iter().copied());
-            self.follow(counts.into_iter().map(|(place, _)| place).collect());
+            self.follow(counts.into_iter().map(Arrival::whole).collect());
             let weaker = std::mem::take(&mut self.weaker);
             self.begin(weaker);
         }
@@ -98,18 +98,17 @@ impl<'f, 'a> Flood<'f, 'a> {
     }
 
     fn begin(&mut self, arrivals: impl IntoIterator<Item = Arrival>) {
-        let mut queue: VecDeque<Place> = VecDeque::new();
+        let mut queue = VecDeque::new();
         for arrival in arrivals {
             self.insert(arrival, &mut queue);
         }
         self.follow(queue);
     }
 
-    fn follow(&mut self, mut queue: VecDeque<Place>) {
-        while let Some(place) = queue.pop_front().or_else(|| self.next_unpacked()) {
-            let own = self.values.differing[&place];
-            let through = self.values.through(place);
-            let part = self.values.parts.get(&place).cloned().unwrap_or(Part::Whole);
+    /// What differs for a weaker reason makes nothing differ for the stronger one that another part of the value has.
+    fn follow(&mut self, mut queue: VecDeque<Arrival>) {
+        while let Some(arrival) = queue.pop_front().or_else(|| self.next_unpacked()) {
+            let Arrival { place, own, through, part } = arrival;
             let is_variable = self.values.is_variable(self.facts, place);
             let known = |place: Place| self.values.through(place);
             let mut arrivals: Vec<Arrival> = Vec::new();
@@ -222,46 +221,48 @@ impl<'f, 'a> Flood<'f, 'a> {
     }
 
     /// An element of what a function returns that turned out to differ itself.
-    fn next_unpacked(&mut self) -> Option<Place> {
+    fn next_unpacked(&mut self) -> Option<Arrival> {
         let index = self.unpacked.iter().position(|own| self.unpacks_differing(own.place))?;
-        let Arrival { place, own, through, .. } = self.unpacked.swap_remove(index);
-        let known = self.values.through(place);
-        self.values.differing.entry(place).or_insert(own);
-        self.values.through.insert(place, known.union(through));
-        Some(place)
+        let arrival = self.unpacked.swap_remove(index);
+        let known = self.values.through(arrival.place);
+        self.values.differing.entry(arrival.place).or_insert(arrival.own);
+        self.values.through.insert(arrival.place, known.union(arrival.through));
+        Some(arrival)
     }
 
-    fn insert(&mut self, arrival: Arrival, queue: &mut VecDeque<Place>) {
-        let Arrival { place, own, through, part } = arrival;
+    fn insert(&mut self, mut arrival: Arrival, queue: &mut VecDeque<Arrival>) {
+        let place = arrival.place;
         let values = &mut self.values;
         if values.differing.contains_key(&place) {
             // It may differ at more calls now, or more of it.
             let known = values.through(place);
-            let all = known.union(through);
+            let all = known.union(arrival.through);
             let mut grows = all != known;
             values.through.insert(place, all);
             if let Some(known) = values.parts.get_mut(&place) {
-                grows |= known.join(part);
+                grows |= known.join(arrival.part.clone());
                 if *known == Part::Whole {
+                    arrival.part = Part::Whole;
                     values.parts.remove(&place);
                 }
             }
             if grows {
-                queue.push_back(place);
+                queue.push_back(arrival);
             }
             return;
         }
+        let own = arrival.own;
         if agrees(self.facts, place)
             || matches!(own.cause, Cause::Data | Cause::Held) && asks_for_form(self.facts, place)
         {
             return;
         }
         values.differing.insert(place, own);
-        values.through.insert(place, through);
-        if part != Part::Whole {
-            values.parts.insert(place, part);
+        values.through.insert(place, arrival.through);
+        if arrival.part != Part::Whole {
+            values.parts.insert(place, arrival.part.clone());
         }
-        queue.push_back(place);
+        queue.push_back(arrival);
     }
 
     /// Whether a value differs if what it is unpacked from does: `train, steps = load()` takes one element of what is

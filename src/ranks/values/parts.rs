@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::super::lengths;
-use crate::api::Effect;
+use crate::api::{Effect, Symbol};
 use crate::program::{Facts, FunctionRef, Object, Place};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Constant, Container, Method, Operator, Passing, Value, ValueId};
@@ -62,6 +62,14 @@ impl Part {
     pub(super) fn perhaps<'k>(keys: impl IntoIterator<Item = &'k str>) -> Self {
         let keys = keys.into_iter().map(|key| Key::Text(key.into())).collect();
         Self::Entries(Entries { keys, has_other_keys: true })
+    }
+
+    /// How much of what stands under a key differs, if the value is a dictionary.
+    pub(super) fn entry(&self, key: &str) -> Option<Self> {
+        match self {
+            Self::Entries(entries) if !entries.has(key) => None,
+            _ => Some(Self::Whole),
+        }
     }
 
     fn within(steps: &[Step]) -> Self {
@@ -133,7 +141,12 @@ pub(super) fn of_entries(
         Value::Call(call) if is_given(facts, file, call, place, "builtins.dict") => Some(whole()),
         // `sorted(config)`
         Value::Call(call) if lists(facts, file, call, place) => by_keys(),
-        Value::Call(call) if facts.called_functions(file, call).next().is_some() => Some(whole()),
+        Value::Call(call)
+            if facts.called_functions(file, call).next().is_some()
+                || keeps_entries(facts, file, call, place) =>
+        {
+            Some(whole())
+        }
         Value::Phi(_)
         | Value::Cell(_)
         | Value::Parameter(..)
@@ -241,6 +254,25 @@ pub(super) fn method<'f>(facts: &'f Facts<'_>, file: FileId, call: CallId) -> Op
 /// Whether a call of one of Python's own functions is given this value alone.
 fn is_given(facts: &Facts<'_>, file: FileId, call: CallId, place: Place, name: &str) -> bool {
     is_alone(facts, file, call, place) && lengths::is_called(facts, file, call, name)
+}
+
+/// Whether a call may make something that has the entries of a dictionary, as entries or as attributes, by code that is no
+/// function of the project: `Munch(config)`, `SimpleNamespace(**config)`, a subclass of `dict`.
+fn keeps_entries(facts: &Facts<'_>, file: FileId, call: CallId, place: Place) -> bool {
+    let mut given = facts.module(file).call(call).arguments.iter().filter(|own| (file, own.value) == place);
+    let Some(passing) = given.next().map(|own| own.passing) else { return false };
+    let edges = facts.callees(file, call);
+    let keeps = |callee: Object| match callee {
+        Object::External(_) | Object::Unknown | Object::Class(_) => match passing {
+            Passing::Positional => facts.symbol(callee).is_none(),
+            Passing::Merge => facts.symbol(callee).is_none_or(Symbol::is_class),
+            Passing::Keyword(_) | Passing::Spread => false,
+        },
+        _ => false,
+    };
+    given.next().is_none()
+        && !edges.is_empty()
+        && edges.iter().all(|edge| keeps(facts.solution.object(edge.callee)))
 }
 
 /// Whether a call only puts the elements of a value into another container: `list(config)`, `sorted(config)`.

@@ -4,16 +4,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::lengths;
 use super::parts::{Part, is_dictionary, method, of_entries, of_parts, text};
-use crate::program::{CallEdge, Facts, Object, Place};
+use crate::program::{CallEdge, Facts, FunctionRef, Object, Place};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, CallId, Container, Element, Passing, StoreKey, Value, ValueId};
+use crate::semantic::{
+    Argument, BranchKind, CallId, Container, Element, Parameter, ParameterKind, Passing, StoreKey, Value,
+    ValueId,
+};
 use crate::syntax::TextRange;
 
 /// What the program puts into containers, entry by entry: `config['rank'] = hvd.rank()`.
 #[derive(Debug, Default)]
 pub(super) struct Puts {
     /// By what is put there and where.
-    by_value: FxHashMap<(Place, ValueId), Vec<Put>>,
+    by_value: FxHashMap<(Place, Place), Vec<Put>>,
     /// The dictionaries that get entries under keys that are no text.
     by_key: FxHashMap<Place, Vec<Place>>,
     /// The comprehensions that take no element out.
@@ -26,6 +29,8 @@ enum Put {
     Under(Option<Box<str>>),
     /// All that the value has.
     All,
+    /// What the value has under this key, and nothing else of it.
+    Only(Box<str>),
     /// In another way.
     Other,
 }
@@ -36,6 +41,7 @@ impl Puts {
         for &file in files {
             own.add_stores(facts, file);
             own.add_calls(facts, file);
+            own.add_passed(facts, file);
             own.add_comprehensions(facts, file);
         }
         own
@@ -54,7 +60,7 @@ impl Puts {
                 }
                 StoreKey::Slice => Put::Other,
             };
-            self.by_value.entry(((file, store.value), store.base)).or_default().push(put);
+            self.by_value.entry(((file, store.value), (file, store.base))).or_default().push(put);
         }
     }
 
@@ -84,8 +90,61 @@ impl Puts {
                     (Some("get" | "pop"), _) => continue,
                     _ => Put::Other,
                 };
-                self.by_value.entry(((file, argument.value), receiver)).or_default().push(put);
+                self.by_value.entry(((file, argument.value), (file, receiver))).or_default().push(put);
             }
+        }
+    }
+
+    /// What the project's functions get by name: `train(epochs=3)` in its `**options`, of `train(**options)` in its
+    /// `epochs`.
+    fn add_passed(&mut self, facts: &Facts<'_>, file: FileId) {
+        let module = facts.module(file);
+        for (index, call) in module.calls.iter().enumerate() {
+            let is_by_name = |own: &&Argument| matches!(own.passing, Passing::Keyword(_) | Passing::Merge);
+            let mut by_name = call.arguments.iter().filter(is_by_name).peekable();
+            if by_name.peek().is_none() {
+                continue;
+            }
+            let functions: Vec<FunctionRef> = facts.called_functions(file, CallId::new(index)).collect();
+            for argument in by_name {
+                for &function in &functions {
+                    self.add_by_name(facts, (file, argument), function);
+                }
+            }
+        }
+    }
+
+    fn add_by_name(
+        &mut self,
+        facts: &Facts<'_>,
+        (file, argument): (FileId, &Argument),
+        function: FunctionRef,
+    ) {
+        let module = facts.module(function.file);
+        let parameters = &module.function(function.function).parameters;
+        let rest = parameters.iter().find(|own| own.kind == ParameterKind::Keywords);
+        let name = |own: &Parameter| module.names.text(own.name);
+        let is_named =
+            |own: &&Parameter| matches!(own.kind, ParameterKind::Ordinary | ParameterKind::KeywordOnly);
+        let named = parameters.iter().filter(is_named);
+        let mut add = |to: &Parameter, put: Put| {
+            let key = ((file, argument.value), (function.file, to.value));
+            self.by_value.entry(key).or_default().push(put);
+        };
+        match argument.passing {
+            Passing::Keyword(keyword) => {
+                let keyword = facts.module(file).names.text(keyword);
+                if !named.clone().any(|own| name(own) == keyword)
+                    && let Some(rest) = rest
+                {
+                    add(rest, Put::Under(Some(keyword.into())));
+                }
+            }
+            Passing::Merge => {
+                named.for_each(|own| add(own, Put::Only(name(own).into())));
+                rest.into_iter().for_each(|own| add(own, Put::All));
+            }
+            Passing::Positional | Passing::Spread => {}
         }
     }
 
@@ -114,19 +173,19 @@ impl Puts {
 
     /// How much of a value differs to which a difference goes in one step; `None` if it does not go there.
     pub(super) fn carried(&self, facts: &Facts<'_>, place: Place, part: &Part, next: Place) -> Option<Part> {
-        let (file, value) = next;
-        let puts = self.by_value.get(&(place, value)).filter(|_| place.0 == file);
-        let put = puts.into_iter().flatten().map(|put| match put {
-            Put::Under(key) => Part::of_entry(key.as_deref()),
-            Put::All if matches!(part, Part::Entries(_)) => part.clone(),
-            Put::All | Put::Other => Part::Whole,
+        let puts = self.by_value.get(&(place, next));
+        let put = puts.into_iter().flatten().filter_map(|put| match put {
+            Put::Under(key) => Some(Part::of_entry(key.as_deref())),
+            Put::Only(key) => part.entry(key),
+            Put::All if matches!(part, Part::Entries(_)) => Some(part.clone()),
+            Put::All | Put::Other => Some(Part::Whole),
         });
         let as_element = self.as_element(facts, next, place, part).or_else(|| as_keyword(facts, next, place));
         let parts = put.chain(as_element).reduce(|mut all, own| {
             all.join(own);
             all
         });
-        if parts.is_some() {
+        if puts.is_some() || parts.is_some() {
             return parts;
         }
         match part {
