@@ -1,17 +1,20 @@
 //! Code that control does not come to where some arms of branches are never taken: what stands in them, and the scopes
 //! that are only called from there.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashSet;
 
 use super::facts::Facts;
 use super::hierarchy::Ancestor;
 use super::influence::Place;
 use super::loops::TrainingLoop;
-use super::modules::FunctionRef;
-use super::object::Object;
+use super::modules::{ClassRef, FunctionRef};
+use super::object::{Object, ObjectId};
 use super::solver::{CallEdge, Caller};
 use crate::api::Calls;
-use crate::semantic::{Argument, BlockId, CallId, Flow, Passing};
+use crate::project::FileId;
+use crate::semantic::{Argument, BlockId, CallId, Flow, FunctionId, Passing};
 
 /// What control does not come to.
 #[derive(Debug, Default)]
@@ -62,6 +65,7 @@ impl Unreached {
         callers.sort_unstable();
         let called = |caller: Caller| facts.reached_functions(caller).map(|(_, function)| function);
         let mut work: Vec<FunctionRef> = callers.into_iter().flat_map(called).collect();
+        work.extend(self.methods_of_made(facts));
         while let Some(function) = work.pop() {
             let code = facts.code_of(function);
             let mut incoming = facts.incoming(function).iter();
@@ -80,20 +84,64 @@ impl Unreached {
         }
     }
 
+    /// The methods of the objects that are made where control does not come: a library may call them elsewhere.
+    fn methods_of_made(&self, facts: &Facts<'_>) -> Vec<FunctionRef> {
+        if self.blocks.is_empty() {
+            return Vec::new();
+        }
+        let mut classes: FxHashSet<ClassRef> = FxHashSet::default();
+        for (id, object) in facts.solution.objects() {
+            if let Object::Instance(class, _) = object
+                && self.is_never_made(facts, id)
+            {
+                let order = facts.hierarchy.order(class).iter();
+                classes.extend(order.filter_map(|own| match own {
+                    &Ancestor::Project(own) => Some(own),
+                    Ancestor::External(_) | Ancestor::Builtin(_) | Ancestor::Unknown => None,
+                }));
+            }
+        }
+        let files: BTreeSet<FileId> = classes.iter().map(|class| class.file).collect();
+        let mut found = Vec::new();
+        for file in files {
+            for (index, function) in facts.module(file).functions.iter().enumerate() {
+                let own = FunctionRef { file, function: FunctionId::new(index) };
+                let is_method =
+                    function.class.is_some_and(|class| classes.contains(&ClassRef { file, class }));
+                if is_method && !facts.incoming(own).is_empty() {
+                    found.push(own);
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether the call that makes an object stands where control does not come.
+    fn is_never_made(&self, facts: &Facts<'_>, object: ObjectId) -> bool {
+        facts.made_at(object).is_some_and(|(file, call)| {
+            let made = facts.module(file).call(call);
+            let maker = Caller { file, scope: made.scope };
+            self.is_block(maker, made.block) || self.is_scope(maker)
+        })
+    }
+
     /// Whether code that control comes to hands a library an object of the function's class, to call this method of it:
     /// `fit(callbacks=[Saver()])`.
     fn is_handed(&self, facts: &Facts<'_>, caller: Caller, function: FunctionRef) -> bool {
         let own = facts.module(function.file).function(function.function);
         let Some(class) = facts.modules.class_of(function) else { return true };
         let method = facts.module(function.file).names.text(own.name);
-        let has_method = |object| match object {
-            Object::Instance(of, _) => facts.hierarchy.order(of).contains(&Ancestor::Project(class)),
+        let has_method = |(id, object)| match object {
+            Object::Instance(of, _) => {
+                facts.hierarchy.order(of).contains(&Ancestor::Project(class))
+                    && !self.is_never_made(facts, id)
+            }
             _ => false,
         };
         let may_hold = |place: Place| {
             let mut behind = facts.influence().backwards(&[place], |_| false).into_iter();
             facts.is_unknown(place.0, place.1)
-                || behind.any(|(file, value)| facts.objects(file, value).any(|(_, own)| has_method(own)))
+                || behind.any(|(file, value)| facts.objects(file, value).any(has_method))
         };
         let module = facts.module(caller.file);
         let calls = module.calls.iter().enumerate().filter(|(_, call)| call.scope == caller.scope);

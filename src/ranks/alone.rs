@@ -19,6 +19,10 @@ enum Flag {
     Attribute(Box<str>, Box<[ObjectId]>),
     /// A name.
     Variable(FileId, Variable),
+    /// What a value is that is computed once and handed on.
+    Value(Place),
+    /// The entry under a key of such a value.
+    Entry(Place, Box<str>),
     /// What one of them is: a string or a number.
     Is(Box<Flag>, Box<str>),
 }
@@ -38,6 +42,9 @@ type Literal = (Flag, bool);
 
 /// How many calls the conditions of a start are followed back through.
 const DEPTH: u32 = 6;
+
+/// How often at most a value is followed back to where it was before.
+const STEPS: usize = 16;
 
 /// What the flags say under which the programs start Horovod.
 #[derive(Debug, Default)]
@@ -112,6 +119,25 @@ pub(super) fn dominating(facts: &Facts<'_>, caller: Caller, block: BlockId) -> V
     found
 }
 
+/// Where a value comes from that names, attributes and parameters hand on, as far as each has it from one place.
+fn origin(facts: &Facts<'_>, place: Place) -> Place {
+    let mut at = place;
+    for _ in 0..STEPS {
+        let (file, value) = at;
+        let base = match facts.module(file).value(value).value {
+            Value::Attribute { base, narrowed: None, .. } => Some((file, base)),
+            Value::Attribute { .. } | Value::Cell(_) | Value::Import(_) | Value::Parameter(..) => None,
+            _ => break,
+        };
+        let mut from = facts.influence().operands(at).filter(|&own| Some(own) != base);
+        match (from.next(), from.next()) {
+            (Some(only), None) => at = only,
+            _ => break,
+        }
+    }
+    at
+}
+
 struct Search<'s, 'c> {
     facts: &'s Facts<'c>,
     programs: &'s [&'s Program],
@@ -126,9 +152,12 @@ impl Search<'_, '_> {
         let blocks = &facts.module(caller.file).scope(caller.scope).flow.blocks;
         let mut found = Vec::new();
         for Dependence { branch, arm } in dominating(facts, caller, block) {
-            let said = blocks[branch.index()].branch.and_then(|own| self.said(caller.file, &own, arm));
+            let Some(branch) = blocks[branch.index()].branch else { continue };
+            let said = self.said(caller.file, &branch, arm);
             // `if not started: hvd.init(); started = True` is off but for the first time.
-            found.extend(said.filter(|(flag, holds)| *holds || !self.is_set(caller, flag)));
+            if said.iter().all(|(flag, holds)| *holds || !self.is_set(caller, flag)) {
+                found.extend(said);
+            }
         }
         let function = facts.function_of(caller).filter(|_| depth > 0);
         found.extend(function.map(|function| self.of_calls(function, depth)).into_iter().flatten());
@@ -146,7 +175,7 @@ impl Search<'_, '_> {
             let Some(branch) = block.branch else { continue };
             for arm in 0..block.successors.len() {
                 let said = self.said(caller.file, &branch, arm);
-                if said.is_some_and(|said| on.iter().any(|own| contradict(own, &said))) {
+                if said.iter().any(|said| on.iter().any(|own| contradict(own, said))) {
                     found.push((caller, BlockId::new(index), arm));
                 }
             }
@@ -194,49 +223,71 @@ impl Search<'_, '_> {
         common.unwrap_or_default()
     }
 
-    /// What a branch says of a flag where it goes to an arm.
-    fn said(&mut self, file: FileId, branch: &Branch, arm: usize) -> Option<Literal> {
-        let (condition, holds) = (branch.condition?, branch.kind.outcome(arm)?);
-        self.read((file, condition), branch.range, holds)
+    /// What a branch says where it goes to an arm: of one flag, by all that holds it.
+    fn said(&mut self, file: FileId, branch: &Branch, arm: usize) -> Vec<Literal> {
+        let told = branch.condition.zip(branch.kind.outcome(arm));
+        told.map_or_else(Vec::new, |(condition, holds)| self.read((file, condition), branch.range, holds))
     }
 
-    fn read(&mut self, place: Place, range: TextRange, holds: bool) -> Option<Literal> {
-        let facts = self.facts;
+    fn read(&mut self, place: Place, range: TextRange, holds: bool) -> Vec<Literal> {
         let (file, value) = place;
-        let module = facts.module(file);
+        let module = self.facts.module(file);
         match module.value(value).value {
             Value::Operator { operator: Operator::Not, left, .. } => self.read((file, left), range, !holds),
-            Value::Operator { operator: Operator::Compare(method), left, right } => {
-                let Value::Constant(constant) = module.value(right).value else {
-                    return self.named(place, range, holds);
-                };
+            Value::Operator {
+                operator: Operator::Compare(method @ (Method::EQ | Method::NE)),
+                left,
+                right,
+            } if let Value::Constant(constant) = module.value(right).value => {
                 let is_equal = method == Method::EQ;
-                if !is_equal && method != Method::NE {
-                    return self.named(place, range, holds);
-                }
                 let text = match constant {
                     Constant::Bool(wanted) => {
                         return self.read((file, left), range, (wanted == is_equal) == holds);
                     }
                     Constant::Str(name) => format!("'{}", module.names.text(name)),
                     Constant::Int(number) => number.to_string(),
-                    Constant::None => return None,
+                    Constant::None => return Vec::new(),
                 };
-                let (flag, _) = self.read((file, left), range, true)?;
-                Some((Flag::Is(flag.into(), text.into()), is_equal == holds))
+                let flags = self.read((file, left), range, true).into_iter();
+                let is =
+                    |(flag, _): Literal| (Flag::Is(flag.into(), text.as_str().into()), is_equal == holds);
+                flags.map(is).collect()
             }
+            _ => self.holders(place, range).into_iter().map(|flag| (flag, holds)).collect(),
+        }
+    }
+
+    /// What holds the truth that a condition asks for.
+    fn holders(&mut self, place: Place, range: TextRange) -> Vec<Flag> {
+        let facts = self.facts;
+        let (file, value) = place;
+        let module = facts.module(file);
+        let own = match module.value(value).value {
             Value::Attribute { base, name, .. } => {
                 let mut objects = facts.solution.values(file, base).to_vec();
                 objects.sort_unstable();
-                Some((Flag::Attribute(module.names.text(name).into(), objects.into()), holds))
+                Some(Flag::Attribute(module.names.text(name).into(), objects.into()))
             }
-            _ => self.named(place, range, holds),
+            _ => self.named(place, range),
+        };
+        own.into_iter().chain([self.handed_on(place)]).collect()
+    }
+
+    /// The value that a place has from elsewhere.
+    fn handed_on(&self, place: Place) -> Flag {
+        let (file, value) = origin(self.facts, place);
+        let module = self.facts.module(file);
+        if let Value::Item { base, key, narrowed: None } = module.value(value).value
+            && let Value::Constant(Constant::Str(key)) = module.value(key).value
+        {
+            return Flag::Entry(origin(self.facts, (file, base)), module.names.text(key).into());
         }
+        Flag::Value((file, value))
     }
 
     /// What is said of the only name that is read in a condition, where that is all that the condition does:
     /// `distributed = '--hvd' in sys.argv` stands elsewhere.
-    fn named(&mut self, (file, value): Place, range: TextRange, holds: bool) -> Option<Literal> {
+    fn named(&mut self, (file, value): Place, range: TextRange) -> Option<Flag> {
         let module = self.facts.module(file);
         let evaluation = module.value(value);
         let is_computed = matches!(
@@ -255,7 +306,7 @@ impl Search<'_, '_> {
         let first = names.partition_point(|(own, _)| own.start() < range.start());
         let mut within = names[first..].iter().take_while(|(own, _)| own.start() < range.end());
         let only = within.next().filter(|_| within.next().is_none());
-        only.map(|&(_, variable)| (Flag::Variable(file, variable), holds))
+        only.map(|&(_, variable)| Flag::Variable(file, variable))
     }
 
     /// Whether a scope's code changes a flag.
@@ -272,6 +323,7 @@ impl Search<'_, '_> {
                 *file == caller.file
                     && definitions.any(|own| own.variable == *wanted && own.scope == caller.scope)
             }
+            Flag::Value(_) | Flag::Entry(..) => false,
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::distribute::{Acts, Common, Handed, Job, Ranks};
 use crate::finding::{Confidence, Finding, Label, Level, Rule};
 use crate::program::{Caller, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Element, Passing, Value};
+use crate::semantic::{Argument, BlockId, CallId, Element, Passing, ScopeId, Value};
 use crate::syntax::TextRange;
 use own::Own;
 pub(super) use own::broadcasts;
@@ -344,20 +344,20 @@ fn given(
         return None;
     }
     let acts = Acts::of(job, object);
-    let guard = entry_guard(model, own, handed, object, at);
+    let guard = entry_guard(model, own, handed, object, at)?;
     let is_filtered = filtered::may_be_left_out(model, handed, object);
     let (knows_ranks, own) = (own::knows_ranks(model, object), Own::of(model, object));
     Some(Given { effects: acts.effects, ranks: acts.ranks(), own, at, guard, knows_ranks, is_filtered })
 }
 
-/// Which ranks put a callback among those of `fit`, as compared with those that train.
+/// Which ranks put a callback among those of `fit`, as compared with those that train; `None` if none of several does.
 fn entry_guard(
     model: &Model<'_>,
     own: &TrainingLoop,
     handed: &Handed<'_>,
     object: ObjectId,
     (file, call): (FileId, CallId),
-) -> Guard {
+) -> Option<Guard> {
     let facts = model.facts;
     let may_be = |file: FileId, value| facts.solution.values(file, value).contains(&object);
     let mut entries = vec![(file, facts.module(file).call(call).scope, facts.module(file).call(call).range)];
@@ -393,22 +393,30 @@ fn entry_guard(
     if !later.is_empty() && guard_at(model, entries[0]).is_none_or(|guard| guard.is_all()) {
         entries = later;
     }
-    let mut guards = entries.into_iter().filter_map(|entry| guard_at(model, entry));
-    let Some(first) = guards.next() else { return Guard::default() };
+    let evaluated: Vec<(Caller, BlockId)> =
+        entries.into_iter().filter_map(|entry| evaluated_at(model, entry)).collect();
+    let is_reached = |&&(caller, block): &&(Caller, BlockId)| !model.unreached.is_block(caller, block);
+    let mut guards = evaluated.iter().filter(is_reached).map(|&(caller, block)| model.guard(caller, block));
+    let Some(first) = guards.next() else { return evaluated.is_empty().then(Guard::default) };
     let joined = guards
         .fold(first, |joined, other| Guard(joined.0.into_iter().filter(|own| other.implies(own)).collect()));
     let training = model.guard(own.caller, own.block);
-    Guard(joined.0.into_iter().filter(|literal| !training.implies(literal)).collect())
+    Some(Guard(joined.0.into_iter().filter(|literal| !training.implies(literal)).collect()))
 }
 
 /// What is known of the ranks that evaluate an expression.
-fn guard_at(
+fn guard_at(model: &Model<'_>, expression: (FileId, ScopeId, TextRange)) -> Option<Guard> {
+    evaluated_at(model, expression).map(|(caller, block)| model.guard(caller, block))
+}
+
+/// The block that evaluates an expression.
+fn evaluated_at(
     model: &Model<'_>,
-    (file, scope, range): (FileId, crate::semantic::ScopeId, TextRange),
-) -> Option<Guard> {
+    (file, scope, range): (FileId, ScopeId, TextRange),
+) -> Option<(Caller, BlockId)> {
     let module = model.facts.module(file);
     let calls = module.calls.iter().filter(|call| range.contains_range(call.range) && call.scope == scope);
     let uses = module.uses.iter().filter(|own| range.contains_range(own.range) && own.scope == scope);
     let block = calls.map(|call| call.block).chain(uses.map(|own| own.block)).next()?;
-    Some(model.guard(Caller { file, scope }, block))
+    Some((Caller { file, scope }, block))
 }

@@ -5,6 +5,7 @@
 
 mod calls;
 mod junctions;
+mod kept;
 
 use std::cell::RefCell;
 
@@ -20,6 +21,8 @@ use crate::semantic::{
     BlockId, BranchKind, Constant, Dependence, Dominance, Method, Operator, Value, ValueId,
 };
 use junctions::{AND, OR};
+pub(super) use kept::keeps;
+use kept::kept;
 
 /// How deep a condition is taken apart.
 const DEPTH: u32 = 16;
@@ -452,8 +455,12 @@ impl Model<'_> {
             Value::Attribute { base, .. } => Some((place.0, base)),
             _ => None,
         };
-        let mut parts =
-            facts.influence().operands(place).filter(|part| Some(*part) != object && !is_constant(part));
+        let given = match facts.module(place.0).value(place.1).value {
+            Value::Attribute { base, name, .. } => kept(facts, place.0, base, name),
+            _ => Vec::new(),
+        };
+        let operands = facts.influence().operands(place).filter(|part| Some(*part) != object);
+        let mut parts = operands.chain(given).filter(|part| !is_constant(part));
         let number = |part: Place| match self.difference(part).map(|_| self.key_within(part, depth + 1)) {
             Some(Key::Number(number)) => Some(number),
             _ => None,

@@ -9,7 +9,6 @@ mod read_alike;
 mod untold;
 
 use destination::{DIRECTORY, Destination};
-use estimators::Folder;
 pub(super) use inputs::Inputs;
 pub(super) use read_alike::is_read_alike;
 
@@ -375,7 +374,7 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
         let is_open = is_of_open_file(model, file, call);
         return Some(if is_open { Written::Harmless } else { Written::To(vec![path]) });
     }
-    if let Some(written) = written_by_estimators(model, file, id) {
+    if let Some(written) = estimators::written(model, file, id) {
         return Some(written);
     }
     let mut effects = EffectSet::NONE;
@@ -438,21 +437,6 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
             .any(|kind| facts.may_be(file, value, kind))
     });
     Some(Written::To(paths))
-}
-
-/// What estimators write that a call trains; `None` if it trains none.
-fn written_by_estimators(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
-    let mut folders = Vec::new();
-    let found = estimators::folders(model, file, id);
-    for folder in &found {
-        match folder {
-            Folder::Given(place) => folders.push(*place),
-            Folder::Own => {}
-            Folder::Unknown => return Some(Written::Unknown),
-        }
-    }
-    let written = if folders.is_empty() { Written::Harmless } else { Written::To(folders) };
-    (!found.is_empty()).then_some(written)
 }
 
 /// Whether a call writes to an open file, whose opening is what differs between ranks.

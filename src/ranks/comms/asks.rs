@@ -1,5 +1,7 @@
 //! What the model asks of single calls and conditions to tell whether they communicate.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashSet;
 
 use super::super::guards::{Atom, Key, Literal};
@@ -10,6 +12,21 @@ use crate::finding::Confidence;
 use crate::program::{CallEdge, Caller, LoopKind, Object, ObjectId, Place, Via};
 use crate::project::FileId;
 use crate::semantic::{BranchKind, Call, CallId, CallKind, Operator, Role, Value, ValueId};
+
+/// Of how many values at most it is asked whether the ranks agree on them.
+const STEPS: usize = 64;
+
+/// What was asked of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Question {
+    /// Whether a comparison or a function decides it.
+    Computed,
+    /// Whether something of each rank's own goes into it.
+    Local,
+}
+
+/// What is asked already: who asks it again gets no other answer.
+type Asked = FxHashSet<(Question, Place)>;
 
 impl Model<'_> {
     /// Whether a scope's code communicates.
@@ -59,6 +76,22 @@ impl Model<'_> {
         }
     }
 
+    /// Whether a value is what the ranks agree on, or computed from it: `float(hvd.allreduce(loss))`.
+    fn is_agreed(&self, place: Place) -> bool {
+        let facts = self.facts;
+        let mut seen = FxHashSet::default();
+        let mut work = VecDeque::from([place]);
+        while let Some(place) = work.pop_front().filter(|_| seen.len() < STEPS) {
+            if facts.gives(place, &[Effect::Agrees]) {
+                return true;
+            }
+            if self.difference(place).is_none() && seen.insert(place) {
+                work.extend(facts.influence().operands(place));
+            }
+        }
+        false
+    }
+
     /// Whether the ranks agree on all that differs in a value, on one of the ways to it: `if several: stop =
     /// comm.bcast(stop)`. Most often there is one rank on the other.
     fn may_be_agreed(&self, place: Place, seen: &mut FxHashSet<Place>) -> bool {
@@ -66,7 +99,7 @@ impl Model<'_> {
         if !seen.insert(place) {
             return true;
         }
-        let is_agreed = |&part: &ValueId| facts.gives((place.0, part), &[Effect::Agrees]);
+        let is_agreed = |&part: &ValueId| self.is_agreed((place.0, part));
         match &facts.module(place.0).value(place.1).value {
             Value::Phi(alternatives) if alternatives.iter().any(is_agreed) => true,
             Value::Phi(_)
@@ -98,61 +131,61 @@ impl Model<'_> {
             && self.values.length(place).is_none()
     }
 
-    fn is_computed(&self, place: Place, seen: &mut FxHashSet<Place>) -> bool {
+    fn is_computed(&self, place: Place, asked: &mut Asked) -> bool {
         let facts = self.facts;
         let (file, value) = place;
-        if self.difference(place).is_none() || !seen.insert(place) {
+        if self.difference(place).is_none() || !asked.insert((Question::Computed, place)) {
             return false;
         }
         match facts.module(file).value(value).value {
-            Value::Operator { operator: Operator::Not, left, .. } => self.is_computed((file, left), seen),
-            Value::Operator { .. } => self.is_local(place, &mut FxHashSet::default()),
+            Value::Operator { operator: Operator::Not, left, .. } => self.is_computed((file, left), asked),
+            Value::Operator { .. } => self.is_local(place, asked),
             Value::Call(call)
                 if facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Trains)) =>
             {
                 false
             }
             Value::Call(call) if facts.called_functions(file, call).next().is_none() => {
-                self.is_local(place, &mut FxHashSet::default())
+                self.is_local(place, asked)
             }
             Value::Attribute { base, narrowed, .. } => {
                 let mut stored = facts.influence().operands(place);
                 stored
-                    .any(|from| (narrowed.is_some() || from != (file, base)) && self.is_computed(from, seen))
+                    .any(|from| (narrowed.is_some() || from != (file, base)) && self.is_computed(from, asked))
             }
             Value::Item { .. } | Value::Unpack { .. } | Value::Iteration(_) => false,
-            _ => facts.influence().operands(place).any(|from| self.is_computed(from, seen)),
+            _ => facts.influence().operands(place).any(|from| self.is_computed(from, asked)),
         }
     }
 
     /// Whether something that is each rank's own goes into a value, and not what ranks agree on where there are several
     /// of them: `hvd.allreduce(loss) if hvd.size() > 1 else loss`.
-    fn is_local(&self, place: Place, seen: &mut FxHashSet<Place>) -> bool {
+    fn is_local(&self, place: Place, asked: &mut Asked) -> bool {
         let facts = self.facts;
         let (file, value) = place;
-        if self.difference(place).is_none() || !seen.insert(place) {
+        if self.difference(place).is_none() || !asked.insert((Question::Local, place)) {
             return false;
         }
-        let is_agreed = |&part: &ValueId| facts.gives((file, part), &[Effect::Agrees]);
+        let is_agreed = |&part: &ValueId| self.is_agreed((file, part));
         let mut parts = facts.influence().operands(place).filter(|&from| self.difference(from).is_some());
         match &facts.module(file).value(value).value {
             Value::Phi(alternatives) if alternatives.iter().any(is_agreed) => false,
             Value::Phi(alternatives) => {
                 let mut parts = parts.peekable();
                 parts.peek().is_none()
-                    || parts.any(|part| self.is_local(part, seen))
-                    || self.is_chosen_locally(file, alternatives, seen)
+                    || parts.any(|part| self.is_local(part, asked))
+                    || self.is_chosen_locally(file, alternatives, asked)
             }
             Value::Operator { .. } | Value::Call(_) => {
                 let mut parts = parts.peekable();
-                parts.peek().is_none() || parts.any(|part| self.is_local(part, seen))
+                parts.peek().is_none() || parts.any(|part| self.is_local(part, asked))
             }
             Value::Cell(_) | Value::Parameter(..) | Value::Import(_) => {
-                parts.any(|part| self.is_local(part, seen))
+                parts.any(|part| self.is_local(part, asked))
             }
             // An optimizer that was made with what is local counts its steps as all others do.
             &Value::Attribute { base, .. } if self.is_made(file, base) => {
-                parts.any(|part| part != (file, base) && self.is_local(part, seen))
+                parts.any(|part| part != (file, base) && self.is_local(part, asked))
             }
             _ => true,
         }
@@ -167,14 +200,14 @@ impl Model<'_> {
 
     /// Whether something of each rank's own decides which of several values a variable has: a counter of the steps that
     /// made its loss no smaller.
-    fn is_chosen_locally(&self, file: FileId, alternatives: &[ValueId], seen: &mut FxHashSet<Place>) -> bool {
+    fn is_chosen_locally(&self, file: FileId, alternatives: &[ValueId], asked: &mut Asked) -> bool {
         let module = self.facts.module(file);
         let mut bound = module.definitions.iter().filter(|own| alternatives.contains(&own.value));
         bound.any(|own| {
             let conditions = self.facts.conditions(Caller { file, scope: own.scope }, own.block);
             let mut decisions = conditions.iter().filter(|own| own.branch.kind != BranchKind::For);
             decisions
-                .any(|own| own.branch.condition.is_some_and(|value| self.is_computed((file, value), seen)))
+                .any(|own| own.branch.condition.is_some_and(|value| self.is_computed((file, value), asked)))
         })
     }
 

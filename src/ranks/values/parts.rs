@@ -64,14 +64,6 @@ impl Part {
         Self::Entries(Entries { keys, has_other_keys: true })
     }
 
-    /// How much of what stands under a key differs, if the value is a dictionary.
-    pub(super) fn entry(&self, key: &str) -> Option<Self> {
-        match self {
-            Self::Entries(entries) if !entries.has(key) => None,
-            _ => Some(Self::Whole),
-        }
-    }
-
     fn within(steps: &[Step]) -> Self {
         if steps.is_empty() || steps.len() > DEPTH { Self::Whole } else { Self::Within(steps.into()) }
     }

@@ -2,13 +2,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::super::guards::keeps;
 use super::super::lengths;
 use super::parts::{Part, is_dictionary, method, of_entries, of_parts, text};
 use crate::program::{CallEdge, Facts, FunctionRef, Object, Place};
 use crate::project::FileId;
 use crate::semantic::{
-    Argument, BranchKind, CallId, Container, Element, Parameter, ParameterKind, Passing, StoreKey, Value,
-    ValueId,
+    BranchKind, CallId, Container, Element, Parameter, ParameterKind, Passing, StoreKey, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -29,8 +29,6 @@ enum Put {
     Under(Option<Box<str>>),
     /// All that the value has.
     All,
-    /// What the value has under this key, and nothing else of it.
-    Only(Box<str>),
     /// In another way.
     Other,
 }
@@ -95,56 +93,23 @@ impl Puts {
         }
     }
 
-    /// What the project's functions get by name: `train(epochs=3)` in its `**options`, of `train(**options)` in its
-    /// `epochs`.
+    /// What the project's functions get in their `**options`: `train(epochs=3)`, `train(**defaults)`.
     fn add_passed(&mut self, facts: &Facts<'_>, file: FileId) {
         let module = facts.module(file);
         for (index, call) in module.calls.iter().enumerate() {
-            let is_by_name = |own: &&Argument| matches!(own.passing, Passing::Keyword(_) | Passing::Merge);
-            let mut by_name = call.arguments.iter().filter(is_by_name).peekable();
-            if by_name.peek().is_none() {
-                continue;
-            }
-            let functions: Vec<FunctionRef> = facts.called_functions(file, CallId::new(index)).collect();
-            for argument in by_name {
-                for &function in &functions {
-                    self.add_by_name(facts, (file, argument), function);
+            for argument in &call.arguments {
+                let keyword = match argument.passing {
+                    Passing::Keyword(name) => Some(module.names.text(name)),
+                    Passing::Merge => None,
+                    Passing::Positional | Passing::Spread => continue,
+                };
+                for function in facts.called_functions(file, CallId::new(index)) {
+                    if let Some(options) = options(facts, function, keyword) {
+                        let put = keyword.map_or(Put::All, |keyword| Put::Under(Some(keyword.into())));
+                        self.by_value.entry(((file, argument.value), options)).or_default().push(put);
+                    }
                 }
             }
-        }
-    }
-
-    fn add_by_name(
-        &mut self,
-        facts: &Facts<'_>,
-        (file, argument): (FileId, &Argument),
-        function: FunctionRef,
-    ) {
-        let module = facts.module(function.file);
-        let parameters = &module.function(function.function).parameters;
-        let rest = parameters.iter().find(|own| own.kind == ParameterKind::Keywords);
-        let name = |own: &Parameter| module.names.text(own.name);
-        let is_named =
-            |own: &&Parameter| matches!(own.kind, ParameterKind::Ordinary | ParameterKind::KeywordOnly);
-        let named = parameters.iter().filter(is_named);
-        let mut add = |to: &Parameter, put: Put| {
-            let key = ((file, argument.value), (function.file, to.value));
-            self.by_value.entry(key).or_default().push(put);
-        };
-        match argument.passing {
-            Passing::Keyword(keyword) => {
-                let keyword = facts.module(file).names.text(keyword);
-                if !named.clone().any(|own| name(own) == keyword)
-                    && let Some(rest) = rest
-                {
-                    add(rest, Put::Under(Some(keyword.into())));
-                }
-            }
-            Passing::Merge => {
-                named.for_each(|own| add(own, Put::Only(name(own).into())));
-                rest.into_iter().for_each(|own| add(own, Put::All));
-            }
-            Passing::Positional | Passing::Spread => {}
         }
     }
 
@@ -174,18 +139,17 @@ impl Puts {
     /// How much of a value differs to which a difference goes in one step; `None` if it does not go there.
     pub(super) fn carried(&self, facts: &Facts<'_>, place: Place, part: &Part, next: Place) -> Option<Part> {
         let puts = self.by_value.get(&(place, next));
-        let put = puts.into_iter().flatten().filter_map(|put| match put {
-            Put::Under(key) => Some(Part::of_entry(key.as_deref())),
-            Put::Only(key) => part.entry(key),
-            Put::All if matches!(part, Part::Entries(_)) => Some(part.clone()),
-            Put::All | Put::Other => Some(Part::Whole),
+        let put = puts.into_iter().flatten().map(|put| match put {
+            Put::Under(key) => Part::of_entry(key.as_deref()),
+            Put::All if matches!(part, Part::Entries(_)) => part.clone(),
+            Put::All | Put::Other => Part::Whole,
         });
         let as_element = self.as_element(facts, next, place, part).or_else(|| as_keyword(facts, next, place));
         let parts = put.chain(as_element).reduce(|mut all, own| {
             all.join(own);
             all
         });
-        if puts.is_some() || parts.is_some() {
+        if parts.is_some() {
             return parts;
         }
         match part {
@@ -228,11 +192,23 @@ impl Puts {
     }
 }
 
-/// How much of `dict(rank=hvd.rank())` differs in which an argument does.
+/// The parameter of a function that takes all that is passed by name and no other parameter is called.
+fn options(facts: &Facts<'_>, function: FunctionRef, keyword: Option<&str>) -> Option<Place> {
+    let module = facts.module(function.file);
+    let parameters = &module.function(function.function).parameters;
+    let is_named = |own: &Parameter| Some(module.names.text(own.name)) == keyword;
+    if parameters.iter().any(is_named) {
+        return None;
+    }
+    let options = parameters.iter().find(|own| own.kind == ParameterKind::Keywords)?;
+    Some((function.file, options.value))
+}
+
+/// How much of `dict(rank=hvd.rank())` or `SimpleNamespace(rank=hvd.rank())` differs in which an argument does.
 fn as_keyword(facts: &Facts<'_>, (file, value): Place, place: Place) -> Option<Part> {
     let module = facts.module(file);
     let Value::Call(call) = module.value(value).value else { return None };
-    if !lengths::is_called(facts, file, call, "builtins.dict") {
+    if !lengths::is_called(facts, file, call, "builtins.dict") && !keeps(facts, file, call) {
         return None;
     }
     let given = module.call(call).arguments.iter().filter(|own| (file, own.value) == place);

@@ -1,6 +1,7 @@
 //! Where an estimator keeps its checkpoints while it trains: in the folder that it was given, or its configuration.
 
 use super::super::model::Model;
+use super::Written;
 use crate::api::{Effect, Kind};
 use crate::program::{Facts, ObjectId, Place};
 use crate::project::FileId;
@@ -15,30 +16,37 @@ const CONFIGURATION: &str = "config";
 /// The settings of a configuration that say when to write: never, if all that are given are `None`.
 const WHEN: [&str; 2] = ["save_checkpoints_steps", "save_checkpoints_secs"];
 
-/// Where a call that trains an estimator writes.
-pub(super) enum Folder {
+/// Where an estimator writes.
+enum Folder {
     /// In this folder.
     Given(Place),
     /// In a new folder of the rank's own.
     Own,
-    /// It can't be seen where, or whether this rank writes at all.
-    Unknown,
 }
 
-/// The folders of the estimators that a call trains; nothing if it trains none.
-pub(super) fn folders(model: &Model<'_>, file: FileId, id: CallId) -> Vec<Folder> {
+/// What the estimators write that a call trains; `None` if it trains none.
+pub(super) fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
     let facts = model.facts;
     let call = facts.module(file).call(id);
     if !facts.called_symbols(file, id).any(|symbol| symbol.has(Effect::Trains)) {
-        return Vec::new();
+        return None;
     }
     let given = call.arguments.iter().map(|own| own.value);
     let values = facts.receiver(file, call).into_iter().chain(given);
-    let estimators = values.flat_map(|value| facts.of_kind(file, value, Kind::Estimator));
-    estimators.map(|estimator| folder(model, estimator).unwrap_or(Folder::Unknown)).collect()
+    let mut estimators = values.flat_map(|value| facts.of_kind(file, value, Kind::Estimator)).peekable();
+    estimators.peek()?;
+    let mut folders = Vec::new();
+    for estimator in estimators {
+        match folder(model, estimator) {
+            Some(Folder::Given(place)) => folders.push(place),
+            Some(Folder::Own) => {}
+            None => return Some(Written::Unknown),
+        }
+    }
+    Some(if folders.is_empty() { Written::Harmless } else { Written::To(folders) })
 }
 
-/// The folder of an estimator; `None` if that can't be seen.
+/// The folder of an estimator; `None` if it can't be seen which, or whether this rank writes at all.
 fn folder(model: &Model<'_>, estimator: ObjectId) -> Option<Folder> {
     let facts = model.facts;
     let own = Creation::of(facts, estimator)?;
