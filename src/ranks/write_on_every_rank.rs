@@ -277,8 +277,8 @@ fn finding(
                 || model.communicates(program) && starts_horovod_itself(model, program))
             && by.iter().any(comes_to)
     };
-    let sureness =
-        if model.programs.iter().any(is_parallel) { Confidence::Certain } else { Confidence::Possible };
+    let is_certain = !modes::is_shared_log(model, caller.file, id) && model.programs.iter().any(is_parallel);
+    let sureness = if is_certain { Confidence::Certain } else { Confidence::Possible };
     let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
         .confidence(sureness)
         .here("each rank writes")

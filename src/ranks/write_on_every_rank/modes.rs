@@ -1,7 +1,7 @@
 //! Calls that open files, and whether they do it to write: their `mode` decides.
 
 use super::super::model::Model;
-use crate::api::Effect;
+use crate::api::{Effect, Parameter};
 use crate::program::Place;
 use crate::project::FileId;
 use crate::semantic::CallId;
@@ -28,5 +28,19 @@ pub(super) fn opened_for_writing(model: &Model<'_>, file: FileId, id: CallId) ->
             Some(0) => facts.receiver(file, call).map(|path| (file, path)),
             _ => first(),
         }
+    })
+}
+
+/// Whether a call makes what appends line by line to a file unless it is told otherwise, as handlers of logs do: ranks may
+/// mean to share it.
+pub(super) fn is_shared_log(model: &Model<'_>, file: FileId, id: CallId) -> bool {
+    let facts = model.facts;
+    let call = facts.module(file).call(id);
+    facts.called_symbols(file, id).any(|symbol| {
+        let appends = symbol.parameter(MODE).and_then(Parameter::default) == Some("'a'");
+        let given = facts.argument(file, call, symbol, MODE).map(|mode| model.text((file, mode.value)));
+        symbol.is_class()
+            && appends
+            && given.is_none_or(|mode| mode.is_some_and(|mode| mode.starts_with('a')))
     })
 }
