@@ -39,9 +39,41 @@ pub(super) struct Change {
     /// To one that differs.
     differs: State,
     /// Where it first changes it in a way that ranks have to make together.
-    touched: Option<Culprit>,
+    touched: Option<Touch>,
     /// How it makes equal what differs.
     mending: Mending,
+}
+
+/// A change that ranks have to make together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Touch {
+    /// It is made at one place: ways that come there go on as one.
+    Once(Culprit),
+    /// It is made at several places alike, so that ways with it may still differ in the next one that is not.
+    Alike(Culprit, Option<Culprit>),
+}
+
+impl Touch {
+    fn culprit(self) -> Culprit {
+        let (Self::Once(culprit) | Self::Alike(culprit, _)) = self;
+        culprit
+    }
+
+    /// Where a change is made that is made at one place.
+    fn single(self) -> Option<Culprit> {
+        match self {
+            Self::Once(culprit) => Some(culprit),
+            Self::Alike(_, next) => next,
+        }
+    }
+
+    /// This one, with another one beside it.
+    fn with(self, other: Option<Self>) -> Self {
+        match self {
+            Self::Alike(culprit, None) => Self::Alike(culprit, other.and_then(Self::single)),
+            _ => self,
+        }
+    }
 }
 
 /// How what differs is made equal.
@@ -85,7 +117,12 @@ impl Change {
 
     /// All ranks change it by the same.
     pub(super) fn touching(culprit: Culprit) -> Self {
-        Self { touched: Some(culprit), ..Self::NONE }
+        Self { touched: Some(Touch::Once(culprit)), ..Self::NONE }
+    }
+
+    /// All ranks change it by the same, be it at one place or at another that this is to blame for too.
+    pub(super) fn touching_alike(culprit: Culprit) -> Self {
+        Self { touched: Some(Touch::Alike(culprit, None)), ..Self::NONE }
     }
 
     /// All ranks get the same, but a rank that has no part in it does not.
@@ -95,7 +132,7 @@ impl Change {
 
     /// Where it first changes it in a way that ranks have to make together.
     pub(super) fn touched(self) -> Option<Culprit> {
-        self.touched
+        self.touched.map(Touch::culprit)
     }
 
     /// Whether all ranks that do it have the same behind it, whatever they had.
@@ -111,7 +148,7 @@ impl Change {
     /// Whether all that is to blame for what it does is of this kind.
     pub(super) fn is_only_by(self, is_one: impl Fn(Culprit) -> bool) -> bool {
         let states = [self.equal, self.differs].map(State::culprit);
-        let mut culprits = states.into_iter().chain([self.touched]).flatten().peekable();
+        let mut culprits = states.into_iter().chain([self.touched()]).flatten().peekable();
         culprits.peek().is_some() && culprits.all(is_one)
     }
 
@@ -129,10 +166,11 @@ impl Change {
     fn then(self, next: Self) -> Self {
         // What is assigned anew forgets what was done before.
         let is_anew = next.differs == State::Equal;
+        let touched = || self.touched.map(|own| own.with(next.touched)).or(next.touched);
         Self {
             equal: next.apply(self.equal),
             differs: next.apply(self.differs),
-            touched: if is_anew { next.touched } else { self.touched.or(next.touched) },
+            touched: if is_anew { next.touched } else { touched() },
             mending: match (self.mending, next.mending) {
                 (mending, Mending::Assignment) => mending,
                 (Mending::Broadcast, _) => Mending::Broadcast,
@@ -145,8 +183,8 @@ impl Change {
     /// again, those that changed the same last come from the same place.
     fn followed_by(self, next: Self) -> Self {
         let is_anew = next.differs == State::Equal;
-        let touched = if is_anew { next.touched } else { next.touched.or(self.touched) };
-        Self { touched, ..self.then(next) }
+        let touched = || next.touched.map(|own| own.with(self.touched)).or(self.touched);
+        Self { touched: if is_anew { next.touched } else { touched() }, ..self.then(next) }
     }
 
     /// Whether it does the same, whatever is to blame for it.
@@ -174,7 +212,10 @@ impl Change {
 
     /// What is known where some ranks go one way, and some another.
     fn apart(self, other: Self) -> Self {
-        let culprit = [self, other].into_iter().find_map(|own| own.equal.culprit().or(own.touched));
+        let single = |own: Self| own.touched.and_then(Touch::single);
+        let culprits = [self, other].map(|own| own.equal.culprit().or_else(|| single(own)));
+        let touched = [self, other].into_iter().find_map(Self::touched);
+        let culprit = culprits.into_iter().flatten().next().or(touched);
         culprit.map_or_else(|| self.or(other), Self::differing)
     }
 }
@@ -243,6 +284,21 @@ mod tests {
         assert!(after(&[apart, Change::EQUAL]));
         // Both arms make it.
         assert!(Change::touching(0).is_like(Change::touching(0)));
+    }
+
+    #[test]
+    fn what_is_changed_at_two_places_alike_hides_no_change_beside_it() {
+        let alike = Change::touching_alike(0);
+        assert!(alike.is_like(alike));
+        assert!(!alike.is_like(Change::NONE));
+        for other in [Change::touching(1), Change::differing(1)] {
+            assert!(!alike.then(other).is_like(alike));
+            assert!(!other.then(alike).is_like(alike));
+            assert!(!alike.followed_by(other).is_like(alike));
+            assert!(!other.followed_by(alike).is_like(alike));
+        }
+        let (some, others) = (alike.then(Change::touching(1)), alike);
+        assert_eq!(some.apart(others), Change::differing(1));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! After the broadcast all ranks hold the same model, and they keep it the same.
 
+mod alike;
 mod applied;
 mod behind;
 mod calls;
@@ -13,7 +14,7 @@ mod turns;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::change::{Changes, Culprit, State, join, part, then};
+use super::change::{Change, Changes, Culprit, State, join, part, then};
 use super::model::Model;
 use super::values::{Cause, Difference, Read};
 use super::{callbacks, out_of_step, ranks_check};
@@ -24,6 +25,7 @@ use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Flow, Module};
 use crate::syntax::TextSize;
 
+use alike::Alike;
 use spent::FirstFits;
 use told::Closed;
 
@@ -98,6 +100,9 @@ struct Replicas<'m, 'c> {
     /// What the blocks of functions do in which a parameter decides.
     told: FxHashMap<Caller, Vec<Changes>>,
     first_fits: FirstFits,
+    alike: Alike,
+    /// For the first of several calls that train alike what is said to blame for all of them.
+    of_alike: FxHashMap<(FileId, CallId), Culprit>,
 }
 
 impl<'m, 'c> Replicas<'m, 'c> {
@@ -114,6 +119,8 @@ impl<'m, 'c> Replicas<'m, 'c> {
             loads: FxHashSet::default(),
             told: FxHashMap::default(),
             first_fits: FirstFits::new(model, model.programs.iter().flat_map(|own| &own.loops)),
+            alike: Alike::default(),
+            of_alike: FxHashMap::default(),
         };
         for training in model.programs.iter().flat_map(|program| loops(model, program)) {
             let objects: Vec<ObjectId> =
@@ -125,6 +132,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
             }
             own.steps.entry((training.caller.file, training.call)).or_default().extend(&numbers);
         }
+        own.alike = Alike::new(model, &own.steps);
         for training in model.programs.iter().flat_map(|program| &program.steps_of_fit) {
             let objects = training.models.iter().chain(&training.optimizers);
             own.parts.extend(objects.filter_map(|object| own.numbers.get(object).copied()));
@@ -177,6 +185,21 @@ impl<'m, 'c> Replicas<'m, 'c> {
     fn culprit(&mut self, at: Location, manner: Manner) -> Culprit {
         self.culprits.push((at, manner));
         u32::try_from(self.culprits.len() - 1).expect("fewer changes than 2^32")
+    }
+
+    /// The step that a call makes in all that it trains.
+    fn step(&mut self, file: FileId, call: CallId) -> Change {
+        let at = self.model.at_call(file, call);
+        if let Some(difference) = self.applied(file, call) {
+            return Change::parting(self.culprit(at, Manner::Assigned(difference)));
+        }
+        let Some(first) = self.alike.first(file, call) else {
+            return Change::touching(self.culprit(at, Manner::Changed));
+        };
+        let known = self.of_alike.get(&(file, first)).copied();
+        let culprit = known.unwrap_or_else(|| self.culprit(at, Manner::Changed));
+        self.of_alike.insert((file, first), culprit);
+        Change::touching_alike(culprit)
     }
 
     /// What the code of each scope does, those that are called first.

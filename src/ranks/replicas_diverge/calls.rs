@@ -55,10 +55,7 @@ impl Replicas<'_, '_> {
         }
         if let Some(steps) = self.steps.get(&(file, id)).cloned() {
             let broadcasts = self.is_broadcast_by_callback(file, id);
-            let applied = self.applied(file, id);
-            let manner = applied.map_or(Manner::Changed, Manner::Assigned);
-            let culprit = self.culprit(self.model.at_call(file, id), manner);
-            let change = if applied.is_some() { Change::parting(culprit) } else { Change::touching(culprit) };
+            let change = self.step(file, id);
             if broadcasts {
                 // A `train_step` of the model's own trains parts of it.
                 let parts = self.parts.iter().chain(&steps);
