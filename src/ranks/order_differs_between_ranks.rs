@@ -1,16 +1,18 @@
 //! Data that is divided by position, or numbered, in an order that is another one on each rank.
 
+mod leaving;
+
 use super::alone::dominating;
 use super::disorder::{self, Disorder, Why};
 use super::model::Model;
 use super::values::Cause;
 use crate::api::{Effect, Kind};
-use crate::finding::{Applicability, Finding, Fix, Level};
+use crate::finding::{Applicability, Finding, Fix, Level, Location};
 use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::ranks::ranks_check;
 use crate::semantic::{
-    BranchKind, Call, CallId, Container, Dependence, Element, Operator, Role, Value, ValueId,
+    BranchKind, Call, CallId, Container, Dependence, Element, Operator, Role, ScopeId, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -104,17 +106,32 @@ fn says_off(model: &Model<'_>, file: FileId, condition: ValueId, holds: bool, va
 
 /// `files[hvd.rank()::hvd.size()]`
 fn slices(model: &Model<'_>, file: FileId) -> Vec<Finding> {
-    let module = model.facts.module(file);
+    let facts = model.facts;
+    let module = facts.module(file);
     let mut found = Vec::new();
     for evaluation in &module.values {
         if let Value::Slice { base, cut } = &evaluation.value
             && cut.limits.iter().any(|&limit| is_of_rank(model, (file, limit)))
             && let Some(disorder) = disorder::of(model, (file, *base))
+            && is_divided(
+                model,
+                facts.location(file, evaluation.range),
+                cut.limits.iter().map(|&limit| (file, limit)),
+            )
         {
             found.push(finding(model, file, evaluation.range, evaluation.scope, &disorder, Use::Divided));
         }
     }
     found
+}
+
+/// Whether ranks that come to a place together take different parts there. What a single rank takes it takes for all.
+fn is_divided(model: &Model<'_>, at: Location, limits: impl Iterator<Item = Place>) -> bool {
+    let caller = model.facts.code_at(at);
+    let Some(block) = model.facts.block_at(caller, at) else { return true };
+    let mut limits = limits.filter(|&limit| is_of_rank(model, limit));
+    !model.guard(caller, block).is_one()
+        && limits.any(|limit| leaving::differs_among_the_others(model, limit, (caller, block)))
 }
 
 /// `{word: number for number, word in enumerate(set(words))}`
@@ -173,7 +190,7 @@ fn finding(
     model: &Model<'_>,
     file: FileId,
     range: TextRange,
-    scope: crate::semantic::ScopeId,
+    scope: ScopeId,
     disorder: &Disorder,
     used: Use,
 ) -> Finding {
