@@ -171,10 +171,23 @@ impl<'f, 'a> Flood<'f, 'a> {
     }
 
     /// Whether a value is what is read from a file of the process's own: each rank has another name for it, and the
-    /// program puts the same there.
+    /// program puts the same there. Code that nobody knows most likely reads the file that it is told.
     fn is_read_of_own_file(&self, own: Difference, place: Place) -> bool {
         self.facts.gives(own.source, &[Effect::Temporary])
-            && self.facts.gives(place, &[Effect::ReadsFile, Effect::LoadsModel])
+            && (self.facts.gives(place, &[Effect::ReadsFile, Effect::LoadsModel])
+                || self.is_of_unknown(place))
+    }
+
+    /// Whether a value is what code returns that nobody knows.
+    fn is_of_unknown(&self, (file, value): Place) -> bool {
+        let facts = self.facts;
+        let Value::Call(call) = facts.module(file).value(value).value else { return false };
+        let mut callees = facts.callees(file, call).iter().map(|edge| facts.solution.object(edge.callee));
+        callees.any(|callee| match callee {
+            Object::Unknown => true,
+            Object::External(_) => facts.symbol(callee).is_none(),
+            _ => false,
+        })
     }
 
     /// Whether a value is the part of others that a number tells: the elements of `files[hvd.rank()::hvd.size()]` are
