@@ -46,7 +46,8 @@ impl Model<'_> {
         let class = own.class.filter(|_| own.decorators.is_empty());
         let makers =
             class.and_then(|class| self.makers.calls.get(&ClassRef { file: function.file, class })?.as_ref());
-        let mut joined: Option<Guard> = None;
+        // A place in code that nobody is seen to call says what stands around it, unless others say more.
+        let (mut joined, mut uncalled): (Option<Guard>, Option<Guard>) = (None, None);
         for &(file, call) in makers.into_iter().flatten() {
             if joined.as_ref().is_some_and(Guard::is_all) {
                 break;
@@ -56,10 +57,13 @@ impl Model<'_> {
             if self.unreached.is_block(caller, data.block) {
                 continue;
             }
-            let Some(around) = self.known_guard(caller) else { continue };
-            let own = self.own_guard(caller, data.block).and(around);
-            joined = Some(joined.map_or(own.clone(), |other| other.both(&own)));
+            let own = self.own_guard(caller, data.block);
+            let (own, known) = match self.known_guard(caller) {
+                Some(around) => (own.and(around), &mut joined),
+                None => (own, &mut uncalled),
+            };
+            *known = Some(known.take().map_or(own.clone(), |other| other.both(&own)));
         }
-        joined.unwrap_or_default()
+        joined.or(uncalled).unwrap_or_default()
     }
 }
