@@ -15,6 +15,7 @@
 mod awaited;
 mod bound;
 pub mod broadcast;
+mod by_hand;
 mod callback;
 pub mod callbacks;
 pub mod checkpoint;

@@ -4,6 +4,7 @@
 //! behind its assignment, and the same where it is made in another way, named by a string, or left out. Models with a
 //! `train_step` of their own keep a plain one: there the tape is distributed.
 
+use super::by_hand::{self, Averaged};
 use super::distribution_rule;
 use super::forms;
 use super::frozen::{REASON, frozen};
@@ -14,7 +15,7 @@ use super::recompiled::Recompiled;
 use super::remade::{Making, described, named, named_later, omitted, wrapped};
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
-use crate::finding::Finding;
+use crate::finding::{Confidence, Finding};
 use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Store, StoreKey};
@@ -73,7 +74,17 @@ fn takes_gradients(
     let receiver = facts.receiver(file, facts.module(file).call(call));
     let optimizer = receiver.filter(|&receiver| facts.may_be(file, receiver, Kind::Optimizer));
     match optimizer.map(|optimizer| Origin::of(job, file, optimizer)) {
-        Some(Origin::Made(makers)) => distribute(job, own, makers, done, found),
+        Some(Origin::Made(makers)) => {
+            let averaged = by_hand::averaged(job, (file, call));
+            if averaged == Averaged::All {
+                return;
+            }
+            let first = found.len();
+            distribute(job, own, makers, done, found);
+            if averaged == Averaged::Chosen {
+                found[first..].iter_mut().for_each(|step| step.finding.confidence = Confidence::Possible);
+            }
+        }
         Some(_) => found.extend(unseen(job, file, call)),
         None if own.steps.is_empty() || job.program.already_distributed => {}
         None => {
