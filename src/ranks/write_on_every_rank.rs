@@ -3,6 +3,7 @@
 mod destination;
 mod estimators;
 mod inputs;
+mod kept;
 mod later;
 mod modes;
 mod read_alike;
@@ -184,7 +185,10 @@ fn fate_of(model: &Model<'_>, caller: Caller, id: CallId, written: Written, inpu
         Fate::OncePerHost
     } else if !guard.is_all() && !all_but_one {
         Fate::Some
-    } else if paths.iter().any(|&path| !is_read_alike(model, inputs, caller, path)) {
+    } else if paths
+        .iter()
+        .any(|&path| !is_read_alike(model, inputs, caller, path) || inputs.kept.may_give(model, path))
+    {
         Fate::PathsMayMeet
     } else if is_checked && !fails_twice {
         Fate::IfMissing

@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::guards::Key;
 use super::super::model::Model;
+use super::kept::Kept;
 use super::later::Later;
 use super::modes::opened_for_writing;
 use crate::api::Effect;
@@ -17,6 +18,7 @@ pub(in crate::ranks) struct Inputs {
     read: FxHashSet<(FileId, Key)>,
     written: FxHashSet<(FileId, Key)>,
     pub(super) later: Later,
+    pub(super) kept: Kept,
 }
 
 impl Inputs {
@@ -37,7 +39,7 @@ impl Inputs {
                 }
             }
         }
-        Self { read: read_there, written, later: Later::new(model) }
+        Self { read: read_there, written, later: Later::new(model), kept: Kept::new(model) }
     }
 
     /// Whether a program that comes to some code reads a path, too.
