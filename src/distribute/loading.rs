@@ -11,7 +11,7 @@ use super::remade::Making;
 use super::step::Step;
 use crate::api::{Effect, Parameter, Symbol};
 use crate::finding::Rule;
-use crate::program::{LoopKind, TrainingLoop};
+use crate::program::{FunctionRef, LoopKind, Object, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Constant, Passing, Value};
 
@@ -38,6 +38,33 @@ pub(super) fn by_horovod(job: &Job<'_>, file: FileId, call: CallId) -> Making {
     let (hvd, import) = job.horovod_keras(file);
     let edits = vec![text.replace(data.callee_range, format!("{hvd}.load_model"))];
     Making::Edits(edits, vec![import], Vec::new())
+}
+
+/// Whether a call that loads a model is told to make its optimizer by a function that distributes it:
+/// `custom_objects={'Adam': lambda **options: hvd.DistributedOptimizer(Adam(**options))}`.
+pub(super) fn makes_distributed(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let data = facts.module(file).call(call);
+    let given = facts.called_symbols(file, call);
+    let mut given = given.filter_map(|symbol| facts.argument(file, data, symbol, "custom_objects"));
+    let Some(given) = given.next() else { return false };
+    let gives_distributed = |function: FunctionRef| {
+        let module = facts.module(function.file);
+        module.function(function.function).returns.iter().any(|&returned| {
+            match module.value(returned).value {
+                Value::Call(call) => facts
+                    .called_symbols(function.file, call)
+                    .any(|symbol| symbol.has(Effect::Distributes) && !symbol.has(Effect::LoadsModel)),
+                _ => false,
+            }
+        })
+    };
+    let behind = facts.influence().backwards(&[(file, given.value)], |_| false);
+    behind.into_iter().any(|(file, value)| {
+        facts
+            .objects(file, value)
+            .any(|(_, own)| matches!(own, Object::Function(function) if gives_distributed(function)))
+    })
 }
 
 /// The steps for models that are read from `.keras` files, into which distributed optimizers go under the names of
