@@ -1,6 +1,7 @@
 //! A name that is bound under a condition on the rank is used under that condition: on the other ranks it is unbound.
 
 mod attributes;
+mod switched;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -83,7 +84,8 @@ fn missing(
     });
     let here = made_under(model, caller)
         .into_iter()
-        .fold(model.guard(caller, reading.block), |guard, own| guard.and(&own));
+        .fold(model.guard(caller, reading.block), |guard, own| guard.and(&own))
+        .and(&switched::guard(model, caller, reading.block));
     if is_bound_in_each_case(&here, &under) {
         return None;
     }
