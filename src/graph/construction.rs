@@ -1,5 +1,7 @@
-//! Output of the making of a graph, which happens once as it should: what is printed is no part of the data, or the
-//! program makes one graph and runs it, as those of TensorFlow 1 do.
+//! Output of the making of a graph, which happens once as it should: what is printed is no part of the data, it tells that
+//! the making fails, or the program makes one graph and runs it, as those of TensorFlow 1 do.
+
+use std::iter;
 
 use rustc_hash::FxHashSet;
 
@@ -8,7 +10,7 @@ use super::outside::Change;
 use crate::api::Effect;
 use crate::program::{Caller, Place, Program, Reason};
 use crate::project::FileId;
-use crate::semantic::{CallId, Value};
+use crate::semantic::{CallId, Suite, Value};
 
 /// Of how many values at most what an output is made of is followed back.
 const STEPS: usize = 256;
@@ -45,11 +47,22 @@ impl<'g, 'a> Construction<'g, 'a> {
     /// Whether an output may be meant for the time at which the graph is made. What `tf.function` is given is called
     /// like any function, and its output is wanted at each call.
     pub(super) fn has(&self, caller: Caller, call: CallId) -> bool {
+        if self.is_of_failure(caller, call) {
+            return true;
+        }
         let graph = self.graph;
         let Some((first, file, tracer)) = graph.tracing.tracer(caller) else { return false };
         let is_given = || graph.tracing.get(first).is_some_and(|own| matches!(own.reason, Reason::Given(..)));
         !graph.facts.is_wrapper(file, tracer)
             && (self.is_of_one_graph(caller) || is_given() && self.is_alike(caller, call, first))
+    }
+
+    /// Whether an output stands in a handler: it is made when tracing fails, and what fails in the graph is not handled.
+    fn is_of_failure(&self, caller: Caller, call: CallId) -> bool {
+        let module = self.graph.module(caller.file);
+        let own = module.call(call).statement;
+        let mut around = iter::once(own).chain(module.ancestor_ids(own)).map(|id| module.statement(id));
+        around.any(|own| own.suite == Suite::Handler && module.code_scope(own.scope) == caller.scope)
     }
 
     /// Whether code is of programs that only make a graph and run it.
