@@ -217,3 +217,27 @@ fn what_a_setting_switches_off_in_a_graph_is_only_possible() {
     assert_eq!(found(&[("train.py", &off)], "certain"), Vec::<String>::new());
     assert!(found(&[("train.py", &off)], "possible").contains(&"train.py:8 HVD401".to_owned()));
 }
+
+/// The start that two programs share, and what one of them trains with it.
+fn sharing(start: &str, uses: &str) -> Vec<String> {
+    let train = format!(
+        "import sys\nimport tensorflow as tf\nfrom start import start\n\nstart(sys.argv[1])\n{uses}\n\
+         model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.compile(tf.keras.optimizers.Adam(0.1), 'mse')\n\
+         model.fit(tf.ones([8, 4]), tf.ones([8, 1]))\n"
+    );
+    found(&[("start.py", start), ("train.py", &train)], "certain")
+}
+
+#[test]
+fn a_start_that_shared_code_offers_is_no_use_of_it() {
+    let offered = "import horovod.tensorflow as hvd\n\ndef start(strategy):\n    if strategy == 'horovod':\n        \
+                   hvd.init()\n";
+    let always = "import horovod.tensorflow as hvd\n\ndef start(strategy):\n    hvd.init()\n";
+    let of_ranks =
+        |all: Vec<String>| all.into_iter().filter(|own| own.contains("HVD3")).collect::<Vec<String>>();
+    assert_eq!(of_ranks(sharing(offered, "")), Vec::<String>::new());
+    let reported = of_ranks(sharing(always, ""));
+    assert!(reported.contains(&"train.py:8 HVD303".to_owned()), "{reported:?}");
+    let uses = "import horovod.tensorflow as hvd\nprint(hvd.rank())";
+    assert!(!of_ranks(sharing(offered, uses)).is_empty());
+}

@@ -1,11 +1,13 @@
-//! Code that no run with Horovod is known to come to: the other commands of a program of which one starts Horovod, and
-//! what runs in front of the processes that a program launches.
+//! Code that no run with Horovod is known to come to: the other commands of a program of which one starts Horovod, what
+//! runs in front of the processes that a program launches, and programs to which the code that they share offers a start
+//! that they make nothing of.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::api::Effect;
 use crate::finding::{Confidence, Finding, Group};
 use crate::program::{Caller, Facts, HandedOver, Program, code, handed_over};
+use crate::project::FileId;
 use crate::semantic::CallId;
 
 /// Takes certainty from what is found between the ranks in such code: a library that nobody knows may still run it
@@ -17,8 +19,10 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
     let programs: Vec<&Program> =
         facts.programs.iter().filter(|program| program.already_distributed).collect();
     let handed = handed_over(facts);
-    let together: FxHashSet<Caller> =
-        programs.iter().flat_map(|program| Runs { facts, program, handed: &handed }.with_horovod()).collect();
+    let using = using(facts);
+    let runs = programs.iter().map(|program| Runs { facts, program, handed: &handed });
+    let meant = runs.filter(|own| !own.only_may_start(&using));
+    let together: FxHashSet<Caller> = meant.flat_map(|own| own.with_horovod()).collect();
     for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
         let caller = facts.code_at(finding.primary.location);
         let is_reached = programs.iter().any(|program| program.reached.contains(&caller));
@@ -26,6 +30,26 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
             finding.confidence = Confidence::Possible;
         }
     }
+}
+
+/// What a program does with Horovod once it is started.
+const USES: [Effect; 7] = [
+    Effect::ReadsRank,
+    Effect::ReadsLocalRank,
+    Effect::ReadsSize,
+    Effect::Collective,
+    Effect::Broadcasts,
+    Effect::Averages,
+    Effect::Distributes,
+];
+
+/// The code that does something with Horovod beside starting it.
+fn using(facts: &Facts<'_>) -> FxHashSet<Caller> {
+    let starts = |&(file, call): &(FileId, CallId)| {
+        facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Initializes))
+    };
+    let calls = USES.into_iter().flat_map(|effect| facts.calls_with(effect)).filter(|call| !starts(call));
+    calls.map(|(file, call)| Caller { file, scope: facts.module(file).call(call).scope }).collect()
 }
 
 /// What the runs of a program come to.
@@ -56,10 +80,28 @@ impl Runs<'_, '_> {
     }
 
     fn starts(&self) -> impl Iterator<Item = Caller> + '_ {
+        self.starting().map(|(caller, _)| caller)
+    }
+
+    /// The calls that start Horovod, and whose code they are.
+    fn starting(&self) -> impl Iterator<Item = (Caller, CallId)> + '_ {
         let calls = self.facts.calls_with(Effect::Initializes);
-        let callers =
-            calls.map(|(file, call)| Caller { file, scope: self.facts.module(file).call(call).scope });
-        callers.filter(|caller| self.program.reached.contains(caller))
+        let calls = calls
+            .map(|(file, call)| (Caller { file, scope: self.facts.module(file).call(call).scope }, call));
+        calls.filter(|(caller, _)| self.program.reached.contains(caller))
+    }
+
+    /// Whether other files of the program start Horovod under a condition, `if strategy == "horovod": hvd.init()`, and
+    /// nothing in it is made for several ranks.
+    fn only_may_start(&self, using: &FxHashSet<Caller>) -> bool {
+        let is_offered = |(caller, call): (Caller, CallId)| {
+            let block = self.facts.module(caller.file).call(call).block;
+            caller.file != self.program.entry && !self.facts.conditions(caller, block).is_empty()
+        };
+        let mut starting = self.starting().peekable();
+        starting.peek().is_some()
+            && starting.all(is_offered)
+            && self.program.reached.iter().all(|caller| !using.contains(caller))
     }
 
     /// The functions that the program has launched on all ranks: `horovod.spark.run(train)`.
