@@ -3,13 +3,14 @@
 
 use rustc_hash::FxHashSet;
 
+use super::counted::is_length;
 use super::inputs::own_effects;
 use super::job::Job;
-use super::obstacles::{computed_from, is_length};
+use super::obstacles::is_common;
 use crate::api::Effect;
 use crate::program::{Caller, Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{BlockId, Branch, BranchKind, CallId, ScopeId, StatementKind};
+use crate::semantic::{BlockId, Branch, BranchKind, CallId, ScopeId, StatementKind, ValueId};
 
 /// Whether the results of a rank's own, which are not averaged, decide what a condition is.
 pub(super) fn rests_on_own_results(job: &Job<'_>, condition: Place) -> bool {
@@ -19,105 +20,142 @@ pub(super) fn rests_on_own_results(job: &Job<'_>, condition: Place) -> bool {
 /// All that is computed from a rank's own results or chosen because of them, and what is computed from that.
 pub(super) fn chosen_by_own_results(job: &Job<'_>) -> FxHashSet<Place> {
     let mut found = job.of_own_results().clone();
-    loop {
-        let all = chosen(job, &found).chain(lengths(job, &found));
-        let chosen: Vec<Place> = all.filter(|place| !found.contains(place)).collect();
-        if chosen.is_empty() {
-            return found;
-        }
-        found.extend(computed_from(job, &chosen));
-        found.extend(chosen);
+    let mut lengths = Lengths::new(job);
+    let mut news = found.clone();
+    while !news.is_empty() {
+        let deciding = Deciding::new(job, &news);
+        let mut chosen = deciding.chosen();
+        chosen.extend(lengths.changed_under(&deciding));
+        chosen.retain(|place| !found.contains(place));
+        // What is computed from what is found has been found with it.
+        news =
+            job.facts.influence().forwards(&chosen, |place| found.contains(&place) || is_common(job, place));
+        news.retain(|&place| found.insert(place));
     }
+    found
 }
 
-/// The values that variables and attributes get, or that functions return, under conditions among these values.
-fn chosen<'j>(job: &'j Job<'_>, values: &'j FxHashSet<Place>) -> impl Iterator<Item = Place> + 'j {
-    let files: FxHashSet<FileId> = values.iter().map(|&(file, _)| file).collect();
-    files.into_iter().flat_map(move |file| chosen_in(job, file, values))
-}
-
-fn chosen_in(job: &Job<'_>, file: FileId, values: &FxHashSet<Place>) -> Vec<Place> {
-    let module = job.facts.module(file);
-    let decides = |branch: &Branch| branch.condition.is_some_and(|own| values.contains(&(file, own)));
-    let deciding: FxHashSet<ScopeId> = (0..module.scopes.len())
-        .map(ScopeId::new)
-        .filter(|&scope| {
-            let mut blocks = module.scope(scope).flow.blocks.iter();
-            blocks.any(|block| block.branch.as_ref().is_some_and(decides))
-        })
-        .collect();
-    if deciding.is_empty() {
-        return Vec::new();
-    }
-    let is_chosen = |scope: ScopeId, block: BlockId| {
-        deciding.contains(&scope) && {
-            let conditions = job.facts.conditions(Caller { file, scope }, block).into_iter();
-            let mut branches = conditions.map(|condition| condition.branch);
-            branches.any(|branch| branch.kind != BranchKind::For && decides(&branch))
-        }
-    };
-    let definitions = module.definitions.iter().filter(|own| own.statement.is_some());
-    let defined = definitions.filter(|own| is_chosen(own.scope, own.block)).map(|own| own.value);
-    let stores = module.stores.iter();
-    let stores = stores.filter(|own| is_chosen(own.scope, module.statement(own.statement).block));
-    let stored = stores.map(|own| own.value);
-    let returns = module.statements.iter().filter(|own| own.kind == StatementKind::Return);
-    let returning: FxHashSet<ScopeId> =
-        returns.filter(|own| is_chosen(own.scope, own.block)).map(|own| own.scope).collect();
-    let functions = module.functions.iter().filter(|own| returning.contains(&own.scope));
-    let returned = functions.flat_map(|own| own.returns.iter().copied());
-    defined.chain(stored).chain(returned).map(|value| (file, value)).collect()
-}
-
-/// The lengths of lists that grow or shrink under conditions among these values, also in functions that are called there:
-/// what an agent has met before its episode ended.
+/// The lengths of lists that grow or shrink under conditions among these values.
 pub(super) fn lengths(job: &Job<'_>, values: &FxHashSet<Place>) -> Vec<Place> {
-    let facts = job.facts;
-    let counts: Vec<(FileId, CallId)> =
-        job.calls().filter(|&(file, call)| is_length(job, file, call)).collect();
-    if counts.is_empty() {
-        return Vec::new();
-    }
-    let lists = |file, value| {
-        let objects = facts.objects(file, value);
-        objects.filter(|(_, object)| matches!(object, Object::Container(..))).map(|(id, _)| id)
-    };
-    let mut changed: FxHashSet<ObjectId> = FxHashSet::default();
-    let mut seen: FxHashSet<Caller> = FxHashSet::default();
-    let mut work = calls_under(job, values);
-    while let Some((file, id)) = work.pop() {
-        let call = facts.module(file).call(id);
-        if own_effects(job, file, id).contains(Effect::UpdatesState) {
-            changed.extend(facts.receiver(file, call).into_iter().flat_map(|receiver| lists(file, receiver)));
+    Lengths::new(job).changed_under(&Deciding::new(job, values))
+}
+
+/// The code that some values decide about.
+struct Deciding<'j> {
+    job: &'j Job<'j>,
+    values: &'j FxHashSet<Place>,
+    /// The scopes that branch on one of them.
+    scopes: FxHashSet<Caller>,
+}
+
+impl<'j> Deciding<'j> {
+    fn new(job: &'j Job<'j>, values: &'j FxHashSet<Place>) -> Self {
+        let mut own = Self { job, values, scopes: FxHashSet::default() };
+        let files: FxHashSet<FileId> = values.iter().map(|&(file, _)| file).collect();
+        for file in files {
+            let module = job.facts.module(file);
+            let scopes = (0..module.scopes.len()).map(ScopeId::new).filter(|&scope| {
+                let mut branches =
+                    module.scope(scope).flow.blocks.iter().filter_map(|own| own.branch.as_ref());
+                branches.any(|branch| own.decides(file, branch))
+            });
+            let scopes: Vec<Caller> = scopes.map(|scope| Caller { file, scope }).collect();
+            own.scopes.extend(scopes);
         }
-        for function in facts.called_functions(file, id) {
-            let code = facts.code_of(function);
-            if seen.insert(code) {
-                let calls = facts.outgoing(code).iter().filter_map(|edge| edge.call);
-                work.extend(calls.filter(|&own| job.runs(code.file, own)).map(|own| (code.file, own)));
+        own
+    }
+
+    /// Whether a branch is taken or not by one of the values; how often a loop turns is not a choice.
+    fn decides(&self, file: FileId, branch: &Branch) -> bool {
+        branch.kind != BranchKind::For
+            && branch.condition.is_some_and(|own| self.values.contains(&(file, own)))
+    }
+
+    /// Whether the values decide that a block runs.
+    fn is_under(&self, caller: Caller, block: BlockId) -> bool {
+        self.scopes.contains(&caller) && {
+            let conditions = self.job.facts.conditions(caller, block).into_iter();
+            conditions.map(|condition| condition.branch).any(|branch| self.decides(caller.file, &branch))
+        }
+    }
+
+    /// The values that variables and attributes get, or that functions return, where the values decide it.
+    fn chosen(&self) -> Vec<Place> {
+        let files: FxHashSet<FileId> = self.scopes.iter().map(|caller| caller.file).collect();
+        files.into_iter().flat_map(|file| self.chosen_in(file)).collect()
+    }
+
+    fn chosen_in(&self, file: FileId) -> Vec<Place> {
+        let module = self.job.facts.module(file);
+        let is_chosen = |scope, block| self.is_under(Caller { file, scope }, block);
+        let definitions = module.definitions.iter().filter(|own| own.statement.is_some());
+        let defined = definitions.filter(|own| is_chosen(own.scope, own.block)).map(|own| own.value);
+        let stores = module.stores.iter();
+        let stores = stores.filter(|own| is_chosen(own.scope, module.statement(own.statement).block));
+        let stored = stores.map(|own| own.value);
+        let returns = module.statements.iter().filter(|own| own.kind == StatementKind::Return);
+        let returning: FxHashSet<ScopeId> =
+            returns.filter(|own| is_chosen(own.scope, own.block)).map(|own| own.scope).collect();
+        let functions = module.functions.iter().filter(|own| returning.contains(&own.scope));
+        let returned = functions.flat_map(|own| own.returns.iter().copied());
+        defined.chain(stored).chain(returned).map(|value| (file, value)).collect()
+    }
+}
+
+/// The lengths of lists that grow or shrink as some values decide, also in functions that are called there: what an
+/// agent has met before its episode ended.
+struct Lengths<'j> {
+    job: &'j Job<'j>,
+    /// The calls of `len`.
+    counts: Vec<(FileId, CallId)>,
+    /// The lists that are known to grow or shrink.
+    changed: FxHashSet<ObjectId>,
+    /// The code that was called there.
+    seen: FxHashSet<Caller>,
+}
+
+impl<'j> Lengths<'j> {
+    fn new(job: &'j Job<'j>) -> Self {
+        let counts = job.calls().filter(|&(file, call)| is_length(job, file, call)).collect();
+        Self { job, counts, changed: FxHashSet::default(), seen: FxHashSet::default() }
+    }
+
+    /// The lengths, also of lists that were known to change before.
+    fn changed_under(&mut self, deciding: &Deciding<'_>) -> Vec<Place> {
+        let (job, facts) = (self.job, self.job.facts);
+        if self.counts.is_empty() {
+            return Vec::new();
+        }
+        let is_under = |&(file, id): &(FileId, CallId)| {
+            let call = facts.module(file).call(id);
+            deciding.is_under(Caller { file, scope: call.scope }, call.block)
+        };
+        let mut work: Vec<(FileId, CallId)> = job.calls().filter(is_under).collect();
+        while let Some((file, id)) = work.pop() {
+            let call = facts.module(file).call(id);
+            if own_effects(job, file, id).contains(Effect::UpdatesState) {
+                let receiver = facts.receiver(file, call).into_iter();
+                self.changed.extend(receiver.flat_map(|receiver| lists(job, file, receiver)));
+            }
+            for function in facts.called_functions(file, id) {
+                let code = facts.code_of(function);
+                if self.seen.insert(code) {
+                    let calls = facts.outgoing(code).iter().filter_map(|edge| edge.call);
+                    work.extend(calls.filter(|&own| job.runs(code.file, own)).map(|own| (code.file, own)));
+                }
             }
         }
+        let is_of_changed = |&&(file, id): &&(FileId, CallId)| {
+            let mut arguments = facts.module(file).call(id).arguments.iter();
+            arguments.any(|own| lists(job, file, own.value).any(|list| self.changed.contains(&list)))
+        };
+        let counts = self.counts.iter().filter(is_of_changed);
+        counts.map(|&(file, id)| (file, facts.module(file).call(id).result)).collect()
     }
-    let is_of_changed = |&(file, id): &(FileId, CallId)| {
-        let mut arguments = facts.module(file).call(id).arguments.iter();
-        arguments.any(|argument| lists(file, argument.value).any(|list| changed.contains(&list)))
-    };
-    counts
-        .into_iter()
-        .filter(is_of_changed)
-        .map(|(file, id)| (file, facts.module(file).call(id).result))
-        .collect()
 }
 
-/// The calls that a program makes under conditions among these values.
-fn calls_under(job: &Job<'_>, values: &FxHashSet<Place>) -> Vec<(FileId, CallId)> {
-    let is_under = |&(file, id): &(FileId, CallId)| {
-        let call = job.facts.module(file).call(id);
-        let conditions = job.facts.conditions(Caller { file, scope: call.scope }, call.block).into_iter();
-        conditions
-            .filter(|condition| condition.branch.kind != BranchKind::For)
-            .filter_map(|condition| condition.branch.condition)
-            .any(|own| values.contains(&(file, own)))
-    };
-    job.calls().filter(is_under).collect()
+/// The lists and the like that a value may be.
+fn lists<'j>(job: &'j Job<'_>, file: FileId, value: ValueId) -> impl Iterator<Item = ObjectId> + 'j {
+    let objects = job.facts.objects(file, value);
+    objects.filter(|(_, object)| matches!(object, Object::Container(..))).map(|(id, _)| id)
 }

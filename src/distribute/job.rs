@@ -7,10 +7,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::callback::Hook;
 use super::choices;
+use super::counted::Counted;
 use super::inputs::Inputs;
 use super::names::{Api, Import, Names};
 use super::obstacles::{computed_from, own_results};
 use super::preparation::Preparations;
+use super::rates;
 use super::session::is_session;
 use super::started::start_by_import;
 use super::unstarted::{Code, Runs, Unstarted};
@@ -66,6 +68,10 @@ pub struct Common {
     unstarted: OnceCell<Unstarted>,
     /// Where the calls end that start Horovod, by the scope whose code makes the first one.
     pub(super) starts: OnceCell<FxHashMap<Caller, TextSize>>,
+    /// The calls that count something.
+    counted: OnceCell<Counted>,
+    /// The calls that compute a learning rate from an initial one.
+    decays: OnceCell<Vec<(FileId, CallId)>>,
     /// What the hooks of callbacks do.
     hooks: RefCell<FxHashMap<(FileId, FunctionId), Rc<Hook>>>,
 }
@@ -89,6 +95,16 @@ impl Common {
     /// The code that runs also where Horovod is not started.
     pub(super) fn unstarted(&self, facts: &Facts<'_>) -> &Unstarted {
         self.unstarted.get_or_init(|| Unstarted::of(facts))
+    }
+
+    /// The calls that count something.
+    pub(super) fn counted(&self, facts: &Facts<'_>) -> &Counted {
+        self.counted.get_or_init(|| Counted::of(facts))
+    }
+
+    /// The calls that compute a learning rate from an initial one.
+    pub(super) fn decays(&self, facts: &Facts<'_>) -> &[(FileId, CallId)] {
+        self.decays.get_or_init(|| rates::all_decays(facts))
     }
 
     /// What a function does that the library calls as a hook.

@@ -4,6 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use super::choices::rests_on_own_results;
+use super::counted::{counts, is_length, is_range};
 use super::file_waits;
 use super::job::Job;
 use super::session;
@@ -250,7 +251,7 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, sureness: Confidence) 
 fn counts_own_results(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
     let module = job.facts.module(file);
     let Value::Call(range) = module.value(value).value else { return false };
-    is_call_of(job, file, range, "builtins.range") && {
+    is_range(job, file, range) && {
         let within = module.call(range).range;
         job.own_lengths()
             .iter()
@@ -270,22 +271,18 @@ pub(super) fn computed_from(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place>
 
 /// Whether a value is the same on all ranks though it is computed from what differs. The number that `enumerate` gives
 /// does not depend on what it counts.
-fn is_common(job: &Job<'_>, (file, value): Place) -> bool {
+pub(super) fn is_common(job: &Job<'_>, (file, value): Place) -> bool {
     let facts = job.facts;
     match facts.module(file).value(value).value {
         Value::Call(call) => {
             facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages))
                 || counts_data(job, file, call)
-                || COUNTS.iter().any(|name| is_call_of(job, file, call, name))
+                || counts(job, file, call)
         }
         Value::Attribute { name, .. } => facts.module(file).names.text(name) == SHAPE,
         _ => false,
     }
 }
-
-/// What counts data, whatever the data are.
-const COUNTS: [&str; 4] =
-    ["builtins.enumerate", "tensorflow.shape", "tensorflow.size", "tensorflow.data.experimental.cardinality"];
 
 /// The attribute of arrays and tensors that tells how many elements they have.
 const SHAPE: &str = "shape";
@@ -309,17 +306,4 @@ fn counts_memory(job: &Job<'_>, file: FileId, call: CallId) -> bool {
         let queue = facts.library.lookup("collections.deque");
         facts.objects(file, counted.value).any(|(_, object)| facts.symbol(object) == queue)
     }
-}
-
-/// Whether a call asks how long something is.
-pub(super) fn is_length(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    is_call_of(job, file, call, "builtins.len")
-}
-
-/// Whether a call is one of a function of Python's.
-fn is_call_of(job: &Job<'_>, file: FileId, call: CallId, name: &str) -> bool {
-    let facts = job.facts;
-    let function = facts.library.lookup(name);
-    let mut callees = facts.objects(file, facts.module(file).call(call).callee);
-    callees.any(|(_, object)| facts.symbol(object).is_some_and(|symbol| Some(symbol) == function))
 }

@@ -5,9 +5,9 @@ use rustc_hash::FxHashSet;
 
 use super::job::Job;
 use crate::api::{Kind, Role, Scaling, Symbol};
-use crate::program::{Creation, ObjectId, Place};
+use crate::program::{Creation, Facts, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Passing, Value};
+use crate::semantic::{Argument, CallId, Passing};
 
 /// An optimizer that is made with a rate of its own.
 #[derive(Clone, Copy, Debug)]
@@ -83,15 +83,24 @@ pub(super) fn unpacks(job: &Job<'_>, made: &Creation) -> bool {
 /// The calls of functions that a rate is computed by from an initial one: `tf.train.exponential_decay(0.1, ...)`.
 pub(super) fn decays<'c>(job: &Job<'c>, place: Place) -> Vec<(FileId, CallId, &'c Symbol)> {
     let facts = job.facts;
-    let behind = facts.influence().backwards(&[place], |_| false);
-    let mut found: Vec<(FileId, CallId, &'c Symbol)> = Vec::new();
-    for (file, value) in behind {
-        let Value::Call(call) = facts.module(file).value(value).value else { continue };
-        let decay = facts
-            .called_symbols(file, call)
-            .find(|symbol| *symbol.role() == Role::Function && scaled(symbol).next().is_some());
-        found.extend(decay.map(|decay| (file, call, decay)));
+    let all = job.common.decays(facts);
+    if all.is_empty() {
+        return Vec::new();
     }
-    found.sort_by_key(|&(file, call, _)| (file, call));
-    found
+    let behind = facts.influence().backwards(&[place], |_| false);
+    let is_behind = |file: FileId, call| behind.contains(&(file, facts.module(file).call(call).result));
+    let found = all.iter().filter(|&&(file, call)| is_behind(file, call));
+    found.filter_map(|&(file, call)| Some((file, call, decay(facts, file, call)?))).collect()
+}
+
+/// All calls of such functions in a project, in their order.
+pub(super) fn all_decays(facts: &Facts<'_>) -> Vec<(FileId, CallId)> {
+    let calls_in = |file| (0..facts.module(file).calls.len()).map(move |call| (file, CallId::new(call)));
+    let all = facts.modules.files().flat_map(calls_in);
+    all.filter(|&(file, call)| decay(facts, file, call).is_some()).collect()
+}
+
+fn decay<'c>(facts: &Facts<'c>, file: FileId, call: CallId) -> Option<&'c Symbol> {
+    let mut symbols = facts.called_symbols(file, call);
+    symbols.find(|symbol| *symbol.role() == Role::Function && scaled(symbol).next().is_some())
 }

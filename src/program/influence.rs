@@ -4,12 +4,14 @@
 //! knows, but still depends on the tape. A slice follows operands, arguments to results, arguments to
 //! parameters, returned values to calls, and stores to the reads of the same attribute of the same objects.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
 use std::thread;
 
+use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::Facts;
@@ -118,29 +120,48 @@ impl Influence {
     }
 
     fn slice(&self, edges: &Lists<u32>, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
-        let mut found: FxHashSet<Place> = from.iter().copied().collect();
-        let mut work: Vec<Place> = from.iter().flat_map(|&place| self.next(edges, place)).collect();
+        let number = |(file, value): Place| self.values.of(file, value.index());
+        // What `stops` asks may be a slice, too, which then has a set of its own.
+        let mut seen = SEEN.take();
+        seen.grow(self.values.count());
+        let mut found: Vec<Place> = from.iter().copied().filter(|&place| !seen.put(number(place))).collect();
+        let mut work = found.clone();
         while let Some(place) = work.pop() {
-            if found.insert(place) && !stops(place) {
-                work.extend(self.next(edges, place));
+            for &next in edges.of(number(place)) {
+                if !seen.put(next as usize) {
+                    let next = self.place(next as usize, place.0);
+                    found.push(next);
+                    if !stops(next) {
+                        work.push(next);
+                    }
+                }
             }
         }
-        found
+        found.iter().for_each(|&place| seen.remove(number(place)));
+        SEEN.set(seen);
+        found.into_iter().collect()
     }
 
     fn next<'s>(&'s self, edges: &'s Lists<u32>, (file, value): Place) -> impl Iterator<Item = Place> + 's {
         let next = edges.of(self.values.of(file, value.index())).iter();
-        next.map(move |&value| {
-            let number = value as usize;
-            // Most dependences stay in their file.
-            let own = self.values.range(file);
-            if own.contains(&number) {
-                return (file, ValueId::new(number - own.start));
-            }
-            let (file, index) = self.values.place(number).expect("the edges are between values");
-            (file, ValueId::new(index))
-        })
+        next.map(move |&value| self.place(value as usize, file))
     }
+
+    /// The value of a number, which an edge from a value of this file leads to.
+    fn place(&self, number: usize, file: FileId) -> Place {
+        // Most dependences stay in their file.
+        let own = self.values.range(file);
+        if own.contains(&number) {
+            return (file, ValueId::new(number - own.start));
+        }
+        let (file, index) = self.values.place(number).expect("the edges are between values");
+        (file, ValueId::new(index))
+    }
+}
+
+thread_local! {
+    /// The values that a slice has come to; empty but for while one is made.
+    static SEEN: Cell<FixedBitSet> = const { Cell::new(FixedBitSet::new()) };
 }
 
 /// What work on the concerned files finds in all of them, in their order; each thread has a share of the files.

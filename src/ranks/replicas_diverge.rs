@@ -18,7 +18,7 @@ use super::change::{Change, Changes, Culprit, State, join, part, then};
 use super::model::Model;
 use super::values::{Cause, Difference, Read};
 use super::{callbacks, out_of_step, ranks_check};
-use crate::api::Kind;
+use crate::api::{Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location};
 use crate::program::{Caller, ObjectId, Program, TrainingLoop};
 use crate::project::FileId;
@@ -92,6 +92,10 @@ struct Replicas<'m, 'c> {
     steps: FxHashMap<(FileId, CallId), Vec<usize>>,
     /// What the `train_step` of a model trains that `fit` runs.
     parts: Vec<usize>,
+    /// Whether a callback broadcasts what a step trains, as far as somebody asked before.
+    broadcast_steps: FxHashMap<(FileId, CallId), bool>,
+    /// The class of lists of callbacks.
+    list_of_callbacks: Option<&'m Symbol>,
     /// The scopes whose code comes to a step.
     training: FxHashSet<Caller>,
     culprits: Vec<(Location, Manner)>,
@@ -114,6 +118,8 @@ impl<'m, 'c> Replicas<'m, 'c> {
             trained: FxHashSet::default(),
             steps: FxHashMap::default(),
             parts: Vec::new(),
+            broadcast_steps: FxHashMap::default(),
+            list_of_callbacks: model.facts.library.lookup(hooks::LIST),
             training: FxHashSet::default(),
             culprits: Vec::new(),
             loads: FxHashSet::default(),

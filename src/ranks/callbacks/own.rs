@@ -7,7 +7,8 @@ use super::is_of_validation;
 use crate::api::{Effect, Symbol};
 use crate::distribute::{SHARES, hooks};
 use crate::program::{Ancestor, CallEdge, Caller, ClassRef, FunctionRef, Object, ObjectId, Place};
-use crate::semantic::{Constant, FunctionId, Store, StoreKey, Value};
+use crate::project::FileId;
+use crate::semantic::{CallId, Constant, FunctionId, Store, StoreKey, Value};
 
 /// What the project's own code in a callback does.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,9 +46,9 @@ pub(in crate::ranks) fn broadcasts(model: &Model<'_>, callback: ObjectId) -> boo
     let Object::Instance(class, _) = facts.solution.object(callback) else { return false };
     let hooks = hooks(facts, class).into_iter().map(|(file, function)| FunctionRef { file, function });
     let code = code(model, class, &hooks.collect::<Vec<_>>());
-    facts.calls_with(Effect::Broadcasts).any(|(file, call)| {
-        code.contains(&Caller { file, scope: facts.module(file).call(call).scope })
-            && facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::UpdatesState))
+    calls(model, &code).any(|(file, call)| {
+        let has = |effect| facts.called_symbols(file, call).any(|symbol| symbol.has(effect));
+        has(Effect::Broadcasts) && has(Effect::UpdatesState)
     })
 }
 
@@ -62,23 +63,29 @@ pub(super) fn knows_ranks(model: &Model<'_>, callback: ObjectId) -> bool {
         own.map(|(index, _)| FunctionRef { file, function: FunctionId::new(index) }).collect()
     });
     let code = code(model, class, &methods.collect::<Vec<_>>());
-    [Effect::ReadsRank, Effect::ReadsLocalRank].into_iter().any(|effect| {
+    calls(model, &code).any(|(file, call)| {
         facts
-            .calls_with(effect)
-            .any(|(file, call)| code.contains(&Caller { file, scope: facts.module(file).call(call).scope }))
+            .called_symbols(file, call)
+            .any(|symbol| symbol.has(Effect::ReadsRank) || symbol.has(Effect::ReadsLocalRank))
     })
 }
 
 /// Whether code communicates by itself: what it calls is judged as code of its own.
 fn shares(model: &Model<'_>, code: &FxHashSet<Caller>) -> bool {
     let facts = model.facts;
-    SHARES.into_iter().any(|effect| {
-        let mut calls = facts.calls_with(effect);
-        calls.any(|(file, call)| {
-            let caller = Caller { file, scope: facts.module(file).call(call).scope };
-            code.contains(&caller) && model.code_communicates(caller)
-        })
+    calls(model, code).any(|(file, call)| {
+        let caller = Caller { file, scope: facts.module(file).call(call).scope };
+        let mut symbols = facts.called_symbols(file, call);
+        symbols.any(|symbol| SHARES.into_iter().any(|effect| symbol.has(effect)))
+            && model.code_communicates(caller)
     })
+}
+
+/// What code calls itself.
+fn calls<'m>(model: &Model<'m>, code: &FxHashSet<Caller>) -> impl Iterator<Item = (FileId, CallId)> {
+    let facts = model.facts;
+    let edges = code.iter().flat_map(|&caller| facts.outgoing(caller));
+    edges.filter_map(|edge| Some((edge.caller.file, edge.call?)))
 }
 
 /// The code that hooks run of objects of a class.

@@ -307,8 +307,11 @@ impl Replicas<'_, '_> {
         let Value::Attribute { base: receiver, name, .. } = module.value(call.callee).value else {
             return None;
         };
+        if !facts.is_unknown(file, receiver) {
+            return None;
+        }
         let method = facts.library.lookup(&format!("tensorflow.Variable.{}", module.names.text(name)))?;
-        if !method.has(Effect::UpdatesState) || !facts.is_unknown(file, receiver) {
+        if !method.has(Effect::UpdatesState) {
             return None;
         }
         let owners = match module.value(receiver).value {
@@ -439,7 +442,17 @@ impl Replicas<'_, '_> {
         found
     }
 
-    fn is_broadcast_by_callback(&self, file: FileId, id: CallId) -> bool {
+    /// Whether a step is of a model that one of its callbacks broadcasts, or may broadcast.
+    fn is_broadcast_by_callback(&mut self, file: FileId, id: CallId) -> bool {
+        if let Some(&known) = self.broadcast_steps.get(&(file, id)) {
+            return known;
+        }
+        let is_broadcast = self.has_callback_that_broadcasts(file, id);
+        self.broadcast_steps.insert((file, id), is_broadcast);
+        is_broadcast
+    }
+
+    fn has_callback_that_broadcasts(&self, file: FileId, id: CallId) -> bool {
         let facts = self.model.facts;
         let call = facts.module(file).call(id);
         let given =
@@ -465,16 +478,22 @@ impl Replicas<'_, '_> {
                 of == file && list.contains_range(facts.module(of).call(made).range)
             })
         };
-        behind.into_iter().any(|(file, value)| {
-            facts.is_unknown(file, value) && given.contains(&(file, value))
-                || facts.objects(file, value).any(|(object, own)| {
-                    facts.kind(object) == Some(Kind::Callback)
-                        && !is_spent(object)
-                        && (callbacks::broadcasts(self.model, object)
-                            || facts.symbol(own).is_some_and(|symbol| {
-                                facts.library.hook_effects(symbol).contains(Effect::Broadcasts)
-                            }))
-                })
+        if given.iter().any(|&(file, value)| facts.is_unknown(file, value)) {
+            return true;
+        }
+        let objects: FxHashSet<ObjectId> = behind
+            .into_iter()
+            .flat_map(|(file, value)| facts.solution.values(file, value))
+            .copied()
+            .collect();
+        objects.into_iter().any(|object| {
+            let is_of_library = || {
+                let class = facts.symbol(facts.solution.object(object));
+                class.is_some_and(|class| facts.library.hook_effects(class).contains(Effect::Broadcasts))
+            };
+            facts.kind(object) == Some(Kind::Callback)
+                && !is_spent(object)
+                && (is_of_library() || callbacks::broadcasts(self.model, object))
         })
     }
 }

@@ -1,6 +1,8 @@
 //! Hooks that broadcast all variables: of sessions, when the session begins, `hvd.BroadcastGlobalVariablesHook(0)`; of
 //! callbacks, where a list of them is told by hand what happens, `callbacks.on_train_batch_end(number)`.
 
+use rustc_hash::FxHashSet;
+
 use super::super::callbacks;
 use super::Replicas;
 use crate::api::{Effect, Kind, Symbol};
@@ -12,7 +14,7 @@ use crate::semantic::CallId;
 const HOOKS: &str = "hooks";
 
 /// The class whose objects give each hook to all of their callbacks.
-const LIST: &str = "tensorflow.keras.callbacks.CallbackList";
+pub(super) const LIST: &str = "tensorflow.keras.callbacks.CallbackList";
 
 impl Replicas<'_, '_> {
     /// Whether a call makes such a hook or is given one.
@@ -40,8 +42,7 @@ impl Replicas<'_, '_> {
     pub(super) fn runs_callback_that_broadcasts(&self, file: FileId, id: CallId, hook: &Symbol) -> bool {
         let facts = self.model.facts;
         let Some(receiver) = facts.receiver(file, facts.module(file).call(id)) else { return false };
-        let list = facts.library.lookup(LIST);
-        let is_list = |object| list.is_some() && facts.symbol(object) == list;
+        let is_list = |object| facts.symbol(object).is_some_and(|own| Some(own) == self.list_of_callbacks);
         if !facts.objects(file, receiver).any(|(_, object)| is_list(object)) {
             return false;
         }
@@ -50,11 +51,14 @@ impl Replicas<'_, '_> {
             class.is_class() && own.is_some_and(|own| own.has(Effect::Broadcasts))
         };
         let behind = facts.influence().backwards(&[(file, receiver)], |_| false);
-        behind.into_iter().any(|(file, value)| {
-            let mut objects = facts.objects(file, value);
-            objects.any(|(id, object)| {
-                facts.symbol(object).is_some_and(broadcasts) || callbacks::broadcasts(self.model, id)
-            })
+        let objects: FxHashSet<ObjectId> = behind
+            .into_iter()
+            .flat_map(|(file, value)| facts.solution.values(file, value))
+            .copied()
+            .collect();
+        objects.into_iter().any(|object| {
+            let is_of_library = facts.symbol(facts.solution.object(object)).is_some_and(broadcasts);
+            is_of_library || callbacks::broadcasts(self.model, object)
         })
     }
 
