@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::checks::{Context, check};
 use crate::distribute::{Api, Import, Name, Names};
 use crate::finding::{Applicability, Finding, Fix, Level};
-use crate::program::{Caller, Facts, Literal, Object, ObjectId};
+use crate::program::{Caller, Facts, Literal, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{
     CallId, DefinitionKind, Evaluation, Module, StatementId, StatementKind, Suite, Value, ValueId,
@@ -56,6 +56,23 @@ fn missing<'f>(facts: &'f Facts<'_>, object: ObjectId) -> Option<Missing<'f>> {
     let is_own = || facts.modules.imports.holds_library(module.split('.').next().unwrap_or(module));
     (external.symbol.is_none() && is_closed && !name.starts_with('_') && !is_own())
         .then_some(Missing { module, name })
+}
+
+/// Whether a value may be made of a member that its module does not have: nobody knows what it is meant to do.
+pub(super) fn is_of_missing(facts: &Facts<'_>, (file, value): Place) -> bool {
+    let module = facts.module(file);
+    let mut value = value;
+    loop {
+        let objects = facts.solution.values(file, value);
+        if objects.iter().any(|&object| missing(facts, object).is_some()) {
+            return true;
+        }
+        value = match module.value(value).value {
+            Value::Attribute { base, .. } => base,
+            Value::Call(call) => module.call(call).callee,
+            _ => return false,
+        };
+    }
 }
 
 /// What is missing where a member is asked for. Where the module is one of several, another one may have it.

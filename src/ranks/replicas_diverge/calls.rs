@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::callbacks;
 use super::super::change::{Change, Changes, join};
 use super::super::values::{Cause, Difference};
+use super::super::wrong_horovod_module::is_of_missing;
 use super::{Manner, Replicas};
 use crate::api::{Effect, Kind, Role, Symbol};
 use crate::finding::Location;
@@ -478,7 +479,9 @@ impl Replicas<'_, '_> {
                 of == file && list.contains_range(facts.module(of).call(made).range)
             })
         };
-        if given.iter().any(|&(file, value)| facts.is_unknown(file, value)) {
+        if given.iter().any(|&(file, value)| facts.is_unknown(file, value))
+            || behind.iter().any(|&place| is_of_missing(facts, place))
+        {
             return true;
         }
         let objects: FxHashSet<ObjectId> = behind
