@@ -14,11 +14,13 @@ use std::thread;
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::attribute_reads::{Reads, attribute_reads};
 use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::numbering::{Lists, Numbering};
-use super::object::ObjectId;
 use super::overwritten::Overwritten;
+use super::settled::{Stored, settled};
+use super::solver::Caller;
 use crate::api::{Effect, Symbol};
 use crate::project::FileId;
 use crate::semantic::{
@@ -48,13 +50,17 @@ impl Influence {
     pub fn new(facts: &Facts<'_>) -> Self {
         let values = Numbering::new(facts.modules.list.iter().map(|module| module.values.len()));
         let reads = attribute_reads(facts);
+        let stored = Stored::new(facts);
+        let settled_in =
+            |files: &[FileId]| files.iter().flat_map(|&file| settled(facts, file, &stored)).collect();
+        let settled: Settled = in_shares(facts, settled_in).into_iter().collect();
         let in_files = |files: &[FileId]| {
             let mut collector = Collector { facts, edges: Vec::new(), values: &values };
             for &file in files {
                 collector.add_values(file);
                 collector.add_opaque(file);
                 collector.add_calls(file);
-                collector.add_stores(file, &reads);
+                collector.add_stores(file, &reads, &settled);
             }
             collector.edges
         };
@@ -168,7 +174,7 @@ thread_local! {
 ///
 /// The threads are none of rayon's: who waits for those may take up other work meanwhile, which asks for the very thing
 /// that is being found.
-fn in_shares<T: Send>(facts: &Facts<'_>, work: impl Fn(&[FileId]) -> Vec<T> + Sync) -> Vec<T> {
+pub(super) fn in_shares<T: Send>(facts: &Facts<'_>, work: impl Fn(&[FileId]) -> Vec<T> + Sync) -> Vec<T> {
     let files: Vec<FileId> = facts.files().collect();
     let share = files.len().div_ceil(rayon::current_num_threads()).max(SHARE);
     let mut shares = files.chunks(share);
@@ -183,43 +189,8 @@ fn in_shares<T: Send>(facts: &Facts<'_>, work: impl Fn(&[FileId]) -> Vec<T> + Sy
     })
 }
 
-/// Where attributes are read that are stored to, by name and object.
-type Reads<'a> = FxHashMap<(&'a str, ObjectId), Vec<Place>>;
-
-fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
-    let mut reads = Reads::default();
-    let mut is_stored_to = vec![false; facts.solution.objects().count()];
-    for file in facts.files() {
-        let module = facts.module(file);
-        for store in &module.stores {
-            let StoreKey::Attribute(name) = store.key else { continue };
-            for &object in facts.solution.values(file, store.base) {
-                is_stored_to[object.0 as usize] = true;
-                reads.entry((module.names.text(name), object)).or_default();
-            }
-        }
-    }
-    let in_files = |files: &[FileId]| {
-        let mut found: Vec<(&'a str, ObjectId, Place)> = Vec::new();
-        for &file in files {
-            let module = facts.module(file);
-            for (index, evaluation) in module.values.iter().enumerate() {
-                let Value::Attribute { base, name, .. } = evaluation.value else { continue };
-                let objects = facts.solution.values(file, base).iter();
-                let name = module.names.text(name);
-                let is_read =
-                    |object: ObjectId| is_stored_to[object.0 as usize] && reads.contains_key(&(name, object));
-                let place = (file, ValueId::new(index));
-                found.extend(objects.filter(|&&object| is_read(object)).map(|&object| (name, object, place)));
-            }
-        }
-        found
-    };
-    for (name, object, place) in in_shares(facts, in_files) {
-        reads.entry((name, object)).or_default().push(place);
-    }
-    reads
-}
+/// The reads that see only what one function stores.
+type Settled = FxHashMap<Place, Caller>;
 
 /// Finds the dependences, file by file.
 struct Collector<'f, 'a> {
@@ -325,7 +296,7 @@ impl Collector<'_, '_> {
     }
 
     /// A store reaches the reads of the same attribute of what may be the same object.
-    fn add_stores(&mut self, file: FileId, reads: &Reads<'_>) {
+    fn add_stores(&mut self, file: FileId, reads: &Reads<'_>, settled: &Settled) {
         let facts = self.facts;
         let module = facts.module(file);
         let overwritten = Overwritten::new(facts, file);
@@ -334,9 +305,11 @@ impl Collector<'_, '_> {
                 self.add((file, store.value), (file, store.base));
                 continue;
             };
+            let storing = Caller { file, scope: store.scope };
             for &object in facts.solution.values(file, store.base) {
                 for &read in reads.get(&(module.names.text(name), object)).into_iter().flatten() {
-                    if overwritten.is_read(index, read) {
+                    let is_seen = settled.get(&read).is_none_or(|&only| only == storing);
+                    if is_seen && overwritten.is_read(index, read) {
                         self.add((file, store.value), read);
                     }
                 }

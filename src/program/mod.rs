@@ -1,5 +1,6 @@
 //! All modules together: classes, value flow, calls, effects, training loops and programs.
 
+mod attribute_reads;
 mod averaged;
 mod call_graph;
 mod components;
@@ -27,6 +28,7 @@ mod repetition;
 mod roots;
 mod ruled_out;
 mod settings;
+mod settled;
 mod solver;
 mod time;
 mod tracing;

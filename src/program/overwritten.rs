@@ -108,7 +108,7 @@ impl Search<'_, '_> {
 }
 
 /// Whether stores are to attributes of the same object.
-fn is_same(module: &Module, one: ValueId, other: ValueId) -> bool {
+pub(super) fn is_same(module: &Module, one: ValueId, other: ValueId) -> bool {
     one == other
         || match (&module.value(one).value, &module.value(other).value) {
             (Value::Cell(one), Value::Cell(other)) => one == other,

@@ -1,0 +1,47 @@
+//! Where attributes are read that some code stores to.
+
+use rustc_hash::FxHashMap;
+
+use super::facts::Facts;
+use super::influence::{Place, in_shares};
+use super::object::ObjectId;
+use crate::project::FileId;
+use crate::semantic::{StoreKey, Value, ValueId};
+
+/// Where attributes are read that are stored to, by name and object.
+pub(super) type Reads<'a> = FxHashMap<(&'a str, ObjectId), Vec<Place>>;
+
+pub(super) fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
+    let mut reads = Reads::default();
+    let mut is_stored_to = vec![false; facts.solution.objects().count()];
+    for file in facts.files() {
+        let module = facts.module(file);
+        for store in &module.stores {
+            let StoreKey::Attribute(name) = store.key else { continue };
+            for &object in facts.solution.values(file, store.base) {
+                is_stored_to[object.0 as usize] = true;
+                reads.entry((module.names.text(name), object)).or_default();
+            }
+        }
+    }
+    let in_files = |files: &[FileId]| {
+        let mut found: Vec<(&'a str, ObjectId, Place)> = Vec::new();
+        for &file in files {
+            let module = facts.module(file);
+            for (index, evaluation) in module.values.iter().enumerate() {
+                let Value::Attribute { base, name, .. } = evaluation.value else { continue };
+                let objects = facts.solution.values(file, base).iter();
+                let name = module.names.text(name);
+                let is_read =
+                    |object: ObjectId| is_stored_to[object.0 as usize] && reads.contains_key(&(name, object));
+                let place = (file, ValueId::new(index));
+                found.extend(objects.filter(|&&object| is_read(object)).map(|&object| (name, object, place)));
+            }
+        }
+        found
+    };
+    for (name, object, place) in in_shares(facts, in_files) {
+        reads.entry((name, object)).or_default().push(place);
+    }
+    reads
+}
