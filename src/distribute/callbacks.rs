@@ -229,7 +229,12 @@ fn average(job: &Job<'_>, own: &TrainingLoop, handed: &Handed<'_>) -> Option<Ste
         for element in elements {
             let Element::At(_, value) = *element else { continue };
             let acts = |id| Acts::of(job, id).acts_on_metrics();
-            if facts.of_kind(file, value, Kind::Callback).into_iter().any(acts) {
+            let is_alone = || {
+                let at = facts.location(file, evaluation.range);
+                let caller = facts.code_at(at);
+                facts.block_at(caller, at).is_some_and(|block| job.is_block_alone(caller, block))
+            };
+            if facts.of_kind(file, value, Kind::Callback).into_iter().any(acts) && !is_alone() {
                 places.extend(written(module, evaluation.range, value).map(|place| (file, place)));
             }
         }

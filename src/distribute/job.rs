@@ -21,7 +21,7 @@ use crate::program::{Caller, Facts, LoopKind, Place, Program, TrainingLoop};
 use crate::project::FileId;
 use crate::ranks::Alone;
 use crate::rewrite::{Moved, Text, Texts};
-use crate::semantic::{CallId, FunctionId, ScopeId, StatementId};
+use crate::semantic::{BlockId, CallId, FunctionId, ScopeId, StatementId};
 use crate::syntax::TextSize;
 
 /// A program under distribution.
@@ -305,12 +305,16 @@ impl<'c> Job<'c> {
     #[must_use]
     pub fn is_alone(&self, file: FileId, call: CallId) -> bool {
         let own = self.facts.module(file).call(call);
+        self.is_block_alone(Caller { file, scope: own.scope }, own.block)
+    }
+
+    /// Whether a block of a distributed program is run without Horovod only.
+    pub(super) fn is_block_alone(&self, caller: Caller, block: BlockId) -> bool {
         self.program.already_distributed
-            && self.alone.get_or_init(|| Alone::new(self.facts, &[self.program])).is_block(
-                self.facts,
-                Caller { file, scope: own.scope },
-                own.block,
-            )
+            && self
+                .alone
+                .get_or_init(|| Alone::new(self.facts, &[self.program]))
+                .is_block(self.facts, caller, block)
     }
 
     /// All that differs between ranks because it is computed from their examples.

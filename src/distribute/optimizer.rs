@@ -329,7 +329,10 @@ fn is_loaded_distributed(job: &Job<'_>, model: ObjectId) -> bool {
 fn load(job: &Job<'_>, own: &TrainingLoop, (file, call): (FileId, CallId)) -> Option<Step> {
     let facts = job.facts;
     let symbol = facts.called_symbols(file, call).find(|symbol| symbol.has(Effect::LoadsModel))?;
-    if symbol.has(Effect::Distributes) || super::loading::makes_distributed(job, file, call) {
+    if symbol.has(Effect::Distributes)
+        || job.is_alone(file, call)
+        || super::loading::makes_distributed(job, file, call)
+    {
         return None;
     }
     let finding = forms::not_averaged(

@@ -21,10 +21,17 @@ enum Flag {
     Variable(FileId, Variable),
     /// What a value is that is computed once and handed on.
     Value(Place),
-    /// The entry under a key of such a value.
-    Entry(Place, Box<str>),
+    /// An attribute of such a value, or the entry under a key: `settings["training"]["distributed"]`.
+    Part(Box<Flag>, Part),
     /// What one of them is: a string or a number.
     Is(Box<Flag>, Box<str>),
+}
+
+/// A part of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Part {
+    Attribute(Box<str>),
+    Entry(Box<str>),
 }
 
 /// Whether one of two literals says that the other is not so.
@@ -273,16 +280,32 @@ impl Search<'_, '_> {
         own.into_iter().chain([self.handed_on(place)]).collect()
     }
 
-    /// The value that a place has from elsewhere.
+    /// The value that a place has from elsewhere, or what that is a part of.
     fn handed_on(&self, place: Place) -> Flag {
-        let (file, value) = origin(self.facts, place);
-        let module = self.facts.module(file);
-        if let Value::Item { base, key, narrowed: None } = module.value(value).value
-            && let Value::Constant(Constant::Str(key)) = module.value(key).value
-        {
-            return Flag::Entry(origin(self.facts, (file, base)), module.names.text(key).into());
+        let mut parts = Vec::new();
+        let mut at = origin(self.facts, place);
+        while let Some((base, part)) = self.part(at).filter(|_| parts.len() < STEPS) {
+            parts.push(part);
+            at = origin(self.facts, base);
         }
-        Flag::Value((file, value))
+        parts.into_iter().rfold(Flag::Value(at), |of, part| Flag::Part(of.into(), part))
+    }
+
+    /// What a value is a part of, where it is taken out by name.
+    fn part(&self, (file, value): Place) -> Option<(Place, Part)> {
+        let module = self.facts.module(file);
+        match module.value(value).value {
+            Value::Item { base, key, narrowed: None } => match module.value(key).value {
+                Value::Constant(Constant::Str(key)) => {
+                    Some(((file, base), Part::Entry(module.names.text(key).into())))
+                }
+                _ => None,
+            },
+            Value::Attribute { base, name, narrowed: None } => {
+                Some(((file, base), Part::Attribute(module.names.text(name).into())))
+            }
+            _ => None,
+        }
     }
 
     /// What is said of the only name that is read in a condition, where that is all that the condition does:
@@ -323,7 +346,7 @@ impl Search<'_, '_> {
                 *file == caller.file
                     && definitions.any(|own| own.variable == *wanted && own.scope == caller.scope)
             }
-            Flag::Value(_) | Flag::Entry(..) => false,
+            Flag::Value(_) | Flag::Part(..) => false,
         }
     }
 }
