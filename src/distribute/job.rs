@@ -14,10 +14,11 @@ use super::obstacles::{computed_from, own_results};
 use super::preparation::Preparations;
 use super::rates;
 use super::session::is_session;
+use super::session_runs;
 use super::started::start_by_import;
 use super::unstarted::{Code, Runs, Unstarted};
 use crate::finding::{Confidence, Location};
-use crate::program::{Caller, Facts, LoopKind, Place, Program, TrainingLoop};
+use crate::program::{Caller, Facts, LoopKind, ObjectId, Place, Program, TrainingLoop};
 use crate::project::FileId;
 use crate::ranks::Alone;
 use crate::rewrite::{Moved, Text, Texts};
@@ -48,6 +49,7 @@ pub struct Job<'c> {
     inputs: OnceCell<Inputs>,
     preparations: OnceCell<Preparations>,
     alone: OnceCell<Alone>,
+    kept_containers: OnceCell<FxHashMap<ObjectId, Vec<Place>>>,
     started: RefCell<FxHashMap<FileId, Option<TextSize>>>,
 }
 
@@ -143,6 +145,7 @@ impl<'c> Job<'c> {
             inputs: OnceCell::new(),
             preparations: OnceCell::new(),
             alone: OnceCell::new(),
+            kept_containers: OnceCell::new(),
             started: RefCell::default(),
         };
         let by_fit = |own: &TrainingLoop| own.kind == LoopKind::KerasFit && job.is_fit(own);
@@ -315,6 +318,11 @@ impl<'c> Job<'c> {
                 .alone
                 .get_or_init(|| Alone::new(self.facts, &[self.program]))
                 .is_block(self.facts, caller, block)
+    }
+
+    /// Where attributes and variables of other scopes are read that hold containers, by container.
+    pub(super) fn kept_containers(&self) -> &FxHashMap<ObjectId, Vec<Place>> {
+        self.kept_containers.get_or_init(|| session_runs::kept_containers(self))
     }
 
     /// All that differs between ranks because it is computed from their examples.

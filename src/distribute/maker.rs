@@ -1,9 +1,11 @@
 //! Where the optimizer comes from that `compile` is given or that `minimize` is called on.
 
+use rustc_hash::FxHashSet;
+
 use super::forms;
 use super::job::Job;
 use crate::api::{Calls, Effect, Kind};
-use crate::program::{Ancestor, ClassRef, Literal, Object, ObjectId};
+use crate::program::{Ancestor, ClassRef, Literal, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, Container, ParameterKind, Value, ValueId};
 
@@ -151,16 +153,54 @@ fn is_given_to_distributor(job: &Job<'_>, object: ObjectId) -> bool {
     })
 }
 
-/// Whether a call is given an optimizer that is distributed: an optimizer of the project's own that steps with it.
+/// Whether a call is given an optimizer that is distributed, or one that is given such a one itself: optimizers of the
+/// project's own, each of which steps with the one inside.
 fn is_given_distributed(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let facts = job.facts;
-    facts.module(file).call(call).arguments.iter().any(|argument| {
-        facts.of_kind(file, argument.value, Kind::Optimizer).into_iter().any(|optimizer| {
-            facts.made_at(optimizer).is_some_and(|(file, call)| {
-                facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes))
-            })
+    let mut seen = FxHashSet::default();
+    let mut work = vec![(file, call)];
+    while let Some((file, call)) = work.pop() {
+        for argument in &facts.module(file).call(call).arguments {
+            for optimizer in facts.of_kind(file, argument.value, Kind::Optimizer) {
+                let Some((of, made)) = facts.made_at(optimizer) else { continue };
+                if distributes(job, of, made) {
+                    return true;
+                }
+                let is_own = matches!(facts.solution.object(optimizer), Object::Instance(..));
+                if is_own && seen.insert((of, made)) {
+                    work.push((of, made));
+                }
+            }
+        }
+    }
+    false
+}
+
+/// Whether a call gives the distributed form of an optimizer.
+fn distributes(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    job.facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes))
+}
+
+/// Whether a value is what a call makes, or in its place what a call of the other way through the same function gives,
+/// which is distributed: `builder.build() if builder else SGD(0.1)`.
+pub(super) fn may_be_distributed_instead(
+    job: &Job<'_>,
+    (file, value): Place,
+    maker: (FileId, CallId),
+) -> bool {
+    let facts = job.facts;
+    let is_distributed = |&own: &ObjectId| {
+        facts.kind(own) == Some(Kind::Optimizer)
+            && facts.made_at(own).is_some_and(|(file, call)| distributes(job, file, call))
+    };
+    let all = facts.solution.values(file, value).iter();
+    let distributed: Vec<ObjectId> = all.copied().filter(is_distributed).collect();
+    let module = facts.module(maker.0);
+    !distributed.is_empty()
+        && job.calls_in(maker.0).any(|call| {
+            let given = facts.solution.values(maker.0, module.call(call).result);
+            given.iter().any(|own| distributed.contains(own)) && are_alternatives(job, maker, (maker.0, call))
         })
-    })
 }
 
 /// Whether a value is an option of the command line: a string, where an optimizer is wanted.

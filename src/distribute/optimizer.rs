@@ -4,19 +4,23 @@
 //! behind its assignment, and the same where it is made in another way, named by a string, or left out. Models with a
 //! `train_step` of their own keep a plain one: there the tape is distributed.
 
+use rustc_hash::FxHashSet;
+
 use super::by_hand::{self, Averaged};
 use super::distribution_rule;
 use super::forms;
 use super::frozen::{REASON, frozen};
+use super::instances;
 use super::job::Job;
 use super::keras::{Compile, Given, Moment, StepOf, compiles, given, models_of};
-use super::maker::{OPTIMIZER, Origin, makers_of_kept};
+use super::maker::{OPTIMIZER, Origin, makers_of_kept, may_be_distributed_instead};
 use super::recompiled::Recompiled;
 use super::remade::{Making, described, named, named_later, omitted, wrapped};
+use super::session_runs;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding};
-use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, TrainingLoop};
+use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Store, StoreKey};
 
@@ -41,7 +45,10 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
                     continue;
                 };
                 match Origin::of(job, file, receiver) {
-                    Origin::Made(makers) => distribute(job, own, makers, &mut done, &mut found),
+                    Origin::Made(makers) => {
+                        let optimizer = ((file, receiver), Confidence::Certain);
+                        distribute_those_of(job, own, optimizer, makers, &mut done, &mut found);
+                    }
                     _ => found.extend(unseen(job, file, call)),
                 }
             }
@@ -54,6 +61,12 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
         }
     }
     found.extend(super::loading::from_archives(job, &RULE.rule));
+    // What is certain of one loop is so whatever is possible of others.
+    found.sort_by_key(|step| step.finding.confidence != Confidence::Certain);
+    let mut seen = FxHashSet::default();
+    found.retain(|step| {
+        step.finding.confidence == Confidence::Certain || seen.insert(step.finding.primary.location)
+    });
     found
 }
 
@@ -73,17 +86,17 @@ fn takes_gradients(
     }
     let receiver = facts.receiver(file, facts.module(file).call(call));
     let optimizer = receiver.filter(|&receiver| facts.may_be(file, receiver, Kind::Optimizer));
-    match optimizer.map(|optimizer| Origin::of(job, file, optimizer)) {
-        Some(Origin::Made(makers)) => {
+    match optimizer.map(|optimizer| (optimizer, Origin::of(job, file, optimizer))) {
+        Some((_, Origin::Made(makers))) if makers.iter().all(|maker| done.contains(maker)) => {}
+        Some((optimizer, Origin::Made(makers))) => {
             let averaged = by_hand::averaged(job, (file, call));
             if averaged == Averaged::All {
                 return;
             }
-            let first = found.len();
-            distribute(job, own, makers, done, found);
-            if averaged == Averaged::Chosen {
-                found[first..].iter_mut().for_each(|step| step.finding.confidence = Confidence::Possible);
-            }
+            let is_doubtful = job.program.already_distributed
+                && (averaged == Averaged::Chosen || session_runs::are_of_some_ranks(job, (file, call)));
+            let sureness = if is_doubtful { Confidence::Possible } else { Confidence::Certain };
+            distribute_those_of(job, own, ((file, optimizer), sureness), makers, done, found);
         }
         Some(_) => found.extend(unseen(job, file, call)),
         None if own.steps.is_empty() || job.program.already_distributed => {}
@@ -108,12 +121,13 @@ fn for_models(
         found.extend(unseen(job, file, call));
     }
     for &model in &own.models {
-        let before: Vec<Compile<'_>> = compiles
+        let mut before: Vec<Compile<'_>> = compiles
             .iter()
             .copied()
             .filter(|compile| models_of(job, compile.file, compile.call).contains(&model))
             .filter(|compile| Moment::of(job, compile.file, compile.call).may_precede(job, trained))
             .collect();
+        instances::keep_those_of(job, model, own, &mut before);
         if before.is_empty() {
             match loaded(job, model) {
                 // `hvd.load_model(path) if distributed else keras.models.load_model(path)`
@@ -203,8 +217,9 @@ fn for_compile(
         }
     };
     let origin = argument.map(|argument| (argument, Origin::of(job, file, argument.value)));
-    if let Some((_, Origin::Made(makers))) = origin {
-        return distribute(job, own, makers, done, found);
+    if let Some((argument, Origin::Made(makers))) = origin {
+        let optimizer = ((file, argument.value), Confidence::Certain);
+        return distribute_those_of(job, own, optimizer, makers, done, found);
     }
     if done.contains(&(file, call)) {
         return;
@@ -235,6 +250,30 @@ fn is_of_base(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     receiver.is_some_and(|receiver| {
         job.facts.objects(file, receiver).any(|(_, object)| matches!(object, Object::Super(..)))
     })
+}
+
+/// The steps for the optimizers of a value, which are made by these calls.
+fn distribute_those_of(
+    job: &Job<'_>,
+    own: &TrainingLoop,
+    (optimizer, sureness): (Place, Confidence),
+    makers: Vec<(FileId, CallId)>,
+    done: &mut Vec<(FileId, CallId)>,
+    found: &mut Vec<Step>,
+) {
+    let is_doubtful = |&maker: &(FileId, CallId)| {
+        sureness == Confidence::Possible
+            || job.program.already_distributed && may_be_distributed_instead(job, optimizer, maker)
+    };
+    let (doubtful, others): (Vec<_>, Vec<_>) = makers.into_iter().partition(is_doubtful);
+    distribute(job, own, others, done, found);
+    if doubtful.is_empty() {
+        return;
+    }
+    // Another loop may train with no other.
+    let first = found.len();
+    distribute(job, own, doubtful, &mut done.clone(), found);
+    found[first..].iter_mut().for_each(|step| step.finding.confidence = Confidence::Possible);
 }
 
 /// The steps for optimizers that are made by these calls.
