@@ -9,7 +9,9 @@ use super::object::{Literal, Object};
 use super::programs::Program;
 use super::solver::{CallEdge, Caller};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, Call, CallId, Constant, Operator, Passing, Value, ValueId};
+use crate::semantic::{
+    BlockId, BranchKind, Call, CallId, Constant, Method, Operator, Passing, Value, ValueId,
+};
 
 impl Facts<'_> {
     /// Whether the constants that the calls of a program pass keep all of them from a call of the function that they
@@ -85,6 +87,16 @@ impl Facts<'_> {
         truths.all(|truth| truth == Some(first)).then_some(first)
     }
 
+    /// The string or the integer that a value is written as.
+    fn constant(&self, (file, value): Place) -> Option<Result<&str, i64>> {
+        let module = self.module(file);
+        match module.value(value).value {
+            Value::Constant(Constant::Str(name)) => Some(Ok(module.names.text(name))),
+            Value::Constant(Constant::Int(integer)) => Some(Err(integer)),
+            _ => None,
+        }
+    }
+
     fn entry(&self, edge: &CallEdge, function: FunctionRef, call: &Call) -> Option<Entry<'_, '_>> {
         // A method gets its receiver beside the arguments; a partial application has more of them.
         let mut callees = self.objects(edge.caller.file, call.callee).map(|(_, callee)| match callee {
@@ -113,6 +125,18 @@ impl Entry<'_, '_> {
         let module = self.facts.module(self.function.file);
         if let Value::Operator { operator: Operator::Not, left, .. } = module.value(value).value {
             return Some(!self.truth(left, call)?);
+        }
+        if let Value::Operator { operator: Operator::Compare(method), left, right } =
+            module.value(value).value
+        {
+            let wanted = match method {
+                Method::EQ => true,
+                Method::NE => false,
+                _ => return None,
+            };
+            let own = self.facts.constant(self.given(left, call)?)?;
+            let other = self.facts.constant((self.function.file, right))?;
+            return Some((own == other) == wanted);
         }
         let (file, given) = self.given(value, call)?;
         self.facts.truth(file, given)

@@ -5,8 +5,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::program::{Caller, Facts};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, BranchKind, CallId, Dependence, Flow, Module, ScopeId, StatementId, StatementKind, Value,
-    ValueId, Variable,
+    BlockId, Branch, BranchKind, CallId, Dependence, Flow, Module, ScopeId, StatementId, StatementKind,
+    Value, ValueId, Variable,
 };
 use crate::syntax::TextRange;
 
@@ -31,6 +31,9 @@ struct ScopeBlocks {
     decided: FxHashMap<BlockId, Vec<(BlockId, usize)>>,
 }
 
+/// Behind a test end at most so many others before the conditional expression that it belongs to.
+const NEAR: usize = 64;
+
 /// The blocks of all scopes that programs reach.
 #[derive(Debug, Default)]
 pub struct Blocks {
@@ -41,6 +44,8 @@ pub struct Blocks {
     choices: FxHashMap<FileId, Vec<(TextRange, ValueId)>>,
     /// The chains of `and` and `or`.
     junctions: FxHashMap<(FileId, TextRange), BranchKind>,
+    /// What decides between the parts of conditional expressions.
+    tests: FxHashMap<(FileId, ValueId), Vec<ValueId>>,
     /// The variables that hold a value which merges several definitions.
     merged: FxHashMap<(FileId, ValueId), Vec<Variable>>,
 }
@@ -137,6 +142,15 @@ impl Blocks {
         choices.sort_by_key(|(range, _)| (range.end(), std::cmp::Reverse(range.start())));
         self.choices.insert(file, choices);
         self.name_merged(file, module);
+        for block in module.scopes.iter().flat_map(|scope| &scope.flow.blocks) {
+            if let Some(Branch { kind: BranchKind::If, condition: Some(test), range, statement }) =
+                block.branch
+                && module.statement(statement).kind != StatementKind::If
+                && let Some(choice) = self.choice_around(file, range)
+            {
+                self.tests.entry((file, choice)).or_default().push(test);
+            }
+        }
         let mut calls: Vec<CallId> = (0..module.calls.len()).map(CallId::new).collect();
         calls.sort_by_key(|&call| (module.call(call).range.end(), std::cmp::Reverse(call)));
         for call in calls {
@@ -199,8 +213,14 @@ impl Blocks {
     pub fn choice_around(&self, file: FileId, test: TextRange) -> Option<ValueId> {
         let choices = self.choices.get(&file)?;
         let from = choices.partition_point(|(range, _)| range.end() <= test.end());
-        let around = choices[from..].iter().find(|(range, _)| range.contains_range(test));
+        let around = choices[from..].iter().take(NEAR).find(|(range, _)| range.contains_range(test));
         around.map(|&(_, value)| value)
+    }
+
+    /// What decides between the parts of a merged value, if it is that of a conditional expression.
+    #[must_use]
+    pub fn tests(&self, place: (FileId, ValueId)) -> &[ValueId] {
+        self.tests.get(&place).map_or(&[], Vec::as_slice)
     }
 
     /// Whether the expression at a range is a chain of `and` or one of `or`.

@@ -15,7 +15,7 @@ use super::environment;
 use super::model::Model;
 use super::values::Cause;
 use crate::api::Effect;
-use crate::program::{Caller, Facts, FunctionRef, Place};
+use crate::program::{Caller, Facts, Place};
 use crate::project::FileId;
 use crate::semantic::{
     BlockId, BranchKind, Constant, Dependence, Dominance, Method, Operator, Value, ValueId,
@@ -269,9 +269,12 @@ impl Model<'_> {
                     (junction, holds),
                     (Some(BranchKind::And), true) | (Some(BranchKind::Or), false)
                 );
-                // `hvd is None or hvd.rank() == 0`: what is the same on all ranks is the other case, without Horovod.
-                let mut differing = parts.iter().filter(|&&part| self.difference((file, part)).is_some());
-                let only = differing.next().filter(|_| junction.is_some() && differing.next().is_none());
+                // `hvd is None or hvd.rank() == 0`: what is the same on all ranks is the other case, without Horovod, as
+                // in `hvd.rank() == 0 if distributed else True`.
+                let differs = |&&part: &&ValueId| self.difference((file, part)).is_some();
+                let mut differing = parts.iter().filter(differs);
+                let is_one_of_two = junction.is_some() || self.is_constant_but_for_ranks(place, parts);
+                let only = differing.next().filter(|_| is_one_of_two && differing.next().is_none());
                 if splits {
                     for &part in parts {
                         self.add_literals((file, part), holds, found, depth + 1);
@@ -291,6 +294,19 @@ impl Model<'_> {
                 None => other(),
             },
         }
+    }
+
+    /// Whether a merged value is that of a conditional expression between a constant and what differs between ranks, and
+    /// these agree which one it is.
+    fn is_constant_but_for_ranks(&self, (file, value): Place, parts: &[ValueId]) -> bool {
+        let module = self.facts.module(file);
+        let tests = self.blocks.tests((file, value));
+        !tests.is_empty()
+            && tests.iter().all(|&test| self.difference((file, test)).is_none())
+            && parts.len() == 2
+            && parts
+                .iter()
+                .any(|&part| matches!(module.value(part).value, Value::Constant(Constant::Bool(_))))
     }
 
     /// What all calls that pass something for a parameter say by it, but for those that pass a constant, as a program
@@ -367,7 +383,8 @@ impl Model<'_> {
                 let call = facts.module(file).call(id);
                 let mut functions = facts.called_functions(file, id);
                 if let Some(function) = functions.next() {
-                    return returned(facts, function).filter(|_| functions.next().is_none());
+                    return calls::returned(facts, (file, id), function)
+                        .filter(|_| functions.next().is_none());
                 }
                 let converts = ["builtins.int", "builtins.bool", "builtins.float"];
                 let is_conversion =
@@ -488,13 +505,5 @@ fn number(facts: &Facts<'_>, place: Place) -> Option<Number> {
         Some(Number::World)
     } else {
         is(Effect::ReadsLocalRank).then_some(Number::Host)
-    }
-}
-
-/// What a function returns, if that is one value.
-fn returned(facts: &Facts<'_>, function: FunctionRef) -> Option<Place> {
-    match facts.module(function.file).function(function.function).returns[..] {
-        [only] => Some((function.file, only)),
-        _ => None,
     }
 }

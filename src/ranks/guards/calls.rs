@@ -3,7 +3,9 @@
 
 use super::super::model::Model;
 use super::Guard;
-use crate::program::{CallEdge, Caller, FunctionRef, Pattern};
+use crate::program::{CallEdge, Caller, Facts, FunctionRef, Object, Pattern, Place};
+use crate::project::FileId;
+use crate::semantic::{CallId, Statement, StatementKind, ValueId};
 
 impl Model<'_> {
     /// What the calls of a scope's code say of the rank, all the way from the beginning of the program.
@@ -96,4 +98,33 @@ impl Model<'_> {
             })
         })
     }
+}
+
+/// What a call of a function returns, if that is one value: others stand behind conditions that the constants which it
+/// passes rule out.
+pub(super) fn returned(
+    facts: &Facts<'_>,
+    (file, call): (FileId, CallId),
+    function: FunctionRef,
+) -> Option<Place> {
+    let returns = &facts.module(function.file).function(function.function).returns;
+    if let [only] = returns[..] {
+        return Some((function.file, only));
+    }
+    let is_it = |edge: &&CallEdge| facts.solution.object(edge.callee) == Object::Function(function);
+    let edge = facts.callees(file, call).iter().find(is_it)?;
+    let code = facts.code_of(function);
+    let module = facts.module(code.file);
+    let block = |value: ValueId| {
+        let range = module.value(value).range;
+        let mut statements = module.statements.iter();
+        let is_of = |own: &&Statement| {
+            own.kind == StatementKind::Return && own.scope == code.scope && own.range.contains_range(range)
+        };
+        statements.find(is_of).map(|own| own.block)
+    };
+    let mut left = returns
+        .iter()
+        .filter(|&&value| block(value).is_none_or(|block| !facts.rules_out(edge, function, block)));
+    left.next().filter(|_| left.next().is_none()).map(|&only| (function.file, only))
 }
