@@ -18,13 +18,14 @@ use super::attribute_reads::{Reads, attribute_reads};
 use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::numbering::{Lists, Numbering};
+use super::object::{Object, ObjectId};
 use super::overwritten::Overwritten;
 use super::settled::{Stored, settled};
 use super::solver::Caller;
 use crate::api::{Effect, Symbol};
 use crate::project::FileId;
 use crate::semantic::{
-    BuiltinType, Call, Element, Module, Parameter, ParameterKind, Passing, StoreKey, Value, ValueId,
+    Argument, BuiltinType, Call, Element, Module, Parameter, ParameterKind, Passing, StoreKey, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -349,10 +350,33 @@ pub fn for_bound(
         let rest = || {
             index_of(&|parameter| matches!(parameter.kind, ParameterKind::Variadic | ParameterKind::Keywords))
         };
-        if let Some(parameter) = parameter.or_else(rest) {
+        if let Some(parameter) = parameter.or_else(rest)
+            && !is_called_back(facts, file, call, argument, function)
+        {
             found(argument.value, parameter);
         }
     }
+}
+
+/// Whether an argument of a call is the very function, which the callee calls back: `dataset.map(function)` does not give
+/// it itself.
+fn is_called_back(
+    facts: &Facts<'_>,
+    file: FileId,
+    call: &Call,
+    argument: &Argument,
+    function: FunctionRef,
+) -> bool {
+    /// A value that may be more is looked at no further.
+    const FEW: usize = 8;
+    let is_it = |value: ValueId| {
+        let objects = facts.solution.values(file, value).iter().take(FEW);
+        objects.copied().any(|own| match facts.solution.object(own) {
+            Object::Function(own) | Object::Bound(_, own) => own == function,
+            _ => false,
+        })
+    };
+    is_it(argument.value) && !is_it(call.callee)
 }
 
 /// Whether a symbol is a method that changes a collection of Python's library: `deque.append`.
