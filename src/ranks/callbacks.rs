@@ -17,6 +17,7 @@ use crate::program::{Caller, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, BlockId, CallId, Element, Passing, ScopeId, Value};
 use crate::syntax::TextRange;
+pub(super) use filtered::leaves_out;
 use own::Own;
 pub(super) use own::broadcasts;
 

@@ -5,6 +5,7 @@ mod estimators;
 mod inputs;
 mod kept;
 mod later;
+mod left_out;
 mod modes;
 mod read_alike;
 mod untold;
@@ -178,7 +179,7 @@ fn fate_of(model: &Model<'_>, caller: Caller, id: CallId, written: Written, inpu
     if paths.iter().any(|&path| is_path_of_one(model, path)) || paths.iter().any(is_nowhere) {
         return Some(Fate::Safe);
     }
-    if untold::may_be_of_one(model, caller, call.block) {
+    if untold::may_be_of_one(model, inputs, caller, call.block) {
         return Some(Fate::Some);
     }
     Some(if guard.is_one_of_host() {

@@ -5,29 +5,32 @@ use super::super::model::Model;
 use super::super::values::Cause;
 use super::guard_at;
 use crate::distribute::Handed;
-use crate::program::{Caller, ObjectId};
+use crate::program::{Caller, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{Branch, BranchKind, Element, Value, ValueId};
 
 /// Whether a callback goes through a comprehension whose condition depends on the rank, or that only some ranks evaluate.
 pub(super) fn may_be_left_out(model: &Model<'_>, handed: &Handed<'_>, object: ObjectId) -> bool {
-    handed.behind.iter().any(|&(file, value)| {
-        let evaluation = model.facts.module(file).value(value);
-        let Value::Display(_, elements) = &evaluation.value else { return false };
-        let [Element::Any(item)] = elements[..] else { return false };
-        if !model.facts.solution.values(file, item).contains(&object) {
-            return false;
-        }
-        let conditions = conditions(model, file, value);
-        let of_rank = |&condition: &ValueId| {
-            model.difference((file, condition)).is_some_and(|own| own.cause == Cause::Rank)
-        };
-        let of_some = || {
-            let guard = guard_at(model, (file, evaluation.scope, evaluation.range));
-            guard.is_some_and(|guard| !guard.is_all())
-        };
-        conditions.iter().any(of_rank) || !conditions.is_empty() && of_some()
-    })
+    handed.behind.iter().any(|&place| leaves_out(model, place, object))
+}
+
+/// Whether a value is such a comprehension, and an object may be one of those that it picks out.
+pub(in crate::ranks) fn leaves_out(model: &Model<'_>, (file, value): Place, object: ObjectId) -> bool {
+    let evaluation = model.facts.module(file).value(value);
+    let Value::Display(_, elements) = &evaluation.value else { return false };
+    let [Element::Any(item)] = elements[..] else { return false };
+    if !model.facts.solution.values(file, item).contains(&object) {
+        return false;
+    }
+    let conditions = conditions(model, file, value);
+    let of_rank = |&condition: &ValueId| {
+        model.difference((file, condition)).is_some_and(|own| own.cause == Cause::Rank)
+    };
+    let of_some = || {
+        let guard = guard_at(model, (file, evaluation.scope, evaluation.range));
+        guard.is_some_and(|guard| !guard.is_all())
+    };
+    conditions.iter().any(of_rank) || !conditions.is_empty() && of_some()
 }
 
 /// The conditions behind the loops of a comprehension: `if own.on_all_ranks`.

@@ -7,6 +7,7 @@ use super::super::guards::Key;
 use super::super::model::Model;
 use super::kept::Kept;
 use super::later::Later;
+use super::left_out::LeftOut;
 use super::modes::opened_for_writing;
 use crate::api::Effect;
 use crate::program::{Caller, Place};
@@ -19,6 +20,7 @@ pub(in crate::ranks) struct Inputs {
     written: FxHashSet<(FileId, Key)>,
     pub(super) later: Later,
     pub(super) kept: Kept,
+    pub(super) left_out: LeftOut,
 }
 
 impl Inputs {
@@ -39,7 +41,8 @@ impl Inputs {
                 }
             }
         }
-        Self { read: read_there, written, later: Later::new(model), kept: Kept::new(model) }
+        let (later, kept, left_out) = (Later::new(model), Kept::new(model), LeftOut::new(model));
+        Self { read: read_there, written, later, kept, left_out }
     }
 
     /// Whether a program that comes to some code reads a path, too.

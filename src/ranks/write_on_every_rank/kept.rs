@@ -12,7 +12,7 @@ use crate::semantic::{CallId, Constant, StoreKey, Value, ValueId};
 const STEPS: usize = 64;
 
 /// The methods of containers that put all that they are given into them.
-const PUTS: [&str; 5] = ["add", "append", "appendleft", "extend", "insert"];
+pub(super) const PUTS: [&str; 5] = ["add", "append", "appendleft", "extend", "insert"];
 
 /// The containers into which the programs put what tells the ranks apart, as an element or as a key.
 #[derive(Debug, Default)]

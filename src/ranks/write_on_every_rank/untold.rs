@@ -1,11 +1,13 @@
 //! Code that may be of one rank, as far as can be seen: its condition is an attribute of something unknown, and the
-//! program stores what it knows of the rank under this name; or it compares a part of what the launcher told.
+//! program stores what it knows of the rank under this name; or it compares a part of what the launcher told; or it is of
+//! objects that some ranks leave out of a list.
 
 use rustc_hash::FxHashSet;
 
 use super::super::environment;
 use super::super::model::Model;
 use super::super::values::Cause;
+use super::Inputs;
 use crate::program::{Caller, Place};
 use crate::semantic::{BlockId, BranchKind, Operator, StoreKey, Value};
 
@@ -15,13 +17,13 @@ const DEPTH: u32 = 6;
 /// Of how many values at most what a comparison is made of is followed back.
 const STEPS: usize = 64;
 
-/// Whether control comes to a block only behind such a condition: `if Config.is_main:`, where `Config` finds its
-/// attributes in `__getattr__`.
-pub(super) fn may_be_of_one(model: &Model<'_>, caller: Caller, block: BlockId) -> bool {
-    within(model, caller, block, DEPTH)
+/// Whether control comes to a block only behind such a condition, `if Config.is_main:`, where `Config` finds its
+/// attributes in `__getattr__`, or by a method of such objects.
+pub(super) fn may_be_of_one(model: &Model<'_>, inputs: &Inputs, caller: Caller, block: BlockId) -> bool {
+    within(model, inputs, caller, block, DEPTH)
 }
 
-fn within(model: &Model<'_>, caller: Caller, block: BlockId, depth: u32) -> bool {
+fn within(model: &Model<'_>, inputs: &Inputs, caller: Caller, block: BlockId, depth: u32) -> bool {
     let facts = model.facts;
     let conditions = facts.conditions(caller, block);
     let mut asked = conditions.iter().filter_map(|own| own.branch.condition);
@@ -35,7 +37,9 @@ fn within(model: &Model<'_>, caller: Caller, block: BlockId, depth: u32) -> bool
         && calls.all(|edge| {
             edge.call.is_some_and(|call| {
                 let block = facts.module(edge.caller.file).call(call).block;
-                edge.caller != caller && within(model, edge.caller, block, depth)
+                edge.caller != caller
+                    && (inputs.left_out.is_receiver(model, edge, function)
+                        || within(model, inputs, edge.caller, block, depth))
             })
         })
 }
