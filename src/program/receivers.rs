@@ -38,7 +38,12 @@ impl Receivers {
             }
             _ => false,
         };
-        if facts.receiver(file, call).is_some_and(is_itself) {
+        // `self.network(x)` calls what the attribute holds.
+        let is_held = || {
+            let mut callees = facts.objects(file, call.callee);
+            callees.all(|(_, callee)| !matches!(callee, Object::Bound(..) | Object::Function(_)))
+        };
+        if facts.receiver(file, call).is_some_and(is_itself) && !is_held() {
             return self.with(facts, function);
         }
         let mut classes = FxHashSet::default();
@@ -48,8 +53,24 @@ impl Receivers {
                 Object::Bound(receiver, _) => facts.solution.object(receiver),
                 other => other,
             };
-            let Object::Instance(class, _) = receiver else { return Some(Self::Any) };
-            classes.insert(class);
+            // What else may be called here is no object that is known to have the method.
+            let is_other = match receiver {
+                Object::Instance(class, _) => {
+                    classes.insert(class);
+                    true
+                }
+                Object::Function(own) => own != function,
+                Object::Unknown
+                | Object::External(_)
+                | Object::Created(..)
+                | Object::Member(..)
+                | Object::Literal(_)
+                | Object::Container(..) => true,
+                _ => false,
+            };
+            if !is_other {
+                return Some(Self::Any);
+            }
         }
         Some(if classes.is_empty() { Self::Any } else { Self::Of(classes).bounded() })
     }
