@@ -2,6 +2,7 @@
 
 mod attribute_reads;
 mod averaged;
+mod bound;
 mod call_graph;
 mod components;
 mod conditions;
@@ -35,6 +36,7 @@ mod tracing;
 mod travel;
 mod unreached;
 
+pub use bound::for_bound;
 pub use call_graph::{Adjacency, QualifiedNames, adjacency};
 pub use components::Components;
 pub use conditions::{Approach, ConditionalCall, Decision, Manner};
@@ -42,7 +44,7 @@ pub use doings::Doing;
 pub use effects::{Effects, Summary};
 pub use facts::{Condition, Creation, Facts};
 pub use hierarchy::{Ancestor, Entity, Hierarchy, Resolver};
-pub use influence::{Influence, Place, for_bound};
+pub use influence::{Influence, Place};
 pub use loops::{LoopKind, TrainingLoop};
 pub use modules::{ClassRef, FunctionRef, Meaning, Modules};
 pub use object::{

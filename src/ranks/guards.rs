@@ -296,19 +296,6 @@ impl Model<'_> {
         }
     }
 
-    /// Whether a merged value is that of a conditional expression between a constant and what differs between ranks, and
-    /// these agree which one it is.
-    fn is_constant_but_for_ranks(&self, (file, value): Place, parts: &[ValueId]) -> bool {
-        let module = self.facts.module(file);
-        let tests = self.blocks.tests((file, value));
-        !tests.is_empty()
-            && tests.iter().all(|&test| self.difference((file, test)).is_none())
-            && parts.len() == 2
-            && parts
-                .iter()
-                .any(|&part| matches!(module.value(part).value, Value::Constant(Constant::Bool(_))))
-    }
-
     /// What all calls that pass something for a parameter say by it, but for those that pass a constant, as a program
     /// without Horovod does: `build(save=hvd.rank() == 0)`.
     fn passed_literals(&self, place: Place, holds: bool, depth: u32) -> Option<Vec<Literal>> {

@@ -1,6 +1,9 @@
-//! Conditions that `and` or `or` joins.
+//! Conditions that `and` or `or` joins, and conditional expressions that are one.
 
+use super::super::model::Model;
 use super::{Atom, Guard, Key, Literal};
+use crate::program::Place;
+use crate::semantic::{Constant, Value, ValueId};
 
 /// How the key of a value names that all of its operands have to be true, or one of them.
 pub(super) const AND: &str = "and";
@@ -22,5 +25,20 @@ impl Guard {
             self.clone().and(&Self(before.chain([literal(&parts[index], true)]).collect()))
         };
         (0..parts.len()).map(case).collect()
+    }
+}
+
+impl Model<'_> {
+    /// Whether a merged value is that of a conditional expression between a constant and what differs between ranks, and
+    /// these agree which one it is.
+    pub(super) fn is_constant_but_for_ranks(&self, (file, value): Place, parts: &[ValueId]) -> bool {
+        let module = self.facts.module(file);
+        let tests = self.blocks.tests((file, value));
+        !tests.is_empty()
+            && tests.iter().all(|&test| self.difference((file, test)).is_none())
+            && parts.len() == 2
+            && parts
+                .iter()
+                .any(|&part| matches!(module.value(part).value, Value::Constant(Constant::Bool(_))))
     }
 }
