@@ -142,7 +142,9 @@ impl Influence {
                 }
             }
         }
-        found.iter().for_each(|&place| seen.remove(number(place)));
+        for &place in &found {
+            seen.remove(number(place));
+        }
         SEEN.set(seen);
         found.into_iter().collect()
     }

@@ -82,7 +82,7 @@ fn shares(model: &Model<'_>, code: &FxHashSet<Caller>) -> bool {
 }
 
 /// What code calls itself.
-fn calls<'m>(model: &Model<'m>, code: &FxHashSet<Caller>) -> impl Iterator<Item = (FileId, CallId)> {
+fn calls(model: &Model<'_>, code: &FxHashSet<Caller>) -> impl Iterator<Item = (FileId, CallId)> {
     let facts = model.facts;
     let edges = code.iter().flat_map(|&caller| facts.outgoing(caller));
     edges.filter_map(|edge| Some((edge.caller.file, edge.call?)))

@@ -1,17 +1,15 @@
 //! What single calls and stores do to the variables that should be equal on all ranks.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use super::super::callbacks;
 use super::super::change::{Change, Changes, join};
 use super::super::values::{Cause, Difference};
-use super::super::wrong_horovod_module::is_of_missing;
 use super::{Manner, Replicas};
 use crate::api::{Effect, Kind, Role, Symbol};
 use crate::finding::Location;
 use crate::program::{Caller, Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, CallKind, Passing, Store, StoreKey, Value, ValueId};
+use crate::semantic::{Call, CallId, CallKind, Store, StoreKey, Value, ValueId};
 
 /// How many functions and joins a rank's number is followed back through.
 const DEPTH: usize = 4;
@@ -421,82 +419,5 @@ impl Replicas<'_, '_> {
         found.sort_unstable();
         found.dedup();
         found
-    }
-
-    /// What is put into these lists at other places: `self.callbacks.append(...)`.
-    fn kept_in(&self, lists: &[Place]) -> Vec<Place> {
-        let facts = self.model.facts;
-        let containers_of = |(file, value): Place| {
-            let objects = facts.objects(file, value);
-            objects.filter(|(_, object)| matches!(object, Object::Container(..))).map(|(id, _)| id)
-        };
-        let containers: FxHashSet<ObjectId> = lists.iter().copied().flat_map(containers_of).collect();
-        let mut found = Vec::new();
-        for &file in self.model.files.iter().filter(|_| !containers.is_empty()) {
-            for call in &facts.module(file).calls {
-                let Some(receiver) = facts.receiver(file, call) else { continue };
-                if containers_of((file, receiver)).any(|own| containers.contains(&own)) {
-                    found.extend(call.arguments.iter().map(|argument| (file, argument.value)));
-                }
-            }
-        }
-        found
-    }
-
-    /// Whether a step is of a model that one of its callbacks broadcasts, or may broadcast.
-    fn is_broadcast_by_callback(&mut self, file: FileId, id: CallId) -> bool {
-        if let Some(&known) = self.broadcast_steps.get(&(file, id)) {
-            return known;
-        }
-        let is_broadcast = self.has_callback_that_broadcasts(file, id);
-        self.broadcast_steps.insert((file, id), is_broadcast);
-        is_broadcast
-    }
-
-    fn has_callback_that_broadcasts(&self, file: FileId, id: CallId) -> bool {
-        let facts = self.model.facts;
-        let call = facts.module(file).call(id);
-        let given =
-            facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, "callbacks"));
-        let spread =
-            call.arguments.iter().filter(|own| matches!(own.passing, Passing::Spread | Passing::Merge));
-        let given: Vec<Place> =
-            given.into_iter().chain(spread).map(|argument| (file, argument.value)).collect();
-        // One of them that can't be followed may broadcast.
-        let of_fit = self.model.programs.iter().flat_map(|program| &program.loops);
-        if of_fit
-            .filter(|own| (own.caller.file, own.call) == (file, id))
-            .any(|own| callbacks::are_unknown(self.model, own))
-        {
-            return true;
-        }
-        let kept = self.kept_in(&given);
-        let from: Vec<Place> = given.iter().chain(&kept).copied().collect();
-        let behind = facts.influence().backwards(&from, |_| false);
-        let spent = self.first_fits.spent(self.model, file, id);
-        let is_spent = |callback: ObjectId| {
-            spent.zip(facts.made_at(callback)).is_some_and(|((list, _), (of, made))| {
-                of == file && list.contains_range(facts.module(of).call(made).range)
-            })
-        };
-        if given.iter().any(|&(file, value)| facts.is_unknown(file, value))
-            || behind.iter().any(|&place| is_of_missing(facts, place))
-        {
-            return true;
-        }
-        let objects: FxHashSet<ObjectId> = behind
-            .into_iter()
-            .flat_map(|(file, value)| facts.solution.values(file, value))
-            .copied()
-            .collect();
-        objects.into_iter().any(|object| {
-            let is_of_library = || {
-                let class = facts.symbol(facts.solution.object(object));
-                class.is_some_and(|class| facts.library.hook_effects(class).contains(Effect::Broadcasts))
-            };
-            facts.kind(object) == Some(Kind::Callback)
-                && !is_spent(object)
-                && (is_of_library() || callbacks::broadcasts(self.model, object))
-        })
     }
 }

@@ -1,14 +1,16 @@
 //! Hooks that broadcast all variables: of sessions, when the session begins, `hvd.BroadcastGlobalVariablesHook(0)`; of
-//! callbacks, where a list of them is told by hand what happens, `callbacks.on_train_batch_end(number)`.
+//! callbacks, which `fit` is given or where a list of them is told by hand what happens,
+//! `callbacks.on_train_batch_end(number)`.
 
 use rustc_hash::FxHashSet;
 
 use super::super::callbacks;
+use super::super::wrong_horovod_module::is_of_missing;
 use super::Replicas;
 use crate::api::{Effect, Kind, Symbol};
-use crate::program::{Caller, Object, ObjectId, Program};
+use crate::program::{Caller, Object, ObjectId, Place, Program};
 use crate::project::FileId;
-use crate::semantic::CallId;
+use crate::semantic::{CallId, Passing};
 
 /// The parameter of sessions and estimators that takes hooks.
 const HOOKS: &str = "hooks";
@@ -79,5 +81,82 @@ impl Replicas<'_, '_> {
             is_run(program, file, id) && sessions.any(|own| is_run(program, own.file, own.call))
         };
         facts.objects(file, receiver).any(broadcasts) && self.model.programs.iter().any(makes_session)
+    }
+
+    /// What is put into these lists at other places: `self.callbacks.append(...)`.
+    fn kept_in(&self, lists: &[Place]) -> Vec<Place> {
+        let facts = self.model.facts;
+        let containers_of = |(file, value): Place| {
+            let objects = facts.objects(file, value);
+            objects.filter(|(_, object)| matches!(object, Object::Container(..))).map(|(id, _)| id)
+        };
+        let containers: FxHashSet<ObjectId> = lists.iter().copied().flat_map(containers_of).collect();
+        let mut found = Vec::new();
+        for &file in self.model.files.iter().filter(|_| !containers.is_empty()) {
+            for call in &facts.module(file).calls {
+                let Some(receiver) = facts.receiver(file, call) else { continue };
+                if containers_of((file, receiver)).any(|own| containers.contains(&own)) {
+                    found.extend(call.arguments.iter().map(|argument| (file, argument.value)));
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether a step is of a model that one of its callbacks broadcasts, or may broadcast.
+    pub(super) fn is_broadcast_by_callback(&mut self, file: FileId, id: CallId) -> bool {
+        if let Some(&known) = self.broadcast_steps.get(&(file, id)) {
+            return known;
+        }
+        let is_broadcast = self.has_callback_that_broadcasts(file, id);
+        self.broadcast_steps.insert((file, id), is_broadcast);
+        is_broadcast
+    }
+
+    fn has_callback_that_broadcasts(&self, file: FileId, id: CallId) -> bool {
+        let facts = self.model.facts;
+        let call = facts.module(file).call(id);
+        let given =
+            facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, "callbacks"));
+        let spread =
+            call.arguments.iter().filter(|own| matches!(own.passing, Passing::Spread | Passing::Merge));
+        let given: Vec<Place> =
+            given.into_iter().chain(spread).map(|argument| (file, argument.value)).collect();
+        // One of them that can't be followed may broadcast.
+        let of_fit = self.model.programs.iter().flat_map(|program| &program.loops);
+        if of_fit
+            .filter(|own| (own.caller.file, own.call) == (file, id))
+            .any(|own| callbacks::are_unknown(self.model, own))
+        {
+            return true;
+        }
+        let kept = self.kept_in(&given);
+        let from: Vec<Place> = given.iter().chain(&kept).copied().collect();
+        let behind = facts.influence().backwards(&from, |_| false);
+        let spent = self.first_fits.spent(self.model, file, id);
+        let is_spent = |callback: ObjectId| {
+            spent.zip(facts.made_at(callback)).is_some_and(|((list, _), (of, made))| {
+                of == file && list.contains_range(facts.module(of).call(made).range)
+            })
+        };
+        if given.iter().any(|&(file, value)| facts.is_unknown(file, value))
+            || behind.iter().any(|&place| is_of_missing(facts, place))
+        {
+            return true;
+        }
+        let objects: FxHashSet<ObjectId> = behind
+            .into_iter()
+            .flat_map(|(file, value)| facts.solution.values(file, value))
+            .copied()
+            .collect();
+        objects.into_iter().any(|object| {
+            let is_of_library = || {
+                let class = facts.symbol(facts.solution.object(object));
+                class.is_some_and(|class| facts.library.hook_effects(class).contains(Effect::Broadcasts))
+            };
+            facts.kind(object) == Some(Kind::Callback)
+                && !is_spent(object)
+                && (is_of_library() || callbacks::broadcasts(self.model, object))
+        })
     }
 }
