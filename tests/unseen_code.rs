@@ -104,6 +104,30 @@ fn nothing_is_written_to_a_path_that_is_never_passed() {
     };
     assert_eq!(found(&[("train.py", &trained(&before(""), WRAPPED, ""))]), Vec::<String>::new());
     assert_eq!(found(&[("train.py", &trained(&before(", 'kept'"), WRAPPED, ""))]), ["train.py:8 HVD305"]);
+    // Nor is it among options.
+    for passed in ["", "options['step'] = 1", "options.setdefault('step', 1)", "options.update(step=1)"] {
+        let before = before(", **options")
+            .replace("evaluator([1]", &format!("options = {{}}\n{passed}\nevaluator([1]"));
+        assert_eq!(found(&[("train.py", &trained(&before, WRAPPED, ""))]), Vec::<String>::new(), "{passed}");
+    }
+    let give = [
+        "options['folder'] = 'kept'",
+        "options.setdefault('folder', 'kept')",
+        "options.update(folder='kept')",
+        "options.update({'folder': 'kept'})",
+        "options = dict(options, folder='kept')",
+        "options = {**options, 'folder': 'kept'}",
+        "options['fol' + 'der'] = 'kept'",
+        "options.update(zip(['folder'], ['kept']))",
+        "options = dict(json.load(open('options.json')))",
+        "options = json.load(open('options.json'))",
+        "for name in ['folder']:\n    options[name] = 'kept'",
+    ];
+    for passed in give {
+        let passed = format!("import json\noptions = {{'step': 1}}\n{passed}\n");
+        let before = before(", **options").replace("evaluator([1]", &format!("{passed}evaluator([1]"));
+        assert_eq!(found(&[("train.py", &trained(&before, WRAPPED, ""))]), ["train.py:8 HVD305"], "{passed}");
+    }
 }
 
 #[test]

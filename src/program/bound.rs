@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::object::Object;
 use crate::project::FileId;
-use crate::semantic::{Argument, Call, Parameter, ParameterKind, Passing, ValueId};
+use crate::semantic::{Argument, Call, Function, Parameter, ParameterKind, Passing, ValueId};
 
 /// What a call of a function binds to its parameters: arguments, each with the index of a parameter.
 pub fn for_bound(
@@ -15,14 +15,11 @@ pub fn for_bound(
     mut found: impl FnMut(ValueId, usize),
 ) {
     let own = facts.module(function.file).function(function.function);
-    // A bound method's receiver takes the first place; so does an instance that is called.
-    let is_method = own.class.is_some() && own.statement.is_some();
-    let mut places = own.parameters.iter().enumerate().filter(|(_, parameter)| {
+    let receiver = receiver_of(own);
+    let mut places = own.parameters.iter().enumerate().filter(|&(index, parameter)| {
         matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
+            && Some(index) != receiver
     });
-    if is_method {
-        places.next();
-    }
     let names = &facts.module(function.file).names;
     let index_of = |is_wanted: &dyn Fn(&Parameter) -> bool| own.parameters.iter().position(is_wanted);
     for argument in &call.arguments {
@@ -35,7 +32,11 @@ pub fn for_bound(
             Passing::Spread | Passing::Merge => None,
         };
         let rest = || {
-            index_of(&|parameter| matches!(parameter.kind, ParameterKind::Variadic | ParameterKind::Keywords))
+            let kind = match argument.passing {
+                Passing::Positional | Passing::Spread => ParameterKind::Variadic,
+                Passing::Keyword(_) | Passing::Merge => ParameterKind::Keywords,
+            };
+            index_of(&|parameter| parameter.kind == kind)
         };
         if let Some(parameter) = parameter.or_else(rest)
             && !is_called_back(facts, file, call, argument, function)
@@ -43,6 +44,44 @@ pub fn for_bound(
             found(argument.value, parameter);
         }
     }
+}
+
+/// The parameters that a call of a function may bind to entries of `**options`, each with those.
+pub fn for_merged(
+    facts: &Facts<'_>,
+    file: FileId,
+    call: &Call,
+    function: FunctionRef,
+    mut found: impl FnMut(ValueId, usize),
+) {
+    let merged = || call.arguments.iter().filter(|argument| argument.passing == Passing::Merge);
+    if merged().next().is_none() {
+        return;
+    }
+    let module = facts.module(function.file);
+    let own = module.function(function.function);
+    let parameters = &own.parameters;
+    let mut is_bound = vec![false; parameters.len()];
+    if let Some(receiver) = receiver_of(own) {
+        is_bound[receiver] = true;
+    }
+    for_bound(facts, file, call, function, |_, parameter| is_bound[parameter] = true);
+    for (index, parameter) in parameters.iter().enumerate().filter(|&(index, _)| !is_bound[index]) {
+        if matches!(parameter.kind, ParameterKind::Ordinary | ParameterKind::KeywordOnly) {
+            let name = module.names.text(parameter.name);
+            let merged = merged().filter(|argument| facts.may_bind(file, argument, name));
+            merged.for_each(|argument| found(argument.value, index));
+        }
+    }
+}
+
+/// The parameter that a bound method's receiver binds; so does an instance that is called.
+fn receiver_of(own: &Function) -> Option<usize> {
+    let is_place = |parameter: &Parameter| {
+        matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
+    };
+    let is_method = own.class.is_some() && own.statement.is_some();
+    own.parameters.iter().position(is_place).filter(|_| is_method)
 }
 
 /// Whether an argument of a call is the very function, which the callee calls back: `dataset.map(function)` does not give

@@ -3,11 +3,37 @@
 use rustc_hash::FxHashSet;
 
 use super::facts::Facts;
-use super::object::{Object, ObjectId};
+use super::object::{Literal, Object, ObjectId};
 use crate::project::FileId;
-use crate::semantic::{Container, Value, ValueId};
+use crate::semantic::{Argument, Container, Passing, Value, ValueId};
 
 impl Facts<'_> {
+    /// Whether an argument of a call may bind a parameter that it does not name: `*arguments`, and `**options` unless it
+    /// has no entry under the parameter's name.
+    #[must_use]
+    pub fn may_bind(&self, file: FileId, argument: &Argument, parameter: &str) -> bool {
+        match argument.passing {
+            Passing::Spread => true,
+            Passing::Merge => !self.lacks_entry(file, argument.value, parameter),
+            Passing::Positional | Passing::Keyword(_) => false,
+        }
+    }
+
+    /// Whether a value is nothing but dictionaries whose keys are all known, and none of them is a name.
+    fn lacks_entry(&self, file: FileId, value: ValueId, name: &str) -> bool {
+        let mut objects = self.objects(file, value).peekable();
+        let is_other = |key: &ObjectId| match self.solution.object(*key) {
+            Object::Literal(Literal::Str(key)) => self.solution.names.text(key) != name,
+            _ => false,
+        };
+        objects.peek().is_some()
+            && objects.all(|(id, object)| {
+                matches!(object, Object::Container(Container::Dict, _))
+                    && self.solution.under_any_key(id).is_empty()
+                    && self.solution.keys(id).iter().all(is_other)
+            })
+    }
+
     /// The containers that some code of training programs reads with a key that is no constant: nobody knows
     /// where their elements go.
     #[must_use]

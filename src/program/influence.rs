@@ -15,7 +15,7 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attribute_reads::{Reads, attribute_reads};
-use super::bound::for_bound;
+use super::bound::{for_bound, for_merged};
 use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::numbering::{Lists, Numbering};
@@ -287,13 +287,16 @@ impl Collector<'_, '_> {
 
     /// Arguments to parameters, returned values to the call.
     fn add_binding(&mut self, file: FileId, call: &Call, function: FunctionRef) {
-        let own = self.facts.module(function.file).function(function.function);
+        let facts = self.facts;
+        let own = facts.module(function.file).function(function.function);
         for &value in own.returns.iter().chain(&own.yields) {
             self.add((function.file, value), (file, call.result));
         }
-        for_bound(self.facts, file, call, function, |argument, parameter| {
+        let mut bind = |argument, parameter: usize| {
             self.add((file, argument), (function.file, own.parameters[parameter].value));
-        });
+        };
+        for_bound(facts, file, call, function, &mut bind);
+        for_merged(facts, file, call, function, bind);
     }
 
     /// A store reaches the reads of the same attribute of what may be the same object.

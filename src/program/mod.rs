@@ -36,7 +36,7 @@ mod tracing;
 mod travel;
 mod unreached;
 
-pub use bound::for_bound;
+pub use bound::{for_bound, for_merged};
 pub use call_graph::{Adjacency, QualifiedNames, adjacency};
 pub use components::Components;
 pub use conditions::{Approach, ConditionalCall, Decision, Manner};

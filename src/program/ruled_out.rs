@@ -9,9 +9,7 @@ use super::object::{Literal, Object};
 use super::programs::Program;
 use super::solver::{CallEdge, Caller};
 use crate::project::FileId;
-use crate::semantic::{
-    BlockId, BranchKind, Call, CallId, Constant, Method, Operator, Passing, Value, ValueId,
-};
+use crate::semantic::{BlockId, BranchKind, Call, CallId, Constant, Method, Operator, Value, ValueId};
 
 impl Facts<'_> {
     /// Whether the constants that the calls of a program pass keep all of them from a call of the function that they
@@ -148,20 +146,6 @@ impl Entry<'_, '_> {
             Value::Parameter(function, position) if function == self.function.function => position as usize,
             _ => return None,
         };
-        let module = self.facts.module(self.function.file);
-        let own = module.function(self.function.function);
-        let is_open = |passing| matches!(passing, Passing::Spread | Passing::Merge);
-        if call.arguments.iter().any(|argument| is_open(argument.passing)) {
-            return None;
-        }
-        let parameter = &own.parameters[position];
-        let (name, names) = (module.names.text(parameter.name), &self.facts.module(self.file).names);
-        let named = call.arguments.iter().find(
-            |argument| matches!(argument.passing, Passing::Keyword(keyword) if names.text(keyword) == name),
-        );
-        let mut positional = call.arguments.iter().filter(|argument| argument.passing == Passing::Positional);
-        let given = named.or_else(|| positional.nth(position.checked_sub(self.receivers)?));
-        let default = || parameter.default.map(|default| (self.function.file, default));
-        given.map(|argument| (self.file, argument.value)).or_else(default)
+        self.facts.bound(self.file, call, self.function, position, self.receivers)
     }
 }

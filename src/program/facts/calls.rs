@@ -9,7 +9,9 @@ use super::Facts;
 use crate::api::{Effect, EffectSet, Kind, Symbol};
 use crate::finding::Location;
 use crate::project::FileId;
-use crate::semantic::{Argument, BlockId, Call, CallId, Module, Passing, ScopeId, ScopeKind, Value, ValueId};
+use crate::semantic::{
+    BlockId, Call, CallId, Module, ParameterKind, Passing, ScopeId, ScopeKind, Value, ValueId,
+};
 
 /// The parameter that says what a file is opened for.
 const MODE: &str = "mode";
@@ -159,7 +161,8 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// The argument of a call for a parameter of a plain function of the project, as far as it is written out.
+    /// The argument of a call for a parameter of a plain function of the project, or its default, as far as the call
+    /// tells.
     #[must_use]
     pub fn passed_for(
         &self,
@@ -168,26 +171,41 @@ impl<'a> Facts<'a> {
         function: FunctionRef,
         position: u32,
     ) -> Option<(FileId, ValueId)> {
-        use crate::semantic::Passing;
         let call = self.module(file).call(call);
         let is_plain =
             |(_, callee): (ObjectId, Object)| matches!(callee, Object::Function(own) if own == function);
-        let is_open = |own: &Argument| matches!(own.passing, Passing::Spread | Passing::Merge);
-        if !self.objects(file, call.callee).all(is_plain) {
-            return None;
-        }
+        let is_alone = self.objects(file, call.callee).all(is_plain);
+        is_alone.then(|| self.bound(file, call, function, position as usize, 0)).flatten()
+    }
+
+    /// What a call that enters a function binds to its parameter at a position: an argument or the default, as far as the
+    /// call tells. So many `receivers` come before the parameters that the arguments are for.
+    pub(in super::super) fn bound(
+        &self,
+        file: FileId,
+        call: &Call,
+        function: FunctionRef,
+        position: usize,
+        receivers: usize,
+    ) -> Option<(FileId, ValueId)> {
         let target = self.module(function.file);
-        let parameter = target.function(function.function).parameters.get(position as usize)?;
+        let parameter = target.function(function.function).parameters.get(position)?;
         let (name, names) = (target.names.text(parameter.name), &self.module(file).names);
-        let mut arguments = call.arguments.iter();
-        let named = arguments.clone().find(
-            |argument| matches!(argument.passing, Passing::Keyword(keyword) if names.text(keyword) == name),
-        );
-        let mut positional = arguments.by_ref().take_while(|own| own.passing == Passing::Positional);
-        let given = named.or_else(|| positional.nth(position as usize));
+        let arguments = call.arguments.iter();
+        let is_named = |passing| matches!(passing, Passing::Keyword(keyword) if names.text(keyword) == name);
+        let named = || arguments.clone().find(|own| is_named(own.passing));
+        let mut positional = arguments.clone().take_while(|own| own.passing == Passing::Positional);
+        let mut in_place = || positional.nth(position.checked_sub(receivers)?);
+        let given = match parameter.kind {
+            ParameterKind::PositionalOnly => in_place(),
+            ParameterKind::Ordinary => named().or_else(in_place),
+            ParameterKind::KeywordOnly => named(),
+            ParameterKind::Variadic | ParameterKind::Keywords => None,
+        };
         let own = given.map(|argument| (file, argument.value));
-        let default = || parameter.default.map(|default| (function.file, default));
-        own.or_else(|| default().filter(|_| !call.arguments.iter().any(is_open)))
+        let is_left_out = || !call.arguments.iter().any(|argument| self.may_bind(file, argument, name));
+        let default = || parameter.default.filter(|_| is_left_out());
+        own.or_else(|| default().map(|default| (function.file, default)))
     }
 
     /// Whether a call opens a file that is a stream of text or bytes: `open`, `gzip.open`, `tf.io.gfile.GFile`.

@@ -66,6 +66,8 @@ impl Solver<'_> {
                         && let Some(first) = first
                     {
                         self.on(first, Use::PartOf(dict, default));
+                        let keys = self.field(dict, Field::Keys);
+                        self.flow(first, keys);
                     }
                 }
             }

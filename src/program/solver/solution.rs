@@ -95,6 +95,18 @@ impl Solution<'_> {
         self.fields.get(&(object, Field::Attribute(name))).map_or(&[], |&node| self.at(node))
     }
 
+    /// The keys of a dictionary, as far as they are no entries under keys that nobody knows.
+    #[must_use]
+    pub fn keys(&self, dictionary: ObjectId) -> &[ObjectId] {
+        self.fields.get(&(dictionary, Field::Keys)).map_or(&[], |&node| self.at(node))
+    }
+
+    /// What a container has under keys that nobody knows.
+    #[must_use]
+    pub fn under_any_key(&self, container: ObjectId) -> &[ObjectId] {
+        self.fields.get(&(container, Field::Any)).map_or(&[], |&node| self.at(node))
+    }
+
     /// What a `functools.partial` calls.
     pub fn partial(&self, site: NodeId) -> impl Iterator<Item = ObjectId> + '_ {
         self.partials.get(&site).into_iter().flatten().flat_map(|&node| self.at(node).iter().copied())

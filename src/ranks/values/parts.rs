@@ -90,7 +90,12 @@ impl Part {
 impl Entries {
     /// Whether what stands under a key may differ.
     fn has(&self, key: &str) -> bool {
-        self.keys.contains(&Key::Any) || self.keys.contains(&Key::Text(key.into()))
+        self.keys.contains(&Key::Any) || self.names(key)
+    }
+
+    /// Whether what stands under a key is known to be among what differs.
+    pub(super) fn names(&self, key: &str) -> bool {
+        self.keys.contains(&Key::Text(key.into()))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::program::{Facts, FunctionRef, Place, for_bound};
+use crate::program::{Facts, FunctionRef, Place, for_bound, for_merged};
 use crate::project::FileId;
 use crate::semantic::{CallId, FunctionId, ScopeKind, Value};
 
@@ -58,11 +58,13 @@ impl Passing {
             for (index, call) in module.calls.iter().enumerate() {
                 let result = (file, call.result);
                 for function in facts.called_functions(file, CallId::new(index)) {
-                    for_bound(facts, file, call, function, |argument, parameter| {
+                    let mut pass = |argument, parameter| {
                         let place = (file, argument);
                         own.arguments.entry(place).or_default().push(Passed { result, function, parameter });
                         own.calls.entry(result).or_default().push((place, function, parameter));
-                    });
+                    };
+                    for_bound(facts, file, call, function, &mut pass);
+                    for_merged(facts, file, call, function, pass);
                 }
             }
             for (index, function) in module.functions.iter().enumerate() {

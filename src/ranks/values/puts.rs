@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::guards::keeps;
 use super::super::lengths;
 use super::parts::{Part, is_dictionary, method, of_entries, of_parts, text};
-use crate::program::{CallEdge, Facts, FunctionRef, Object, Place};
+use crate::program::{CallEdge, Facts, FunctionRef, Object, Place, for_merged};
 use crate::project::FileId;
 use crate::semantic::{
     BranchKind, CallId, Container, Element, Parameter, ParameterKind, Passing, StoreKey, Value, ValueId,
@@ -29,6 +29,8 @@ enum Put {
     Under(Option<Box<str>>),
     /// All that the value has.
     All,
+    /// What it has under this key.
+    Entry(Box<str>),
     /// In another way.
     Other,
 }
@@ -93,7 +95,8 @@ impl Puts {
         }
     }
 
-    /// What the project's functions get in their `**options`: `train(epochs=3)`, `train(**defaults)`.
+    /// What the project's functions get in their `**options`, `train(epochs=3)`, `train(**defaults)`, and what parameters
+    /// get of such.
     fn add_passed(&mut self, facts: &Facts<'_>, file: FileId) {
         let module = facts.module(file);
         for (index, call) in module.calls.iter().enumerate() {
@@ -109,6 +112,16 @@ impl Puts {
                         self.by_value.entry(((file, argument.value), options)).or_default().push(put);
                     }
                 }
+            }
+            for function in facts.called_functions(file, CallId::new(index)) {
+                let target = facts.module(function.file);
+                let parameters = &target.function(function.function).parameters;
+                for_merged(facts, file, call, function, |argument, parameter| {
+                    let parameter = &parameters[parameter];
+                    let put = Put::Entry(target.names.text(parameter.name).into());
+                    let (from, to) = ((file, argument), (function.file, parameter.value));
+                    self.by_value.entry((from, to)).or_default().push(put);
+                });
             }
         }
     }
@@ -138,18 +151,21 @@ impl Puts {
 
     /// How much of a value differs to which a difference goes in one step; `None` if it does not go there.
     pub(super) fn carried(&self, facts: &Facts<'_>, place: Place, part: &Part, next: Place) -> Option<Part> {
-        let puts = self.by_value.get(&(place, next));
-        let put = puts.into_iter().flatten().map(|put| match put {
-            Put::Under(key) => Part::of_entry(key.as_deref()),
-            Put::All if matches!(part, Part::Entries(_)) => part.clone(),
-            Put::All | Put::Other => Part::Whole,
+        let puts = self.by_value.get(&(place, next)).map_or(&[][..], Vec::as_slice);
+        let put = puts.iter().filter_map(|put| match (put, part) {
+            (Put::Under(key), _) => Some(Part::of_entry(key.as_deref())),
+            (Put::All, Part::Entries(_)) => Some(part.clone()),
+            (Put::Entry(key), Part::Entries(entries)) => entries.names(key).then_some(Part::Whole),
+            // Of options of which nobody knows what differs, most entries don't.
+            (Put::Entry(_), _) => None,
+            (Put::All | Put::Other, _) => Some(Part::Whole),
         });
         let as_element = self.as_element(facts, next, place, part).or_else(|| as_keyword(facts, next, place));
         let parts = put.chain(as_element).reduce(|mut all, own| {
             all.join(own);
             all
         });
-        if parts.is_some() {
+        if parts.is_some() || !puts.is_empty() {
             return parts;
         }
         match part {
