@@ -1,11 +1,12 @@
-//! What is found in code that settings of the source switch off, `DEBUG = False`: as it stands, no run comes there.
+//! What is found in code that settings of the source switch off, `DEBUG = False`, or that nobody calls: as it stands, no
+//! run comes there.
 
 use crate::finding::{Confidence, Finding, Group, Location};
 use crate::program::{Caller, Facts, Settings, Unreached};
 use crate::semantic::BlockId;
 
-/// Takes certainty from what is found between ranks or in graphs on a way through such code: people edit settings, and
-/// then it may come true.
+/// Takes certainty from what is found between ranks or in graphs on a way through such code: people edit
+/// settings and call what they have written, and then it may come true.
 pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
     let mut findings = findings.iter_mut().filter(|own| is_of_runs(own)).peekable();
     if findings.peek().is_none() {
@@ -14,7 +15,7 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
     let settings = Settings::new(facts);
     let scopes: Vec<Caller> = facts.scopes().collect();
     let closes = |caller: Caller, block: BlockId, arm: usize| settings.closes(caller, block, arm);
-    let off = Unreached::behind(facts, &scopes, closes, |_| true);
+    let off = Unreached::behind(facts, &scopes, closes, |_| true).and_uncalled(facts, &facts.uncalled());
     for finding in findings {
         let way = finding.flow.iter().map(|step| step.location);
         if std::iter::once(finding.primary.location).chain(way).any(|at| is_off(facts, &off, at)) {

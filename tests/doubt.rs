@@ -66,6 +66,14 @@ fn sureness(main: &str, others: &[(&str, &str)]) -> Option<&'static str> {
 }
 
 const SAVE: &str = "np.save('mean.npy', np.ones(3))";
+/// A class whose objects write if they keep something true.
+fn keeping(keep: &str) -> String {
+    format!(
+        "class Data:\n    def __init__(self, save=False, **options):\n        {keep}\n    def rows(self):\n        \
+         if self.save:\n            write()\n"
+    )
+}
+
 const WRITE: &str = "def write():\n    np.save('mean.npy', np.ones(3))\n";
 
 #[test]
@@ -113,6 +121,22 @@ fn what_a_setting_switches_off_is_only_possible() {
         (
             format!(
                 "{WRITE}hvd.init()\nclass Data:\n    def __init__(self, save=False):\n        if save:\n            write()\nData()\n"
+            ),
+            &[],
+        ),
+        // What an object keeps of it.
+        (format!("{WRITE}hvd.init()\n{}Data().rows()\n", keeping("self.save = save")), &[]),
+        (format!("{WRITE}hvd.init()\n{}Data(False).rows()\n", keeping("self.save = save")), &[]),
+        (
+            format!(
+                "{WRITE}hvd.init()\nclass Options:\n    save = False\ndef rows(options):\n    if options.save:\n        write()\nrows(Options())\n"
+            ),
+            &[],
+        ),
+        (
+            format!(
+                "{WRITE}hvd.init()\n{}data = Data()\nsetattr(data, 'path', sys.argv)\ndata.rows()\n",
+                keeping("self.save = save")
             ),
             &[],
         ),
@@ -183,6 +207,47 @@ fn what_something_else_than_an_edit_may_switch_on_is_certain() {
         (format!("{WRITE}{rows}hvd.init()\nrows()\nrows(True)\n"), &[]),
         (format!("{WRITE}{rows}hvd.init()\nrows()\nrows(save=len(sys.argv) > 1)\n"), &[]),
         (format!("{WRITE}{rows}hvd.init()\nrows()\nrows(**{{'save': len(sys.argv) > 1}})\n"), &[]),
+        // Something else changes what an object keeps of it.
+        (format!("{WRITE}hvd.init()\n{}Data(len(sys.argv) > 1).rows()\n", keeping("self.save = save")), &[]),
+        (
+            format!("{WRITE}hvd.init()\n{}Data().rows()\nData(True).rows()\n", keeping("self.save = save")),
+            &[],
+        ),
+        (
+            format!(
+                "{WRITE}hvd.init()\n{}data = Data()\ndata.save = len(sys.argv) > 1\ndata.rows()\n",
+                keeping("self.save = save")
+            ),
+            &[],
+        ),
+        (
+            format!(
+                "{WRITE}hvd.init()\n{}data = Data()\nfor name in sys.argv:\n    setattr(data, name, 1)\ndata.rows()\n",
+                keeping("self.save = save")
+            ),
+            &[],
+        ),
+        (
+            format!(
+                "{WRITE}hvd.init()\n{}data = Data()\nvars(data)[sys.argv[1]] = 1\ndata.rows()\n",
+                keeping("self.save = save")
+            ),
+            &[],
+        ),
+        (
+            format!(
+                "{WRITE}hvd.init()\n{}Data(path=1).rows()\n",
+                keeping("self.save = save\n        self.__dict__.update(options)")
+            ),
+            &[],
+        ),
+        (
+            format!(
+                "import tools\n{WRITE}hvd.init()\n{}Data().rows()\n",
+                keeping("self.save = save").replace("class Data", "class Data(tools.Kept)")
+            ),
+            &[],
+        ),
         // Who else calls it can't be seen.
         (format!("import options\n\n{WRITE}@options.command\n{rows}hvd.init()\nrows()\n"), &[]),
         (format!("import pool\n\n{WRITE}{rows}hvd.init()\nrows()\npool.map(rows, [1])\n"), &[]),
@@ -216,6 +281,62 @@ fn what_a_setting_switches_off_in_a_graph_is_only_possible() {
     let off = step("False");
     assert_eq!(found(&[("train.py", &off)], "certain"), Vec::<String>::new());
     assert!(found(&[("train.py", &off)], "possible").contains(&"train.py:8 HVD401".to_owned()));
+}
+
+#[test]
+fn what_an_object_keeps_switched_off_in_a_graph_is_only_possible() {
+    let net = |given: &str| {
+        format!(
+            "import tensorflow as tf\n\nclass Net(tf.keras.Model):\n    def __init__(self, verbose=False):\n        \
+             super().__init__()\n        self.verbose = verbose\n\n    @tf.function\n    def call(self, x):\n        \
+             if self.verbose:\n            print('input', x)\n        return x\n\nnet = Net({given})\nnet(tf.ones([2]))\n\
+             net(tf.ones([2]))\n"
+        )
+    };
+    for given in ["", "verbose=False", "False"] {
+        let net = net(given);
+        assert_eq!(found(&[("train.py", &net)], "certain"), Vec::<String>::new());
+        assert!(found(&[("train.py", &net)], "possible").contains(&"train.py:11 HVD401".to_owned()));
+    }
+    assert_eq!(found(&[("train.py", &net("True"))], "certain"), ["train.py:11 HVD401"]);
+}
+
+#[test]
+fn what_nobody_calls_is_only_possible() {
+    let data = "import tensorflow as tf\n\ndef build(paths):\n    return \
+                tf.data.Dataset.from_tensor_slices(paths).map(parse)\n\ndef parse(path):\n    print('parse', path)\n    \
+                return path\n";
+    let train = |uses: &str| {
+        format!(
+            "import sys\nimport tensorflow as tf\nimport data\n\ndef main():\n    \
+             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    model.compile('adam', 'mse')\n    \
+             model.fit(tf.ones([8, 1]), tf.ones([8, 1]))\n{uses}\nmain()\n"
+        )
+    };
+    let sure = |data: &str, uses: &str| {
+        let train = train(uses);
+        let files = [("data.py", data), ("train.py", train.as_str())];
+        ["certain", "possible"]
+            .into_iter()
+            .find(|sure| found(&files, sure).contains(&"data.py:7 HVD401".to_owned()))
+    };
+    assert_eq!(sure(data, ""), Some("possible"));
+    assert_eq!(sure(data, "def other():\n    return data.build(sys.argv)\n"), Some("possible"));
+    assert_eq!(sure(data, "def other():\n    return data.build(sys.argv)\n\nother()\n"), Some("certain"));
+    let calls = [
+        "data.build(sys.argv)",
+        "make = {'all': data.build}[sys.argv[1]]",
+        "getattr(data, sys.argv[1])(sys.argv)",
+        "import importlib\nimportlib.import_module(sys.argv[1]).build(sys.argv)",
+        "tf.data.Dataset.from_tensor_slices(sys.argv).map(data.parse)",
+    ];
+    for call in calls {
+        assert_eq!(sure(data, call), Some("certain"), "{call}");
+    }
+    let by_name = format!("{data}\ndef choose(name):\n    return globals()[name]\n");
+    assert_eq!(sure(&by_name, ""), Some("certain"));
+    // A library alone is there for others.
+    assert_eq!(found(&[("data.py", data)], "certain"), ["data.py:7 HVD401"]);
 }
 
 /// The start that two programs share, and what one of them trains with it.

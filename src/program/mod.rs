@@ -34,6 +34,7 @@ mod solver;
 mod time;
 mod tracing;
 mod travel;
+mod uncalled;
 mod unreached;
 
 pub use bound::{for_bound, for_merged};

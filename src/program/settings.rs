@@ -1,12 +1,16 @@
 //! Which way conditions go that rest on nothing but settings: constants of the source that nothing in it changes,
-//! `DEBUG = False`, and defaults of parameters that no call gives anything else for.
+//! `DEBUG = False`, and defaults of parameters that no call gives anything else for; and on attributes that hold such.
 //!
 //! People edit settings, so an arm that one closes is not gone; but as the source stands, no run takes it. What the
 //! command line, files or other programs may say is no setting.
 
-use std::cell::RefCell;
+mod attributes;
+
+use std::cell::{OnceCell, RefCell};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use attributes::Attributes;
 
 use super::facts::Facts;
 use super::hierarchy::Ancestor;
@@ -15,7 +19,7 @@ use super::modules::{FunctionRef, Meaning};
 use super::object::{Literal, Object};
 use super::solver::Caller;
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, Method, Module, Operator, ScopeKind, Value, ValueId};
+use crate::semantic::{BlockId, BranchKind, Method, Module, Operator, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// What binds names that the source does not show.
@@ -39,6 +43,7 @@ pub struct Settings<'f, 'a> {
     /// The expressions that join operands by `and` or `or`.
     junctions: RefCell<FxHashMap<FileId, FxHashMap<TextRange, BranchKind>>>,
     open: RefCell<FxHashMap<FunctionRef, bool>>,
+    attributes: OnceCell<Attributes<'a>>,
 }
 
 impl<'f, 'a> Settings<'f, 'a> {
@@ -55,6 +60,7 @@ impl<'f, 'a> Settings<'f, 'a> {
             bound_by_name: bound_by_name.map(|edge| edge.caller.file).collect(),
             junctions: RefCell::default(),
             open: RefCell::default(),
+            attributes: OnceCell::new(),
         }
     }
 
@@ -94,6 +100,12 @@ impl<'f, 'a> Settings<'f, 'a> {
                 Some(kind) => self.joined(file, parts, kind == BranchKind::Or, depth),
                 None => self.constant(place),
             },
+            Value::Attribute { .. } => self.constant(place).or_else(|| {
+                let truths = self.held(place)?.into_iter().map(|held| self.constant(held));
+                let mut truths = truths.collect::<Option<Vec<bool>>>()?.into_iter();
+                let first = truths.next()?;
+                truths.all(|truth| truth == first).then_some(first)
+            }),
             _ => self.constant(place),
         }
     }
@@ -195,6 +207,13 @@ impl<'f, 'a> Settings<'f, 'a> {
                     }
                     continue;
                 }
+                Value::Attribute { .. } => {
+                    match self.held((file, value)) {
+                        Some(held) => work.extend(held),
+                        None => return false,
+                    }
+                    continue;
+                }
                 Value::Import(import) => facts.modules.imported(file, module.import(import), facts.library),
                 Value::Free(name) => facts.modules.free(file, module.names.text(name), facts.library),
                 _ => return false,
@@ -205,6 +224,14 @@ impl<'f, 'a> Settings<'f, 'a> {
             }
         }
         true
+    }
+
+    /// All that an attribute of the project's objects may hold, if that can be told.
+    fn held(&self, (file, value): Place) -> Option<Vec<Place>> {
+        let module = self.facts.module(file);
+        let Value::Attribute { base, name, .. } = module.value(value).value else { return None };
+        let attributes = self.attributes.get_or_init(|| Attributes::new(self.facts));
+        attributes.held(self.facts, file, base, module.names.text(name))
     }
 
     /// What all calls of a function pass for a parameter; `None` if that can't be told.
@@ -226,25 +253,13 @@ impl<'f, 'a> Settings<'f, 'a> {
         let module = facts.module(function.file);
         let own = module.function(function.function);
         let name = module.names.text(own.name);
-        let is_private = name.starts_with('_') && !name.starts_with("__");
         let is_of_library = || {
             facts.modules.class_of(function).is_some_and(|class| {
                 let ancestors = facts.hierarchy.order(class).iter();
                 name != CONSTRUCTOR && ancestors.into_iter().any(|own| !matches!(own, Ancestor::Project(_)))
             })
         };
-        let is_local = || {
-            let parents =
-                std::iter::successors(module.scope(own.scope).parent, |&scope| module.scope(scope).parent);
-            parents.into_iter().any(|scope| {
-                matches!(module.scope(scope).kind, ScopeKind::Function(_) | ScopeKind::Lambda(_))
-            })
-        };
-        facts.incoming(function).is_empty()
-            || !own.decorators.is_empty()
-            || facts.travel().lost_function(function).is_some()
-            || is_of_library()
-            || facts.modules.imports.is_in_package(function.file) && !is_private && !is_local()
+        facts.incoming(function).is_empty() || is_of_library() || facts.may_be_called_elsewhere(function)
     }
 
     fn junction(&self, file: FileId, value: ValueId) -> Option<BranchKind> {

@@ -53,6 +53,14 @@ impl Unreached {
         unreached
     }
 
+    /// Beside it what only these functions call, which nobody does.
+    #[must_use]
+    pub fn and_uncalled(mut self, facts: &Facts<'_>, functions: &[FunctionRef]) -> Self {
+        self.scopes.extend(functions.iter().map(|&function| facts.code_of(function)));
+        self.follow_calls(facts, |_| true);
+        self
+    }
+
     /// Whether the code of a scope is called at such places only.
     #[must_use]
     pub fn is_scope(&self, caller: Caller) -> bool {
@@ -61,7 +69,7 @@ impl Unreached {
 
     /// Finds the scopes that are only called where control does not come.
     fn follow_calls(&mut self, facts: &Facts<'_>, is_run: impl Fn(&CallEdge) -> bool) {
-        let mut callers: Vec<Caller> = self.partly.iter().copied().collect();
+        let mut callers: Vec<Caller> = self.partly.iter().chain(&self.scopes).copied().collect();
         callers.sort_unstable();
         let called = |caller: Caller| facts.reached_functions(caller).map(|(_, function)| function);
         let mut work: Vec<FunctionRef> = callers.into_iter().flat_map(called).collect();
