@@ -79,9 +79,10 @@ impl Facts<'_> {
         let mut found = FxHashSet::default();
         for file in self.files() {
             let module = self.module(file);
-            let attributes = module.values.iter().enumerate().filter_map(|(index, own)| {
-                matches!(own.value, Value::Attribute { .. }).then(|| ValueId::new(index))
-            });
+            let values = module.values.iter().enumerate();
+            let attributes = values
+                .filter(|(_, own)| matches!(own.value, Value::Attribute { .. }))
+                .map(|(index, _)| ValueId::new(index));
             for value in module.uses.iter().map(|own| own.value).chain(attributes) {
                 found.extend(self.objects(file, value).filter_map(|(_, object)| match object {
                     Object::Function(function) => Some(function),

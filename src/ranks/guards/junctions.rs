@@ -9,22 +9,30 @@ use crate::semantic::{Constant, Value, ValueId};
 pub(super) const AND: &str = "and";
 pub(super) const OR: &str = "or";
 
+/// So many operands are told apart.
+const OPERANDS: usize = 5;
+
 impl Guard {
-    /// The cases that a guard consists of, one of which all ranks are in that come here: where `a or b` is true it is `a`,
-    /// or `b` without `a`.
+    /// The cases that a guard consists of, one of which all ranks are in that come here: where `a or b` is true it is both,
+    /// or `a` without `b`, or `b` without `a`.
     #[must_use]
     pub fn cases(&self) -> Vec<Self> {
         let choice = self.0.iter().find_map(|own| match &own.atom {
             Atom::True(Key::Of(name, parts), cause) if own.holds && **name == *OR => Some((parts, *cause)),
             _ => None,
         });
-        let Some((parts, cause)) = choice else { return vec![self.clone()] };
-        let literal = |part: &Key, holds| Literal { atom: Atom::True(part.clone(), cause), holds };
-        let case = |index: usize| {
-            let before = parts[..index].iter().map(|part| literal(part, false));
-            self.clone().and(&Self(before.chain([literal(&parts[index], true)]).collect()))
+        let Some((parts, cause)) = choice.filter(|(parts, _)| parts.len() <= OPERANDS) else {
+            return vec![self.clone()];
         };
-        (0..parts.len()).map(case).collect()
+        // Each bit says of an operand whether it is true.
+        let case = |true_ones: u32| {
+            let operands = (0..).zip(parts).map(|(bit, part)| Literal {
+                atom: Atom::True(part.clone(), cause),
+                holds: true_ones & (1 << bit) != 0,
+            });
+            self.clone().and(&Self(operands.collect()))
+        };
+        (1..1 << parts.len()).map(case).collect()
     }
 }
 
