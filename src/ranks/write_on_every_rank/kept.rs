@@ -4,7 +4,8 @@
 use rustc_hash::FxHashSet;
 
 use super::super::model::Model;
-use super::super::values::Cause;
+use super::super::values::{Cause, Difference};
+use crate::api::Effect;
 use crate::program::{Object, ObjectId, Place};
 use crate::semantic::{CallId, Constant, StoreKey, Value, ValueId};
 
@@ -22,7 +23,11 @@ impl Kept {
     pub(super) fn new(model: &Model<'_>) -> Self {
         let facts = model.facts;
         let mut found = FxHashSet::default();
-        let tells = |place: Place| model.difference(place).is_some_and(|own| own.cause == Cause::Rank);
+        // Or what a library has made of the rank's number: a path that it has joined.
+        let is_of_rank = |own: Difference| {
+            own.cause == Cause::Rank || facts.gives(own.source, &[Effect::ReadsRank, Effect::ReadsLocalRank])
+        };
+        let tells = |place: Place| model.difference(place).is_some_and(is_of_rank);
         for &file in &model.files {
             let module = facts.module(file);
             for store in &module.stores {
