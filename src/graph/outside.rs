@@ -108,11 +108,15 @@ impl Graph<'_> {
             let is_augmented = module.statement(store.statement).kind == StatementKind::AugmentedAssign;
             let (subject, is_step) = match store.key {
                 StoreKey::Attribute(name) => {
-                    let same = |value: ValueId| match module.value(value).value {
-                        Value::Attribute { base, name: read, .. } => base == store.base && read == name,
-                        _ => false,
+                    // What the same run of the code has put there before is no step from what was there.
+                    let read = |value: ValueId| match module.value(value).value {
+                        Value::Attribute { base, name: read, narrowed } => {
+                            (base == store.base && read == name).then_some(narrowed.is_none())
+                        }
+                        _ => None,
                     };
-                    let step = is_augmented || self.operands(file, store.value).any(same);
+                    let mut read = self.operands(file, store.value).filter_map(read).peekable();
+                    let step = if read.peek().is_some() { read.any(|is_old| is_old) } else { is_augmented };
                     (Subject::Attribute(store.base, name), step)
                 }
                 StoreKey::Item(_) | StoreKey::Slice => (Subject::Item(store.base), is_augmented),
