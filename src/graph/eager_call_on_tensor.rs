@@ -149,7 +149,8 @@ fn values(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
                     }
                     _ => false,
                 };
-                if elements.iter().any(is_key) {
+                // Those of TensorFlow 1 had one.
+                if elements.iter().any(is_key) && !graph.facts.is_of_tensorflow_1(file) {
                     let message = "a tensor has no hash: it is no key and no element of a set".to_owned();
                     report(value.range, message, "use `tensor.ref()` as the key");
                 }

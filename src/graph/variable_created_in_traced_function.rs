@@ -2,32 +2,39 @@
 
 use super::{Graph, graph_check};
 use crate::api::{Kind, Symbol};
-use crate::finding::Finding;
+use crate::finding::{Finding, Location};
+use crate::program::Caller;
 use crate::semantic::CallId;
 
 graph_check!("HVD404", "variable-created-in-traced-function", Error, run);
 
 fn run(graph: &Graph<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for caller in graph.repeated().filter(|&caller| !graph.is_constructor(caller)) {
-        let module = graph.module(caller.file);
-        for (index, call) in module.calls.iter().enumerate().filter(|(_, call)| call.scope == caller.scope) {
-            let id = CallId::new(index);
-            let mut symbols = graph.facts.called_symbols(caller.file, id);
-            let Some(what) = symbols.find_map(|symbol| made(graph, symbol)) else { continue };
-            if graph.facts.is_guarded(caller, call.block)
-                || graph.facts.is_outside_graph(caller.file, call.statement)
-            {
-                continue;
-            }
-            let message = format!("{what} is made in each trace, and only the first may make variables");
-            let finding = graph
-                .finding(&CHECK, caller, call.range, message)
-                .help("make it outside of the function, or once where an attribute is still `None`");
-            findings.push(finding);
-        }
-    }
-    findings
+    let callers = graph.repeated().filter(|&caller| !graph.is_constructor(caller));
+    callers.filter_map(|caller| finding(graph, caller)).collect()
+}
+
+/// One report for a function: it fails where the first is made, and all are to move.
+fn finding(graph: &Graph<'_>, caller: Caller) -> Option<Finding> {
+    let facts = graph.facts;
+    let module = graph.module(caller.file);
+    let mut calls: Vec<CallId> = facts.outgoing(caller).iter().filter_map(|edge| edge.call).collect();
+    calls.sort_unstable_by_key(|&id| (module.call(id).range.start(), id));
+    calls.dedup();
+    let mut all = calls.into_iter().filter_map(|id| {
+        let call = module.call(id);
+        let what = facts.called_symbols(caller.file, id).find_map(|symbol| made(graph, symbol))?;
+        let is_once =
+            facts.is_guarded(caller, call.block) || facts.is_outside_graph(caller.file, call.statement);
+        (!is_once).then_some((call.range, what))
+    });
+    let (first, what) = all.next()?;
+    let message = format!("{what} is made in each trace, and only the first may make variables");
+    let found = graph
+        .finding(&CHECK, caller, first, message)
+        .help("make it outside of the function, or once where an attribute is still `None`");
+    Some(all.fold(found, |found, (range, what)| {
+        found.label(Location::new(caller.file, range), format!("{what} here, too"))
+    }))
 }
 
 /// What a class makes, if it has variables of its own: all variables, optimizers and metrics, and layers with
