@@ -48,6 +48,8 @@ pub struct Blocks {
     tests: FxHashMap<(FileId, ValueId), Vec<ValueId>>,
     /// The variables that hold a value which merges several definitions.
     merged: FxHashMap<(FileId, ValueId), Vec<Variable>>,
+    /// Where values are read under names.
+    reads: FxHashMap<(FileId, ValueId), Vec<(Variable, Caller, BlockId)>>,
 }
 
 /// The blocks of each scope that end in an exception.
@@ -174,6 +176,11 @@ impl Blocks {
 
     /// Finds the variables of merged values: those under whose names they are read, by themselves or merged again.
     fn name_merged(&mut self, file: FileId, module: &Module) {
+        for own in &module.uses {
+            let reader = Caller { file, scope: own.scope };
+            let read = own.variable.map(|variable| (variable, reader, own.block));
+            self.reads.entry((file, own.value)).or_default().extend(read);
+        }
         let read = module.uses.iter().filter_map(|own| Some((own.value, own.variable?)));
         let mut work: Vec<(ValueId, Variable)> = read.collect();
         while let Some((value, variable)) = work.pop() {
@@ -190,6 +197,16 @@ impl Blocks {
     #[must_use]
     pub fn names_of(&self, place: (FileId, ValueId)) -> &[Variable] {
         self.merged.get(&place).map_or(&[], Vec::as_slice)
+    }
+
+    /// The blocks that read a value under the name of a variable, each with the scope whose code it is.
+    pub fn readers(
+        &self,
+        place: (FileId, ValueId),
+        variable: Variable,
+    ) -> impl Iterator<Item = (Caller, BlockId)> + '_ {
+        let reads = self.reads.get(&place).into_iter().flatten();
+        reads.filter(move |read| read.0 == variable).map(|&(_, reader, block)| (reader, block))
     }
 
     fn contents(&mut self, caller: Caller, block: BlockId) -> &mut Contents {

@@ -288,7 +288,8 @@ impl Comms {
                 _ => break,
             }
         }
-        let mixes = self.kinds(a.node).is_some_and(|kinds| Some(kinds) == self.kinds(b.node));
+        let mixes =
+            self.kinds(a.node).is_some_and(|kinds| !kinds.is_empty() && Some(kinds) == self.kinds(b.node));
         Some(Parting { one: self.first(a), other: self.first(b), mixes })
     }
 

@@ -9,6 +9,7 @@
 //! [`Influence`]: crate::program::Influence
 
 mod flood;
+mod leaving;
 mod parts;
 mod passing;
 mod puts;

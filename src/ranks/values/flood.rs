@@ -8,6 +8,7 @@ use super::super::blocks::Blocks;
 use super::super::file_questions;
 use super::super::lengths;
 use super::super::overrides::Overrides;
+use super::leaving::Turn;
 use super::parts::{self, Part};
 use super::passing::Through;
 use super::puts;
@@ -377,13 +378,17 @@ impl<'f, 'a> Flood<'f, 'a> {
             return Vec::new();
         }
         let meets = self.meet(caller, branch);
+        let turn = Turn::left_at(facts, self.blocks, caller, branch);
         let mut returns = false;
         for block in self.blocks.region(caller, branch) {
             let contents = self.blocks.of(caller, block);
             for &index in contents.definitions.iter().filter(|_| meets) {
                 let own = &module.definitions[index as usize];
                 let dependents = facts.influence().dependents((file, own.value));
-                found.extend(dependents.filter(|&place| self.merges(place, (file, own.value), own.variable)));
+                found.extend(dependents.filter(|&place| {
+                    self.merges(place, (file, own.value), own.variable)
+                        && turn.as_ref().is_none_or(|turn| !turn.keeps(place, own.variable))
+                }));
             }
             for &index in &contents.stores {
                 let store = &module.stores[index as usize];
