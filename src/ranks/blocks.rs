@@ -34,6 +34,9 @@ struct ScopeBlocks {
 /// Behind a test end at most so many others before the conditional expression that it belongs to.
 const NEAR: usize = 64;
 
+/// A read under the name of a variable: whose code, and in which block.
+type Reading = (Variable, Caller, BlockId);
+
 /// The blocks of all scopes that programs reach.
 #[derive(Debug, Default)]
 pub struct Blocks {
@@ -49,7 +52,7 @@ pub struct Blocks {
     /// The variables that hold a value which merges several definitions.
     merged: FxHashMap<(FileId, ValueId), Vec<Variable>>,
     /// Where values are read under names.
-    reads: FxHashMap<(FileId, ValueId), Vec<(Variable, Caller, BlockId)>>,
+    reads: FxHashMap<(FileId, ValueId), Vec<Reading>>,
 }
 
 /// The blocks of each scope that end in an exception.
