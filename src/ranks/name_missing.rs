@@ -1,6 +1,7 @@
 //! A name that is bound under a condition on the rank is used under that condition: on the other ranks it is unbound.
 
 mod attributes;
+mod made;
 mod switched;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -180,7 +181,7 @@ fn reaching<'d>(
 ) -> Option<Vec<&'d Definition>> {
     if let Value::Cell(_) = module.value(reading.value).value {
         // Another scope's: it may be any of them, and it is one of them if all goes well.
-        return Some(definitions.to_vec());
+        return (!made::is_bound(module, reading, variable, definitions)).then(|| definitions.to_vec());
     }
     let mut seen: FxHashSet<ValueId> = FxHashSet::default();
     let mut work = vec![reading.value];
