@@ -53,12 +53,7 @@ impl Replicas<'_, '_> {
             class.is_class() && own.is_some_and(|own| own.has(Effect::Broadcasts))
         };
         let behind = facts.influence().backwards(&[(file, receiver)], |_| false);
-        let objects: FxHashSet<ObjectId> = behind
-            .into_iter()
-            .flat_map(|(file, value)| facts.solution.values(file, value))
-            .copied()
-            .collect();
-        objects.into_iter().any(|object| {
+        self.objects_of(behind).into_iter().any(|object| {
             let is_of_library = facts.symbol(facts.solution.object(object)).is_some_and(broadcasts);
             is_of_library || callbacks::broadcasts(self.model, object)
         })
@@ -144,12 +139,7 @@ impl Replicas<'_, '_> {
         {
             return true;
         }
-        let objects: FxHashSet<ObjectId> = behind
-            .into_iter()
-            .flat_map(|(file, value)| facts.solution.values(file, value))
-            .copied()
-            .collect();
-        objects.into_iter().any(|object| {
+        self.objects_of(behind).into_iter().any(|object| {
             let is_of_library = || {
                 let class = facts.symbol(facts.solution.object(object));
                 class.is_some_and(|class| facts.library.hook_effects(class).contains(Effect::Broadcasts))
@@ -158,5 +148,11 @@ impl Replicas<'_, '_> {
                 && !is_spent(object)
                 && (is_of_library() || callbacks::broadcasts(self.model, object))
         })
+    }
+
+    /// What values may be, each object once.
+    fn objects_of(&self, places: FxHashSet<Place>) -> FxHashSet<ObjectId> {
+        let solution = &self.model.facts.solution;
+        places.into_iter().flat_map(|(file, value)| solution.values(file, value)).copied().collect()
     }
 }
