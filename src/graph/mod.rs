@@ -31,6 +31,7 @@ mod known;
 pub mod leaked_tensor;
 mod names;
 mod nature;
+mod news;
 mod outside;
 mod parameters;
 pub mod retraced_every_call;

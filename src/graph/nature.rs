@@ -3,8 +3,11 @@
 //! Value flow knows what libraries make; here operators, items and calls of a traced function are added, so that
 //! `x * 2 > y` is a tensor if `x` is one. The answers grow until they stop: a value is what any way to it makes it.
 
+use std::cell::RefCell;
+
 use rustc_hash::FxHashSet;
 
+use super::news::News;
 use crate::api::{Calls, Effect, Kind, Returns, Role, Symbol};
 use crate::program::{Facts, FunctionRef, Object, Place, Tracing};
 use crate::project::FileId;
@@ -101,30 +104,38 @@ impl Natures {
     /// Finds the natures. The values at `merged` become tensors where a staged branch or loop puts them together.
     #[must_use]
     pub fn new(facts: &Facts<'_>, tracing: &Tracing, merged: &FxHashSet<Place>) -> Self {
-        let mut files: Vec<Vec<Nature>> = facts.modules.files().map(|_| Vec::new()).collect();
-        for file in facts.files() {
-            files[file.index()] = vec![Nature::default(); facts.module(file).values.len()];
-        }
-        let mut natures = Self { files };
+        let count = |file: FileId| {
+            if facts.concerned.contains(&file) { facts.module(file).values.len() } else { 0 }
+        };
+        let counts: Vec<usize> = facts.modules.files().map(count).collect();
+        let mut natures =
+            Self { files: counts.iter().map(|&count| vec![Nature::default(); count]).collect() };
+        let mut news = News::of_all(&counts);
         for _ in 0..ROUNDS {
-            let mut changed = false;
             for file in facts.files() {
                 for index in 0..facts.module(file).values.len() {
-                    let value = ValueId::new(index);
-                    let mut next = Reader { facts, tracing, natures: &natures }.read(file, value);
-                    if merged.contains(&(file, value))
-                        && next.is_within(Nature::PLAIN.with(Nature::TENSOR).with(Nature::VARIABLE))
+                    let place @ (_, value) = (file, ValueId::new(index));
+                    if !news.take(place) {
+                        continue;
+                    }
+                    let reader = Reader { facts, tracing, natures: &natures, read: RefCell::default() };
+                    let mut next = reader.read(file, value);
+                    for read in reader.read.into_inner() {
+                        news.tell(read, place);
+                    }
+                    let is_merged = merged.contains(&place);
+                    if is_merged && next.is_within(Nature::PLAIN.with(Nature::TENSOR).with(Nature::VARIABLE))
                     {
                         next = Nature::TENSOR;
                     }
                     let own = &mut natures.files[file.index()][index];
-                    let is_merged = merged.contains(&(file, value)) && next == Nature::TENSOR;
-                    let joined = if is_merged { next } else { own.with(next) };
-                    changed |= joined != *own;
-                    *own = joined;
+                    let joined = if is_merged && next == Nature::TENSOR { next } else { own.with(next) };
+                    if std::mem::replace(own, joined) != joined {
+                        news.changed(place);
+                    }
                 }
             }
-            if !changed {
+            if news.is_empty() {
                 break;
             }
         }
@@ -143,10 +154,13 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) facts: &'r Facts<'a>,
     pub(super) tracing: &'r Tracing,
     natures: &'r Natures,
+    /// What it has asked for.
+    read: RefCell<Vec<Place>>,
 }
 
 impl Reader<'_, '_> {
     pub(super) fn of(&self, file: FileId, value: ValueId) -> Nature {
+        self.read.borrow_mut().push((file, value));
         self.natures.of(file, value)
     }
 
