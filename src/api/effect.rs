@@ -43,6 +43,8 @@ pub enum Effect {
     ReadsLocalRank,
     /// Returns the number of ranks: the same on all.
     ReadsSize,
+    /// What it counts is not all ranks, but those of a host, or the hosts.
+    PerHost,
     /// May return something else on another rank: clock, process, host, order of a directory.
     Varies,
     /// Creates, changes or removes a file or a directory.
@@ -137,7 +139,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 64] = [
+    pub const ALL: [(Self, &'static str); 65] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -157,6 +159,7 @@ impl Effect {
         (Self::ReadsRank, "reads-rank"),
         (Self::ReadsLocalRank, "reads-local-rank"),
         (Self::ReadsSize, "reads-size"),
+        (Self::PerHost, "per-host"),
         (Self::Varies, "varies"),
         (Self::WritesFile, "writes-file"),
         (Self::Idempotent, "idempotent"),
@@ -207,7 +210,7 @@ impl Effect {
 
 /// A set of effects.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct EffectSet(u64);
+pub struct EffectSet(u128);
 
 impl EffectSet {
     /// No effect.

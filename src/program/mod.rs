@@ -55,6 +55,7 @@ pub(crate) use overwritten::comes_to;
 pub use programs::{HandedOver, Pattern, Program, handed_over, way};
 pub use repetition::{Repeated, Repetition, loop_around};
 pub use settings::Settings;
+pub(crate) use settled::settled_along;
 pub use solver::{CallEdge, Caller, Solution, Via, View, solve};
 pub use tracing::{Conversion, Reason, Traced, Tracing};
 pub use travel::{Travel, code};

@@ -1,6 +1,8 @@
 //! Attributes that a function has stored to itself before it reads them: behind `self.step = broadcast(self.step)` it sees
 //! what it has put there, and not what other code did before.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::Facts;
@@ -47,6 +49,25 @@ impl<'a> Stored<'a> {
 
 /// The reads of attributes in a file that see only what their own function stores, each with the function.
 pub(super) fn settled<'a>(facts: &Facts<'a>, file: FileId, stored: &Stored<'a>) -> Vec<(Place, Caller)> {
+    settled_in(facts, file, stored, |scope| Some(&facts.module(file).scope(scope).flow))
+}
+
+/// The reads of attributes that see only what their own function stores if control goes these ways in some scopes, each
+/// with the function.
+#[must_use]
+pub fn settled_along(facts: &Facts<'_>, flows: &FxHashMap<Caller, Flow>) -> Vec<(Place, Caller)> {
+    let files: BTreeSet<FileId> = flows.keys().map(|caller| caller.file).collect();
+    let stored = Stored::new(facts);
+    let of_file = |file| settled_in(facts, file, &stored, move |scope| flows.get(&Caller { file, scope }));
+    files.into_iter().flat_map(of_file).collect()
+}
+
+fn settled_in<'f, 'a: 'f>(
+    facts: &'f Facts<'a>,
+    file: FileId,
+    stored: &'f Stored<'a>,
+    flow_of: impl Fn(ScopeId) -> Option<&'f Flow>,
+) -> Vec<(Place, Caller)> {
     let module = facts.module(file);
     let mut stores: FxHashMap<(ScopeId, &str), Vec<&Store>> = FxHashMap::default();
     for store in &module.stores {
@@ -72,7 +93,9 @@ pub(super) fn settled<'a>(facts: &Facts<'a>, file: FileId, stored: &Stored<'a>) 
         // It begins with the name of the object.
         let start = evaluation.range.start();
         let Some(&(_, block)) = names.get(&start).filter(|(of, _)| *of == scope) else { continue };
-        let code = codes.entry(scope).or_insert_with(|| Code::new(facts, stored, file, scope));
+        let Some(flow) = flow_of(scope) else { continue };
+        let code =
+            codes.entry(scope).or_insert_with(|| Code::new(facts, stored, Caller { file, scope }, flow));
         let mut same = stores.iter().filter(|store| is_same(module, store.base, base));
         if same.any(|store| code.settles(store, name, block, start)) {
             found.push(((file, ValueId::new(index)), Caller { file, scope }));
@@ -87,7 +110,7 @@ struct Code<'f, 'a> {
     stored: &'f Stored<'a>,
     file: FileId,
     module: &'a Module,
-    flow: &'a Flow,
+    flow: &'f Flow,
     dominance: Dominance,
     /// Its calls of functions of the project.
     calls: Vec<CallId>,
@@ -96,11 +119,11 @@ struct Code<'f, 'a> {
 }
 
 impl<'f, 'a> Code<'f, 'a> {
-    fn new(facts: &'f Facts<'a>, stored: &'f Stored<'a>, file: FileId, scope: ScopeId) -> Self {
+    fn new(facts: &'f Facts<'a>, stored: &'f Stored<'a>, caller: Caller, flow: &'f Flow) -> Self {
+        let file = caller.file;
         let module = facts.module(file);
-        let flow = &module.scope(scope).flow;
         let mut calls: Vec<CallId> =
-            facts.reached_functions(Caller { file, scope }).filter_map(|(edge, _)| edge.call).collect();
+            facts.reached_functions(caller).filter_map(|(edge, _)| edge.call).collect();
         calls.sort_unstable();
         calls.dedup();
         Self {

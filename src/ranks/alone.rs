@@ -3,12 +3,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::closed::Arm;
 use crate::api::Effect;
 use crate::program::{CallEdge, Caller, Facts, FunctionRef, ObjectId, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, Branch, BuiltinType, Constant, Definition, Dependence, Method, Operator, StoreKey, Value,
-    ValueId, Variable,
+    BlockId, BuiltinType, Constant, Definition, Dependence, Method, Operator, StoreKey, Value, ValueId,
+    Variable,
 };
 use crate::syntax::TextRange;
 
@@ -44,6 +45,9 @@ fn contradict((one, holds): &Literal, (other, is_so): &Literal) -> bool {
     }
 }
 
+/// Where a condition stands, with the block that evaluates it: of `a and b` another one than of `a`.
+type Test = (TextRange, BlockId);
+
 /// A flag that is on, or off.
 type Literal = (Flag, bool);
 
@@ -56,7 +60,7 @@ const STEPS: usize = 16;
 /// What the flags say under which the programs start Horovod.
 #[derive(Debug, Default)]
 pub struct Alone {
-    arms: FxHashSet<(Caller, BlockId, usize)>,
+    arms: FxHashSet<Arm>,
 }
 
 impl Alone {
@@ -96,9 +100,13 @@ impl Alone {
         Self { arms: alone.into_iter().filter_map(in_all).collect() }
     }
 
+    /// The arms of branches that only runs without Horovod go to.
+    pub(super) fn arms(&self) -> impl Iterator<Item = Arm> + '_ {
+        self.arms.iter().copied()
+    }
+
     /// Whether only runs without Horovod go to an arm of a branch.
-    #[must_use]
-    pub fn is_arm(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
+    fn is_arm(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
         !self.arms.is_empty() && self.arms.contains(&(caller, block, arm))
     }
 
@@ -149,18 +157,16 @@ struct Search<'s, 'c> {
     facts: &'s Facts<'c>,
     programs: &'s [&'s Program],
     /// The names that files read, by where.
-    names: FxHashMap<FileId, Vec<(TextRange, Variable)>>,
+    names: FxHashMap<FileId, Vec<(TextRange, BlockId, Variable)>>,
 }
 
 impl Search<'_, '_> {
     /// The flags that are on or off wherever a block is come to.
     fn around(&mut self, caller: Caller, block: BlockId, depth: u32) -> Vec<Literal> {
         let facts = self.facts;
-        let blocks = &facts.module(caller.file).scope(caller.scope).flow.blocks;
         let mut found = Vec::new();
         for Dependence { branch, arm } in dominating(facts, caller, block) {
-            let Some(branch) = blocks[branch.index()].branch else { continue };
-            let said = self.said(caller.file, &branch, arm);
+            let said = self.said(caller, branch, arm);
             // `if not started: hvd.init(); started = True` is off but for the first time.
             if said.iter().all(|(flag, holds)| *holds || !self.is_set(caller, flag)) {
                 found.extend(said);
@@ -179,11 +185,11 @@ impl Search<'_, '_> {
         let blocks = &self.facts.module(caller.file).scope(caller.scope).flow.blocks;
         let mut found = Vec::new();
         for (index, block) in blocks.iter().enumerate() {
-            let Some(branch) = block.branch else { continue };
+            let branch = BlockId::new(index);
             for arm in 0..block.successors.len() {
-                let said = self.said(caller.file, &branch, arm);
+                let said = self.said(caller, branch, arm);
                 if said.iter().any(|said| on.iter().any(|own| contradict(own, said))) {
-                    found.push((caller, BlockId::new(index), arm));
+                    found.push((caller, branch, arm));
                 }
             }
         }
@@ -231,16 +237,20 @@ impl Search<'_, '_> {
     }
 
     /// What a branch says where it goes to an arm: of one flag, by all that holds it.
-    fn said(&mut self, file: FileId, branch: &Branch, arm: usize) -> Vec<Literal> {
+    fn said(&mut self, caller: Caller, block: BlockId, arm: usize) -> Vec<Literal> {
+        let flow = &self.facts.module(caller.file).scope(caller.scope).flow;
+        let Some(branch) = flow.blocks[block.index()].branch else { return Vec::new() };
         let told = branch.condition.zip(branch.kind.outcome(arm));
-        told.map_or_else(Vec::new, |(condition, holds)| self.read((file, condition), branch.range, holds))
+        told.map_or_else(Vec::new, |(condition, holds)| {
+            self.read((caller.file, condition), (branch.range, block), holds)
+        })
     }
 
-    fn read(&mut self, place: Place, range: TextRange, holds: bool) -> Vec<Literal> {
+    fn read(&mut self, place: Place, test: Test, holds: bool) -> Vec<Literal> {
         let (file, value) = place;
         let module = self.facts.module(file);
         match module.value(value).value {
-            Value::Operator { operator: Operator::Not, left, .. } => self.read((file, left), range, !holds),
+            Value::Operator { operator: Operator::Not, left, .. } => self.read((file, left), test, !holds),
             Value::Operator {
                 operator: Operator::Compare(method @ (Method::EQ | Method::NE)),
                 left,
@@ -249,23 +259,23 @@ impl Search<'_, '_> {
                 let is_equal = method == Method::EQ;
                 let text = match constant {
                     Constant::Bool(wanted) => {
-                        return self.read((file, left), range, (wanted == is_equal) == holds);
+                        return self.read((file, left), test, (wanted == is_equal) == holds);
                     }
                     Constant::Str(name) => format!("'{}", module.names.text(name)),
                     Constant::Int(number) => number.to_string(),
                     Constant::None => return Vec::new(),
                 };
-                let flags = self.read((file, left), range, true).into_iter();
+                let flags = self.read((file, left), test, true).into_iter();
                 let is =
                     |(flag, _): Literal| (Flag::Is(flag.into(), text.as_str().into()), is_equal == holds);
                 flags.map(is).collect()
             }
-            _ => self.holders(place, range).into_iter().map(|flag| (flag, holds)).collect(),
+            _ => self.holders(place, test).into_iter().map(|flag| (flag, holds)).collect(),
         }
     }
 
     /// What holds the truth that a condition asks for.
-    fn holders(&mut self, place: Place, range: TextRange) -> Vec<Flag> {
+    fn holders(&mut self, place: Place, test: Test) -> Vec<Flag> {
         let facts = self.facts;
         let (file, value) = place;
         let module = facts.module(file);
@@ -275,7 +285,7 @@ impl Search<'_, '_> {
                 objects.sort_unstable();
                 Some(Flag::Attribute(module.names.text(name).into(), objects.into()))
             }
-            _ => self.named(place, range),
+            _ => self.named(place, test),
         };
         own.into_iter().chain([self.handed_on(place)]).collect()
     }
@@ -310,7 +320,7 @@ impl Search<'_, '_> {
 
     /// What is said of the only name that is read in a condition, where that is all that the condition does:
     /// `distributed = '--hvd' in sys.argv` stands elsewhere.
-    fn named(&mut self, (file, value): Place, range: TextRange) -> Option<Flag> {
+    fn named(&mut self, (file, value): Place, (range, block): Test) -> Option<Flag> {
         let module = self.facts.module(file);
         let evaluation = module.value(value);
         let is_computed = matches!(
@@ -321,15 +331,16 @@ impl Search<'_, '_> {
             return None;
         }
         let names = self.names.entry(file).or_insert_with(|| {
-            let reads = module.uses.iter().filter_map(|own| Some((own.range, own.variable?)));
-            let mut reads: Vec<(TextRange, Variable)> = reads.collect();
-            reads.sort_unstable_by_key(|(own, _)| own.start());
+            let reads = module.uses.iter().filter_map(|own| Some((own.range, own.block, own.variable?)));
+            let mut reads: Vec<(TextRange, BlockId, Variable)> = reads.collect();
+            reads.sort_unstable_by_key(|(own, ..)| own.start());
             reads
         });
-        let first = names.partition_point(|(own, _)| own.start() < range.start());
-        let mut within = names[first..].iter().take_while(|(own, _)| own.start() < range.end());
+        let first = names.partition_point(|(own, ..)| own.start() < range.start());
+        let within = names[first..].iter().take_while(|(own, ..)| own.start() < range.end());
+        let mut within = within.filter(|&&(_, read_in, _)| read_in == block);
         let only = within.next().filter(|_| within.next().is_none());
-        only.map(|&(_, variable)| Flag::Variable(file, variable))
+        only.map(|&(.., variable)| Flag::Variable(file, variable))
     }
 
     /// Whether a scope's code changes a flag.

@@ -20,6 +20,7 @@ mod blocks;
 pub mod broadcast_without_effect;
 mod callbacks;
 mod change;
+mod closed;
 mod comms;
 mod disorder;
 mod environment;

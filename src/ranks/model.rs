@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::alone::Alone;
 use super::blocks::Blocks;
+use super::closed::Closed;
 use super::comms::Comms;
 use super::environment;
 use super::exits::Exits;
@@ -51,8 +52,8 @@ pub struct Model<'c> {
     pub numbers: Numbers,
     /// What none of several ranks runs.
     pub unreached: Unreached,
-    /// Where a flag is off that Horovod is started under.
-    pub alone: Alone,
+    /// What none of several ranks runs, whatever differs between them.
+    pub closed: Closed,
     /// The packages that start Horovod among some processes only.
     started_among_some: FxHashSet<&'c str>,
     /// The entries of programs that also exchange values by another library than Horovod.
@@ -77,16 +78,17 @@ impl<'c> Model<'c> {
         files.dedup();
         let blocks = Blocks::new(facts, &files);
         let overrides = Overrides::new(facts, &files, &programs);
-        let (values, seeds) = Values::new(facts, &blocks, &overrides, &files, &programs);
+        let numbers = Numbers::new(facts, &blocks, &files, &programs);
+        let closed = Closed::new(facts, &blocks, &Alone::new(facts, &programs), &numbers);
+        let (values, seeds) = Values::new(facts, &blocks, &overrides, &closed, &files, &programs);
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
         let (exits, makers) = (Exits::new(facts, &files), Makers::new(facts, &files));
-        let numbers = Numbers::new(facts, &blocks, &files, &programs);
         let unreached = Unreached::default();
         let exchanging = environment::exchanging(facts, &programs);
         let mut model = Self {
             facts,
             texts,
-            alone: Alone::new(facts, &programs),
+            closed,
             programs,
             files,
             traced,

@@ -19,7 +19,7 @@ impl Model<'_> {
         let branch = self.facts.module(caller.file).scope(caller.scope).flow.blocks[block.index()].branch;
         let told = branch.and_then(|branch| Some((branch.condition?, branch.kind.outcome(arm)?)));
         let Some((condition, holds)) = told else { return false };
-        if self.alone.is_arm(caller, block, arm) || self.numbers.is_closed(caller, block, arm) {
+        if self.closed.is_arm(caller, block, arm) {
             return true;
         }
         let condition = (caller.file, condition);
@@ -70,7 +70,7 @@ impl Model<'_> {
         let facts = self.facts;
         let Some(depth) = depth.checked_sub(1) else { return false };
         if facts.gives(place, &[Effect::ReadsSize]) {
-            return true;
+            return !facts.gives(place, &[Effect::PerHost]);
         }
         let is_size = |place: Place| self.is_size_within(place, depth);
         match facts.module(place.0).value(place.1).value {

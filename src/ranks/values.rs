@@ -10,6 +10,7 @@
 
 mod flood;
 mod leaving;
+mod meeting;
 mod parts;
 mod passing;
 mod puts;
@@ -19,11 +20,13 @@ pub(super) use flood::agrees;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use flood::Flood;
+use meeting::Meeting;
 use parts::Part;
 use passing::{Passing, Through};
 use puts::Puts;
 
 use super::blocks::Blocks;
+use super::closed::Closed;
 use super::environment;
 use super::file_questions;
 use super::overrides::Overrides;
@@ -71,6 +74,7 @@ pub struct Values {
     parts: FxHashMap<Place, Part>,
     passing: Passing,
     puts: Puts,
+    meeting: Meeting,
 }
 
 /// Where the contents of a variable go when they are read.
@@ -105,6 +109,7 @@ impl Values {
         facts: &Facts<'_>,
         blocks: &Blocks,
         overrides: &Overrides,
+        closed: &Closed,
         files: &[FileId],
         programs: &[&Program],
     ) -> (Self, Seeds) {
@@ -119,7 +124,8 @@ impl Values {
             .map(|made| made.object)
             .collect();
         let (passing, puts) = (Passing::new(facts, files), Puts::new(facts, files));
-        let values = Self { variables, passing, puts, ..Self::default() };
+        let meeting = Meeting::new(facts, blocks, closed, files);
+        let values = Self { variables, passing, puts, meeting, ..Self::default() };
         let mut flood = Flood::new(facts, blocks, overrides, values);
         let told: EffectSet = RANK.into_iter().collect();
         let by_launcher = |&place: &Place| environment::number(facts, place).intersects(told);

@@ -230,7 +230,7 @@ impl<'e, 'c> Evaluation<'e, 'c> {
             return Number::LOCAL_RANK;
         }
         if symbol.has(Effect::ReadsSize) {
-            return Number::SIZE;
+            return if symbol.has(Effect::PerHost) { Number::OF_HOST } else { Number::SIZE };
         }
         if !symbol.has(Effect::Collective) || !symbol.has(Effect::Agrees) {
             return Number::ANY;

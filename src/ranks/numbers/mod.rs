@@ -16,9 +16,10 @@ mod number;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::Blocks;
+use super::closed::Arm;
 use crate::program::{Caller, Facts, Place, Program};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind};
+use crate::semantic::{BlockId, BranchKind, ValueId};
 
 use evaluate::Evaluation;
 use follow::Follow;
@@ -32,7 +33,7 @@ type Here = [bool; 2];
 #[derive(Debug, Default)]
 pub struct Numbers {
     /// The arms of branches that no rank takes.
-    closed: FxHashSet<(Caller, BlockId, usize)>,
+    closed: FxHashSet<Arm>,
     held: Held,
     reached: FxHashMap<(Caller, BlockId), Here>,
 }
@@ -54,10 +55,29 @@ impl Numbers {
         numbers
     }
 
-    /// Whether no rank takes an arm of a branch, for what its condition is computed from.
-    #[must_use]
-    pub fn is_closed(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
-        !self.closed.is_empty() && self.closed.contains(&(caller, block, arm))
+    /// The arms of branches that no rank takes, for what their conditions are computed from.
+    pub(super) fn closed(&self) -> impl Iterator<Item = Arm> + '_ {
+        self.closed.iter().copied()
+    }
+
+    /// Whether a condition never comes out this way on a rank that comes to a block.
+    pub(super) fn is_never(
+        &self,
+        facts: &Facts<'_>,
+        blocks: &Blocks,
+        (caller, block): (Caller, BlockId),
+        condition: ValueId,
+        holds: bool,
+    ) -> bool {
+        let truth = self.truth(facts, blocks, (caller.file, condition));
+        truth.is_some_and(|truth| is_never(truth, self.here(caller, block), holds))
+    }
+
+    /// Whether a condition holds, as far as the ranks' numbers decide it or what they agree on.
+    fn truth(&self, facts: &Facts<'_>, blocks: &Blocks, condition: Place) -> Option<Number> {
+        let mut evaluation = Evaluation::new(facts, blocks, &self.held);
+        let truth = evaluation.truth(condition);
+        (evaluation.rests_on_ranks && truth != Number::truth([None; 2])).then_some(truth)
     }
 
     /// Finds the arms of a scope's branches that no rank takes.
@@ -66,20 +86,14 @@ impl Numbers {
         for (index, block) in flow.blocks.iter().enumerate() {
             let id = BlockId::new(index);
             let Some(branch) = block.branch else { continue };
-            let Some(condition) = branch.condition.filter(|_| branch.kind.outcome(0).is_some()) else {
-                continue;
-            };
-            let mut evaluation = Evaluation::new(facts, blocks, &self.held);
-            let truth = evaluation.truth((caller.file, condition));
-            if !evaluation.rests_on_ranks || truth == Number::truth([None; 2]) {
-                continue;
-            }
+            let condition = branch.condition.filter(|_| branch.kind.outcome(0).is_some());
+            let truth = condition.and_then(|condition| self.truth(facts, blocks, (caller.file, condition)));
+            let Some(truth) = truth else { continue };
             let here = self.here(caller, id);
-            for arm in 0..block.successors.len() {
-                if is_closed(truth, here, branch.kind, arm) {
-                    self.closed.insert((caller, id, arm));
-                }
-            }
+            let arms = 0..block.successors.len();
+            let is_closed =
+                |arm: &usize| branch.kind.outcome(*arm).is_some_and(|holds| is_never(truth, here, holds));
+            self.closed.extend(arms.filter(is_closed).map(|arm| (caller, id, arm)));
         }
     }
 
@@ -111,9 +125,8 @@ impl Numbers {
     }
 }
 
-/// Whether none of the ranks that come to a branch go to one of its arms, and its condition says so.
-fn is_closed(truth: Number, here: Here, kind: BranchKind, arm: usize) -> bool {
-    let Some(holds) = kind.outcome(arm) else { return false };
+/// Whether a truth never comes out this way on the ranks that are here.
+fn is_never(truth: Number, here: Here, holds: bool) -> bool {
     let is_decided =
         |is_here: bool, own: interval::Interval| !is_here || !own.is_empty() && !follow::may_be(own, holds);
     (here[0] || here[1]) && is_decided(here[0], truth.root) && is_decided(here[1], truth.others)

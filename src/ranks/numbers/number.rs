@@ -27,8 +27,11 @@ impl Number {
     /// The rank's number on its host: rank 0 is the first of its own.
     pub(super) const LOCAL_RANK: Self = Self { root: Interval::of(0.0), others: Interval::from(0.0) };
 
-    /// How many ranks there are, in all or on a host.
-    pub(super) const SIZE: Self = Self::same(Interval::from(1.0));
+    /// How many ranks there are: several, or nothing can go wrong between them.
+    pub(super) const SIZE: Self = Self::same(Interval::from(2.0));
+
+    /// How many ranks there are on a host, or how many hosts.
+    pub(super) const OF_HOST: Self = Self::same(Interval::from(1.0));
 
     /// The same for all ranks.
     pub(super) const fn same(number: Interval) -> Self {

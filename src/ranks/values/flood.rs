@@ -116,7 +116,13 @@ impl<'f, 'a> Flood<'f, 'a> {
             for next in self.facts.influence().dependents(place) {
                 let is_read = is_variable && !self.values.may_be_variable(self.facts, next);
                 let is_other = self.is_other_entry(place, next);
-                if is_read || is_other || self.is_guessed(place, next) || self.is_of_replaced(place, next) {
+                let is_out = self.values.meeting.leaves_out(place, next);
+                if is_read
+                    || is_other
+                    || is_out
+                    || self.is_guessed(place, next)
+                    || self.is_of_replaced(place, next)
+                {
                     continue;
                 }
                 let part = self.values.puts.carried(self.facts, place, &part, next);
@@ -387,6 +393,7 @@ impl<'f, 'a> Flood<'f, 'a> {
                 let dependents = facts.influence().dependents((file, own.value));
                 found.extend(dependents.filter(|&place| {
                     self.merges(place, (file, own.value), own.variable)
+                        && !self.values.meeting.leaves_out((file, own.value), place)
                         && turn.as_ref().is_none_or(|turn| !turn.keeps(place, own.variable))
                 }));
             }
@@ -394,6 +401,8 @@ impl<'f, 'a> Flood<'f, 'a> {
                 let store = &module.stores[index as usize];
                 let StoreKey::Attribute(stored) = store.key else { continue };
                 let dependents = facts.influence().dependents((file, store.value));
+                let dependents =
+                    dependents.filter(|&place| !self.values.meeting.leaves_out((file, store.value), place));
                 found.extend(dependents.filter(|&(of, value)| {
                     // One value may stand for many: `None` is stored in all kinds of attributes.
                     matches!(facts.module(of).value(value).value, Value::Attribute { name, .. }
