@@ -8,6 +8,7 @@
 //!
 //! [`Influence`]: crate::program::Influence
 
+mod agreeing;
 mod flood;
 mod leaving;
 mod meeting;
@@ -15,7 +16,7 @@ mod parts;
 mod passing;
 mod puts;
 
-pub(super) use flood::agrees;
+pub(super) use agreeing::agrees;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

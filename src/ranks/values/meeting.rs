@@ -183,7 +183,7 @@ impl<'h> Held<'h> {
     /// known.
     fn read(&self, value: ValueId, users: &FxHashMap<ValueId, Vec<ValueId>>) -> Option<u64> {
         let mut found = None;
-        self.follow(value, |own| {
+        Self::follow(value, |own| {
             for (reader, block) in self.blocks.readers((self.caller.file, own), self.variable) {
                 // A function that is defined here reads it at any time.
                 let here = if reader == self.caller { self.at[block.index()] } else { u64::MAX };
@@ -197,7 +197,7 @@ impl<'h> Held<'h> {
     /// The definitions that bind what a value may be; nothing if it comes from elsewhere.
     fn bound_by(&self, value: ValueId) -> Option<u64> {
         let mut found = Some(0);
-        self.follow(value, |own| {
+        Self::follow(value, |own| {
             let parts = self.parts(own);
             if parts.is_empty() || self.definitions.contains_key(&own) {
                 let bound = self.definitions.get(&own);
@@ -209,7 +209,7 @@ impl<'h> Held<'h> {
     }
 
     /// Goes from value to value, each once; nothing if there are too many.
-    fn follow<'v>(&self, from: ValueId, mut next: impl FnMut(ValueId) -> &'v [ValueId]) -> Option<()> {
+    fn follow<'v>(from: ValueId, mut next: impl FnMut(ValueId) -> &'v [ValueId]) -> Option<()> {
         let mut seen: FxHashSet<ValueId> = FxHashSet::default();
         let mut work = vec![from];
         while let Some(value) = work.pop() {
