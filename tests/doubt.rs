@@ -362,3 +362,31 @@ fn a_start_that_shared_code_offers_is_no_use_of_it() {
     let uses = "import horovod.tensorflow as hvd\nprint(hvd.rank())";
     assert!(!of_ranks(sharing(offered, uses)).is_empty());
 }
+
+/// A program of a session whose model is made for a mode, beside what it writes at its end.
+fn made_for(mode: &str) -> String {
+    format!(
+        "import json\nimport horovod.tensorflow as hvd\nimport tensorflow as tf\n\ndef model_fn(mode):\n    \
+         x = tf.get_variable('x', [])\n    if mode == tf.estimator.ModeKeys.TRAIN:\n        \
+         return hvd.DistributedOptimizer(tf.train.AdamOptimizer(0.1)).minimize(x * x)\n    return x\n\n\
+         hvd.init()\nop = model_fn({mode})\nwith tf.Session() as sess:\n    \
+         sess.run(tf.global_variables_initializer())\n    \
+         for _ in range(10):\n        result = sess.run(op)\n\
+         json.dump({{'result': str(result)}}, open('result.json', 'w'))\n"
+    )
+}
+
+#[test]
+fn a_program_that_only_evaluates_is_seldom_run_by_several_ranks() {
+    let sureness = |mode: &str| {
+        let program = made_for(mode);
+        let has = |confidence: &&str| {
+            found(&[("train.py", &program)], confidence).iter().any(|own| own.ends_with("HVD305"))
+        };
+        ["certain", "possible"].into_iter().find(has)
+    };
+    assert_eq!(sureness("tf.estimator.ModeKeys.EVAL"), Some("possible"));
+    assert_eq!(sureness("'eval'"), Some("possible"));
+    assert_eq!(sureness("tf.estimator.ModeKeys.TRAIN"), Some("certain"));
+    assert_eq!(sureness("'train'"), Some("certain"));
+}

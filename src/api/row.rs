@@ -291,9 +291,12 @@ impl<'s> Clauses<'s> {
             "partial" => Returns::Partial(argument()?),
             "module" => Returns::Module(argument()?),
             "result-of" => Returns::ResultOf(argument()?),
-            class => match class.strip_prefix('?') {
-                Some(class) => Returns::Perhaps(self.qualify(class)),
-                None => Returns::Instance(self.qualify(class)),
+            _ => match (form.strip_prefix('\''), form.strip_prefix('?')) {
+                (Some(text), _) => {
+                    Returns::Text((self.keep)(text.strip_suffix('\'').ok_or("a string ends with `'`")?))
+                }
+                (None, Some(class)) => Returns::Perhaps(self.qualify(class)),
+                (None, None) => Returns::Instance(self.qualify(form)),
             },
         })
     }

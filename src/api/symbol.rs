@@ -113,6 +113,8 @@ pub enum Returns {
     Unknown,
     /// `None`.
     Nothing,
+    /// This string.
+    Text(Text),
     /// An instance of the class of this name.
     Instance(Text),
     /// An instance of the class of this name, or something else: `tensorflow_datasets.load`.

@@ -85,12 +85,18 @@ impl Facts<'_> {
         truths.all(|truth| truth == Some(first)).then_some(first)
     }
 
-    /// The string or the integer that a value is written as.
+    /// The string or the integer that a value is, and nothing else.
     fn constant(&self, (file, value): Place) -> Option<Result<&str, i64>> {
         let module = self.module(file);
         match module.value(value).value {
-            Value::Constant(Constant::Str(name)) => Some(Ok(module.names.text(name))),
-            Value::Constant(Constant::Int(integer)) => Some(Err(integer)),
+            Value::Constant(Constant::Str(name)) => return Some(Ok(module.names.text(name))),
+            Value::Constant(Constant::Int(integer)) => return Some(Err(integer)),
+            _ => {}
+        }
+        let mut objects = self.objects(file, value).map(|(_, object)| object);
+        match objects.next().filter(|_| objects.next().is_none())? {
+            Object::Literal(Literal::Str(name)) => Some(Ok(self.solution.names.text(name))),
+            Object::Literal(Literal::Int(integer)) => Some(Err(integer)),
             _ => None,
         }
     }

@@ -8,14 +8,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::model::Model;
 use crate::api::{Effect, Symbol};
-use crate::program::{Caller, Program};
+use crate::program::{Caller, LoopKind, Program};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId, Module};
 
+/// What a program does that trains.
+const DEEDS: [Effect; 4] =
+    [Effect::Trains, Effect::Minimizes, Effect::AppliesGradients, Effect::TakesGradients];
+
 /// What runs together with training and with the start of Horovod.
 pub(super) struct Alongside<'m, 'c> {
+    model: &'m Model<'c>,
     training: Company<'m, 'c>,
     start: Company<'m, 'c>,
+    /// Calls that take or apply gradients, or communicate.
+    deeds: Vec<(FileId, CallId)>,
+    /// For the entry of a program whether it comes to one of them.
+    busy: RefCell<FxHashMap<FileId, bool>>,
 }
 
 /// The code of some programs that does something, and what runs together with it.
@@ -31,18 +40,28 @@ struct Company<'m, 'c> {
 impl<'m, 'c> Alongside<'m, 'c> {
     pub(super) fn new(model: &'m Model<'c>) -> Self {
         let mut steps = FxHashSet::default();
+        let mut deeds: Vec<(FileId, CallId)> =
+            DEEDS.into_iter().flat_map(|effect| model.facts.calls_with(effect)).collect();
         for own in model.programs.iter().flat_map(|program| program.loops.iter().chain(&program.steps_of_fit))
         {
             steps.extend(own.steps.iter().chain(&own.by_hand).copied());
             steps.insert((own.caller.file, own.call));
+            // What a session runs may be anything.
+            if !matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession) {
+                deeds.push((own.caller.file, own.call));
+            }
         }
         let communicates =
             |symbol: &Symbol| symbol.has(Effect::Collective) && !symbol.has(Effect::Initializes);
         let collectives = calls_of(model, Effect::Collective, communicates);
+        deeds.extend(&collectives);
         steps.extend(collectives);
         let communicating = model.callers().into_iter().filter(|&caller| model.code_communicates(caller));
         let starts = calls_of(model, Effect::Initializes, |symbol| symbol.has(Effect::Initializes));
         Self {
+            model,
+            deeds,
+            busy: RefCell::default(),
             training: Company::of(model, steps, communicating),
             start: Company::of(model, starts, std::iter::empty()),
         }
@@ -51,7 +70,28 @@ impl<'m, 'c> Alongside<'m, 'c> {
     /// Whether a run that comes to a call may also come to a step of training or a collective, before or after it, and
     /// starts Horovod.
     pub(super) fn is_in_training(&self, program: &Program, caller: Caller, call: CallId) -> bool {
-        self.training.includes(program, caller, call) && self.start.includes(program, caller, call)
+        self.is_busy(program)
+            && self.training.includes(program, caller, call)
+            && self.start.includes(program, caller, call)
+    }
+
+    /// Whether a program trains or communicates, as far as the constants don't rule it out that its calls pass:
+    /// `model_fn(features, labels, tf.estimator.ModeKeys.EVAL)`.
+    fn is_busy(&self, program: &Program) -> bool {
+        let known = self.busy.borrow().get(&program.entry).copied();
+        known.unwrap_or_else(|| {
+            let facts = self.model.facts;
+            let is_reached = |&&(file, call): &&(FileId, CallId)| {
+                let scope = facts.module(file).call(call).scope;
+                program.reached.contains(&Caller { file, scope })
+            };
+            let mut deeds = self.deeds.iter().filter(is_reached).peekable();
+            // An optimizer that nobody knows may be at work in a session.
+            let is_busy =
+                deeds.peek().is_none() || deeds.any(|&(file, call)| !facts.is_ruled_out(program, file, call));
+            self.busy.borrow_mut().insert(program.entry, is_busy);
+            is_busy
+        })
     }
 }
 
@@ -153,4 +193,30 @@ impl<'m, 'c> Company<'m, 'c> {
                     .any(|own| self.busy.contains(&facts.code_of(own)))
         })
     }
+}
+
+/// Whether a program starts Horovod in the file that it begins with, or always: a tool that only shares the code of a
+/// program that trains may come to its start too, under a flag, and is seldom run by several ranks.
+pub(super) fn starts_horovod_itself(model: &Model<'_>, program: &Program) -> bool {
+    let facts = model.facts;
+    let starts = facts.calls_with(Effect::Initializes).filter(|&(file, call)| {
+        facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Initializes))
+    });
+    let mut work: Vec<(FileId, CallId)> = starts.collect();
+    let mut seen: FxHashSet<Caller> = FxHashSet::default();
+    while let Some((file, call)) = work.pop() {
+        let data = facts.module(file).call(call);
+        let caller = Caller { file, scope: data.scope };
+        if file == program.entry && program.reached.contains(&caller) {
+            return true;
+        }
+        if facts.conditions(caller, data.block).is_empty()
+            && seen.insert(caller)
+            && let Some(function) = facts.function_of(caller)
+        {
+            let edges = facts.incoming(function).iter().filter(|edge| facts.is_run(program, edge));
+            work.extend(edges.filter_map(|edge| Some((edge.caller.file, edge.call?))));
+        }
+    }
+    false
 }

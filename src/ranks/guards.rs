@@ -275,11 +275,12 @@ impl Model<'_> {
                 let mut differing = parts.iter().filter(differs);
                 let is_one_of_two = junction.is_some() || self.is_constant_but_for_ranks(place, parts);
                 let only = differing.next().filter(|_| is_one_of_two && differing.next().is_none());
+                let only = only.copied().or_else(|| self.only_of_several(place, parts));
                 if splits {
                     for &part in parts {
                         self.add_literals((file, part), holds, found, depth + 1);
                     }
-                } else if let Some(&only) = only {
+                } else if let Some(only) = only {
                     self.add_literals((file, only), holds, found, depth + 1);
                 } else {
                     other();

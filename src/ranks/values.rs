@@ -220,6 +220,12 @@ impl Values {
         self.lengths.get(&place).copied()
     }
 
+    /// Whether none of several ranks has a value where it goes into another.
+    #[must_use]
+    pub fn leaves_out(&self, part: Place, whole: Place) -> bool {
+        self.meeting.leaves_out(part, whole)
+    }
+
     /// Whether no two ranks have the same value.
     #[must_use]
     pub fn is_injective(&self, facts: &Facts<'_>, place: Place) -> bool {

@@ -2,6 +2,7 @@
 
 mod destination;
 mod estimators;
+mod evaluation;
 mod inputs;
 mod kept;
 mod later;
@@ -14,9 +15,7 @@ use destination::{DIRECTORY, Destination};
 pub(super) use inputs::Inputs;
 pub(super) use read_alike::is_read_alike;
 
-use rustc_hash::FxHashSet;
-
-use super::alongside::Alongside;
+use super::alongside::{Alongside, starts_horovod_itself};
 use super::guards::{Atom, Guard, Number};
 use super::model::Model;
 use super::values::Cause;
@@ -134,7 +133,7 @@ fn fate_of(model: &Model<'_>, caller: Caller, id: CallId, written: Written, inpu
     let is_any = guard.0.len() < all;
     read_alike::without_conditions(model, inputs, caller, call.block, &mut guard);
     let all_but_one = all_but_one(&guard);
-    if guard.is_one() {
+    if guard.is_one() || inputs.evaluation.is_at(model, caller, call.block) {
         return Some(Fate::Safe);
     }
     let paths = match written {
@@ -320,32 +319,6 @@ fn is_for_all(model: &Model<'_>, file: FileId, id: CallId) -> bool {
         symbol.has(Effect::Trains)
             || made.is_some_and(|class| facts.library.kind_of_class(class) == Kind::MonitoredSession)
     })
-}
-
-/// Whether a program starts Horovod in the file that it begins with, or always: a tool that only shares the code of a
-/// program that trains may come to its start too, under a flag, and is seldom run by several ranks.
-fn starts_horovod_itself(model: &Model<'_>, program: &Program) -> bool {
-    let facts = model.facts;
-    let starts = facts.calls_with(Effect::Initializes).filter(|&(file, call)| {
-        facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Initializes))
-    });
-    let mut work: Vec<(FileId, CallId)> = starts.collect();
-    let mut seen: FxHashSet<Caller> = FxHashSet::default();
-    while let Some((file, call)) = work.pop() {
-        let data = facts.module(file).call(call);
-        let caller = Caller { file, scope: data.scope };
-        if file == program.entry && program.reached.contains(&caller) {
-            return true;
-        }
-        if facts.conditions(caller, data.block).is_empty()
-            && seen.insert(caller)
-            && let Some(function) = facts.function_of(caller)
-        {
-            let edges = facts.incoming(function).iter().filter(|edge| facts.is_run(program, edge));
-            work.extend(edges.filter_map(|edge| Some((edge.caller.file, edge.call?))));
-        }
-    }
-    false
 }
 
 /// Whether all ranks come here but one: `if hvd.rank() != 0:`.

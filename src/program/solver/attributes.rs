@@ -5,7 +5,7 @@ use super::{
     Arguments, Caller, ClassRef, ExternalId, Field, FileId, Literal, Name, NodeId, Object, ObjectId, Site,
     Solver, Target, Use, Value, ValueId, Via,
 };
-use crate::api::{Returns, Role};
+use crate::api::{Returns, Role, Symbol};
 use smallvec::{SmallVec, smallvec};
 
 impl Solver<'_> {
@@ -182,9 +182,17 @@ impl Solver<'_> {
 
     pub(super) fn external_attribute(&mut self, external: ExternalId, name: Name, node: NodeId) {
         let text = self.names.text(name).to_owned();
-        match self.externals.child(external, name, &text) {
-            Some(child) => self.add_new(node, Object::External(child)),
-            None => self.unknown(node),
+        let Some(child) = self.externals.child(external, name, &text) else {
+            self.unknown(node);
+            return;
+        };
+        match self.externals.get(child).symbol.map(Symbol::returns) {
+            // A constant, such as `tf.estimator.ModeKeys.TRAIN`.
+            Some(Returns::Text(text)) => {
+                let literal = Literal::Str(self.names.id(text));
+                self.add_new(node, Object::Literal(literal));
+            }
+            _ => self.add_new(node, Object::External(child)),
         }
     }
 

@@ -47,6 +47,12 @@ impl Solver<'_> {
                     self.add_new(result, Object::Literal(Literal::None));
                 }
             }
+            Returns::Text(text) => {
+                if let Some(result) = self.result(site) {
+                    let literal = Literal::Str(self.names.id(text));
+                    self.add_new(result, Object::Literal(literal));
+                }
+            }
             Returns::Instance(class) => {
                 let class = self.externals.id(class);
                 self.created(site, class);

@@ -37,6 +37,13 @@ impl Guard {
 }
 
 impl Model<'_> {
+    /// The only part of a merged value that several ranks have: behind `chief = True` and `if distributed: chief =
+    /// hvd.rank() == 0` they have the second one.
+    pub(super) fn only_of_several(&self, whole: Place, parts: &[ValueId]) -> Option<ValueId> {
+        let mut left = parts.iter().filter(|&&part| !self.values.leaves_out((whole.0, part), whole));
+        left.next().filter(|_| left.next().is_none()).copied()
+    }
+
     /// Whether a merged value is that of a conditional expression between a constant and what differs between ranks, and
     /// these agree which one it is.
     pub(super) fn is_constant_but_for_ranks(&self, (file, value): Place, parts: &[ValueId]) -> bool {

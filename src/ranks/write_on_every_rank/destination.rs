@@ -14,8 +14,12 @@ pub(super) enum Destination {
 }
 
 /// The parameters that say where, of functions that are given what they write as well.
-const PARAMETERS: [&str; 16] = [
+const PARAMETERS: [&str; 20] = [
     "dst",
+    "fdst",
+    "new",
+    "save_path",
+    "to_file",
     "target",
     "filename",
     "fname",

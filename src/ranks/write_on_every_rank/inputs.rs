@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::guards::Key;
 use super::super::model::Model;
+use super::evaluation::Evaluation;
 use super::kept::Kept;
 use super::later::Later;
 use super::left_out::LeftOut;
@@ -21,6 +22,7 @@ pub(in crate::ranks) struct Inputs {
     pub(super) later: Later,
     pub(super) kept: Kept,
     pub(super) left_out: LeftOut,
+    pub(super) evaluation: Evaluation,
 }
 
 impl Inputs {
@@ -42,7 +44,8 @@ impl Inputs {
             }
         }
         let (later, kept, left_out) = (Later::new(model), Kept::new(model), LeftOut::new(model));
-        Self { read: read_there, written, later, kept, left_out }
+        let evaluation = Evaluation::new(model);
+        Self { read: read_there, written, later, kept, left_out, evaluation }
     }
 
     /// Whether a program that comes to some code reads a path, too.
