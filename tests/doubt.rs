@@ -378,15 +378,59 @@ fn made_for(mode: &str) -> String {
 
 #[test]
 fn a_program_that_only_evaluates_is_seldom_run_by_several_ranks() {
-    let sureness = |mode: &str| {
-        let program = made_for(mode);
-        let has = |confidence: &&str| {
-            found(&[("train.py", &program)], confidence).iter().any(|own| own.ends_with("HVD305"))
-        };
-        ["certain", "possible"].into_iter().find(has)
-    };
+    let sureness = |mode: &str| sureness_of("HVD305", &made_for(mode));
     assert_eq!(sureness("tf.estimator.ModeKeys.EVAL"), Some("possible"));
     assert_eq!(sureness("'eval'"), Some("possible"));
     assert_eq!(sureness("tf.estimator.ModeKeys.TRAIN"), Some("certain"));
     assert_eq!(sureness("'train'"), Some("certain"));
+    // The mode is handed on, and decides where another function is called.
+    let apart = |mode: &str| {
+        let train = "        return hvd.DistributedOptimizer(tf.train.AdamOptimizer(0.1)).minimize(x * x)";
+        let program = made_for(mode).replace(train, "        return minimize(x * x)");
+        let other = "def minimize(loss):\n    \
+                     return hvd.DistributedOptimizer(tf.train.AdamOptimizer(0.1)).minimize(loss)\n\nhvd.init()\n";
+        sureness_of("HVD305", &program.replacen("hvd.init()\n", other, 1))
+    };
+    assert_eq!(apart("'eval'"), Some("possible"));
+    assert_eq!(apart("'train'"), Some("certain"));
+}
+
+/// How sure it is that a program has a mistake.
+fn sureness_of(code: &str, program: &str) -> Option<&'static str> {
+    let has =
+        |confidence: &&str| found(&[("train.py", program)], confidence).iter().any(|own| own.ends_with(code));
+    ["certain", "possible"].into_iter().find(has)
+}
+
+/// A step with a distributed tape for one loss, and gradients of a table by a tape of its own.
+fn beside(table: &str, variables: &str, loss: &str) -> String {
+    format!(
+        "import horovod.tensorflow as hvd\nimport tensorflow as tf\n{table}\n\
+         hvd.init()\nmodel = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n\
+         optimizer = tf.keras.optimizers.SGD(0.1)\nrows = tf.Variable(tf.ones([8, 4]))\n\
+         for number in range(10):\n    \
+         with tf.GradientTape() as whole:\n        \
+         with tf.GradientTape(persistent=True) as own:\n            \
+         loss = tf.reduce_mean(model(rows) ** 2)\n            other = tf.reduce_sum(rows)\n    \
+         gradients = {loss}\n    \
+         optimizer.apply_gradients(zip(own.gradient(other, {variables}), {variables}))\n    \
+         optimizer.apply_gradients(zip(gradients, model.trainable_variables))\n    \
+         if number == 0:\n        hvd.broadcast_variables(model.variables + [rows], root_rank=0)\n        \
+         hvd.broadcast_variables(optimizer.variables(), root_rank=0)\n"
+    )
+}
+
+#[test]
+fn gradients_of_what_may_be_each_ranks_own_are_only_possibly_missed() {
+    let averaged = "hvd.DistributedGradientTape(whole).gradient(loss, model.trainable_variables)";
+    let left = "own.gradient(loss, model.trainable_variables)";
+    let table = "class Table(tf.Module):\n    def __init__(self):\n        self.rows = tf.Variable(tf.ones([8, 4]))\n\
+                 tables = [Table() for _ in range(4)]\n";
+    let sureness = |program: &str| sureness_of("HVD303", program);
+    assert_eq!(sureness(&beside("", "[rows]", averaged)), Some("certain"));
+    assert_eq!(sureness(&beside("", "[rows]", left)), Some("certain"));
+    assert_eq!(sureness(&beside("", "[rows]", &averaged.replace("loss", "other"))), Some("possible"));
+    assert_eq!(sureness(&beside(table, "tables", averaged)), Some("possible"));
+    assert_eq!(sureness(&beside(table, "[tables[0]]", averaged)), Some("possible"));
+    assert_eq!(sureness(&beside(table, "[table.rows for table in tables]", averaged)), Some("certain"));
 }

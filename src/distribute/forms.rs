@@ -2,6 +2,7 @@
 //! `hvd.DistributedOptimizer(optimizer)` gives a new object and leaves the old one as it is.
 
 use super::job::Job;
+use super::rank_local;
 use super::ranked::is_for_one_rank;
 use super::step::Step;
 use crate::api::{Effect, Kind};
@@ -105,7 +106,7 @@ pub(super) fn sureness(job: &Job<'_>, own: &TrainingLoop) -> Confidence {
             && data.arguments.iter().any(|own| behind.contains(&(file, own.value)))
     };
     let mut between = job.calls().filter(is_between);
-    if between.any(|(file, call)| is_unknown(facts, file, call)) {
+    if between.any(|(file, call)| is_unknown(facts, file, call)) || rank_local::may_be_trained(job, own) {
         Confidence::Possible
     } else {
         Confidence::Certain

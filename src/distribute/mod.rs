@@ -41,6 +41,7 @@ pub mod optimizer;
 pub mod output;
 mod plan;
 mod preparation;
+mod rank_local;
 mod ranked;
 mod rate_changes;
 mod rates;

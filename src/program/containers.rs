@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::facts::Facts;
 use super::object::{Literal, Object, ObjectId};
 use crate::project::FileId;
-use crate::semantic::{Argument, Container, Passing, Value, ValueId};
+use crate::semantic::{Argument, Container, Element, Passing, Value, ValueId};
 
 impl Facts<'_> {
     /// Whether an argument of a call may bind a parameter that it does not name: `*arguments`, and `**options` unless it
@@ -32,6 +32,23 @@ impl Facts<'_> {
                     && self.solution.under_any_key(id).is_empty()
                     && self.solution.keys(id).iter().all(is_other)
             })
+    }
+
+    /// A value's objects, or those that a list, tuple or dictionary has which is written there.
+    #[must_use]
+    pub fn elements(&self, file: FileId, value: ValueId) -> Vec<ObjectId> {
+        match &self.module(file).value(value).value {
+            Value::Display(_, elements) => elements
+                .iter()
+                .flat_map(|element| match *element {
+                    Element::At(_, value) | Element::Any(value) | Element::Key(_, value) => {
+                        self.solution.values(file, value).to_vec()
+                    }
+                    _ => Vec::new(),
+                })
+                .collect(),
+            _ => self.solution.values(file, value).to_vec(),
+        }
     }
 
     /// The containers that some code of training programs reads with a key that is no constant: nobody knows

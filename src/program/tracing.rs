@@ -13,7 +13,7 @@ use super::travel::code;
 use crate::api::{Calls, Effect, Kind, Returns};
 use crate::finding::Confidence;
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, CallKind, Constant, Element, Value, ValueId};
+use crate::semantic::{Call, CallId, CallKind, Constant, Value, ValueId};
 
 /// Why code is traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -352,22 +352,6 @@ impl Facts<'_> {
             }
         }
         found
-    }
-
-    /// A value's objects, or what a list, tuple or dictionary of them has.
-    fn elements(&self, file: FileId, value: ValueId) -> Vec<ObjectId> {
-        match &self.module(file).value(value).value {
-            Value::Display(_, elements) => elements
-                .iter()
-                .flat_map(|element| match *element {
-                    Element::At(_, value) | Element::Any(value) | Element::Key(_, value) => {
-                        self.solution.values(file, value).to_vec()
-                    }
-                    _ => Vec::new(),
-                })
-                .collect(),
-            _ => self.solution.values(file, value).to_vec(),
-        }
     }
 
     /// Whether Keras calls a method of a class when an instance is called: a layer's `call`, and of a loss or metric what

@@ -73,6 +73,9 @@ impl Seeds {
     }
 }
 
+/// The parameters for a seed, of what draws by itself.
+const SEEDS: [&str; 2] = ["seed", "random_state"];
+
 fn is_seed(facts: &Facts<'_>, (file, value): Place) -> bool {
     !matches!(facts.module(file).value(value).value, Value::Constant(Constant::None))
 }
@@ -91,7 +94,9 @@ fn is_drawn_by_own(facts: &Facts<'_>, file: FileId, id: CallId) -> bool {
 /// between ranks is seen where it is passed on.
 fn has_own_seed(facts: &Facts<'_>, file: FileId, id: CallId) -> bool {
     let call = facts.module(file).call(id);
-    let given = facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, "seed"));
+    let given = facts.called_symbols(file, id).find_map(|symbol| {
+        SEEDS.into_iter().find_map(|parameter| facts.argument(file, call, symbol, parameter))
+    });
     if given.is_some_and(|seed| is_seed(facts, (file, seed.value))) {
         return true;
     }

@@ -16,14 +16,14 @@ pub(super) use inputs::Inputs;
 pub(super) use read_alike::is_read_alike;
 
 use super::alongside::{Alongside, starts_horovod_itself};
-use super::guards::{Atom, Guard, Number};
+use super::guards::{self, Atom, Guard, Number};
 use super::model::Model;
 use super::values::Cause;
 use super::{callbacks, ranks_check};
 use crate::api::{Effect, EffectSet, Kind};
 use crate::distribute::NOWHERE;
 use crate::finding::{Confidence, Finding, Label, Level, Location};
-use crate::program::{Caller, Literal, Object, Pattern, Place, Program};
+use crate::program::{CallEdge, Caller, Literal, Object, Pattern, Place, Program};
 use crate::project::FileId;
 use crate::semantic::{BlockId, BranchKind, Call, CallId, CallKind, StatementKind, Value, ValueId};
 
@@ -178,7 +178,9 @@ fn fate_of(model: &Model<'_>, caller: Caller, id: CallId, written: Written, inpu
     if paths.iter().any(|&path| is_path_of_one(model, path)) || paths.iter().any(is_nowhere) {
         return Some(Fate::Safe);
     }
-    if untold::may_be_of_one(model, inputs, caller, call.block) {
+    if untold::may_be_of_one(model, inputs, caller, call.block)
+        || guard.is_all() && is_called_by_some(model, caller)
+    {
         return Some(Fate::Some);
     }
     Some(if guard.is_one_of_host() {
@@ -206,6 +208,23 @@ fn fate_of(model: &Model<'_>, caller: Caller, id: CallId, written: Written, inpu
         };
         Fate::Many { paths, writers, by: vec![(caller, id)] }
     })
+}
+
+/// Whether some ranks only come to each of the calls of a function, though not the same ones to all: `if rank == 0:
+/// write(head)`, and `if rank == owner: write(table)`.
+fn is_called_by_some(model: &Model<'_>, caller: Caller) -> bool {
+    let function = model.facts.function_of(caller);
+    let incoming = function.map_or(&[][..], |function| model.facts.incoming(function)).iter();
+    let is_run = |edge: &&CallEdge| model.programs.iter().any(|program| model.facts.is_run(program, edge));
+    let mut incoming = incoming.filter(is_run).peekable();
+    let is_of_rank = |own: &guards::Literal| matches!(own.atom, Atom::Is(..) | Atom::True(_, Cause::Rank));
+    incoming.peek().is_some()
+        && incoming.all(|edge| {
+            edge.call.is_some_and(|call| {
+                let block = model.facts.module(edge.caller.file).call(call).block;
+                model.guard(edge.caller, block).0.iter().any(is_of_rank)
+            })
+        })
 }
 
 /// A path, and what a call or an operator joins it of.
