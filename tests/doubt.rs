@@ -140,7 +140,19 @@ fn what_a_setting_switches_off_is_only_possible() {
             ),
             &[],
         ),
-        // A function in a function is nobody else's.
+        // What other programs may pass to a package is theirs.
+        (
+            "from tools.rows import rows\nhvd.init()\nrows()\n".to_owned(),
+            &[
+                ("tools/__init__.py", ""),
+                (
+                    "tools/rows.py",
+                    "import numpy as np\n\ndef write():\n    np.save('mean.npy', np.ones(3))\n\ndef rows(save=False):\n    \
+                     if save:\n        write()\n",
+                ),
+            ],
+        ),
+        // A function in a function.
         (
             "from tools.rows import rows\nhvd.init()\nrows()\n".to_owned(),
             &[
@@ -251,17 +263,6 @@ fn what_something_else_than_an_edit_may_switch_on_is_certain() {
         // Who else calls it can't be seen.
         (format!("import options\n\n{WRITE}@options.command\n{rows}hvd.init()\nrows()\n"), &[]),
         (format!("import pool\n\n{WRITE}{rows}hvd.init()\nrows()\npool.map(rows, [1])\n"), &[]),
-        (
-            "from tools.rows import rows\nhvd.init()\nrows()\n".to_owned(),
-            &[
-                ("tools/__init__.py", ""),
-                (
-                    "tools/rows.py",
-                    "import numpy as np\n\ndef write():\n    np.save('mean.npy', np.ones(3))\n\ndef rows(save=False):\n    \
-                     if save:\n        write()\n",
-                ),
-            ],
-        ),
     ];
     for (main, others) in programs {
         assert_eq!(sureness(main, others), Some("certain"), "{main}");
@@ -361,6 +362,34 @@ fn a_start_that_shared_code_offers_is_no_use_of_it() {
     assert!(reported.contains(&"train.py:8 HVD303".to_owned()), "{reported:?}");
     let uses = "import horovod.tensorflow as hvd\nprint(hvd.rank())";
     assert!(!of_ranks(sharing(offered, uses)).is_empty());
+}
+
+/// A tool that writes beside a start of Horovod which one has to ask for.
+fn asking(start: &str) -> Option<&'static str> {
+    let wrapper = "comm = None\n\ndef start(use_horovod=False):\n    global comm\n    if use_horovod:\n        \
+                   import horovod.tensorflow as hvd\n        hvd.init()\n        comm = hvd\n\ndef size():\n    \
+                   return comm.size()\n";
+    let tool = format!(
+        "import numpy as np\nimport tensorflow as tf\nimport wrapper\n\n{start}\nx = tf.get_variable('x', [])\n\
+         if wrapper.size() > 1:\n    \
+         op = wrapper.comm.DistributedOptimizer(tf.train.AdamOptimizer(0.1)).minimize(x * x)\nelse:\n    \
+         op = tf.train.AdamOptimizer(0.1).minimize(x * x)\nwith tf.Session() as sess:\n    \
+         sess.run(tf.global_variables_initializer())\n    \
+         for _ in range(10):\n        sess.run(op)\nnp.save('done.npy', np.ones(3))\n"
+    );
+    let has = |confidence: &&str| {
+        let files = [("wrapper.py", wrapper), ("tool.py", tool.as_str())];
+        found(&files, confidence).iter().any(|own| own.ends_with("HVD305"))
+    };
+    ["certain", "possible"].into_iter().find(has)
+}
+
+#[test]
+fn a_start_that_nobody_asks_for_is_seldom_one_of_ranks() {
+    assert_eq!(asking("wrapper.start()"), Some("possible"));
+    assert_eq!(asking("wrapper.start(False)"), Some("possible"));
+    assert_eq!(asking("wrapper.start(True)"), Some("certain"));
+    assert_eq!(asking("import sys\nwrapper.start(len(sys.argv) > 1)"), Some("certain"));
 }
 
 /// A program of a session whose model is made for a mode, beside what it writes at its end.

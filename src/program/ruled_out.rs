@@ -1,6 +1,8 @@
 //! Calls that never come to some code of the function that they enter, because a constant that they pass decides
 //! against it: `build(training=False)` where `build` begins with `if not training: return`.
 
+use rustc_hash::FxHashSet;
+
 use super::conditions::reaches;
 use super::facts::Facts;
 use super::influence::Place;
@@ -39,6 +41,34 @@ impl Facts<'_> {
             };
             truth.is_some_and(|truth| !reaches(flow, if truth { then } else { otherwise }, block))
         })
+    }
+
+    /// Whether a program comes to one of some calls, on ways that the constants don't rule out which its calls pass.
+    #[must_use]
+    pub fn comes_to(&self, program: &Program, calls: Vec<(FileId, CallId)>) -> bool {
+        let mut work = calls;
+        let mut seen: FxHashSet<Caller> = FxHashSet::default();
+        while let Some((file, call)) = work.pop() {
+            let caller = Caller { file, scope: self.module(file).call(call).scope };
+            if seen.contains(&caller) || self.is_ruled_out(program, file, call) {
+                continue;
+            }
+            seen.insert(caller);
+            let Some(function) = self.function_of(caller) else { return true };
+            let mut edges =
+                self.incoming(function).iter().filter(|edge| self.is_run(program, edge)).peekable();
+            // What no code of the program calls by an expression is called by a library, or by the language.
+            if edges.peek().is_none() {
+                return true;
+            }
+            for edge in edges {
+                match edge.call {
+                    Some(call) => work.push((edge.caller.file, call)),
+                    None => return true,
+                }
+            }
+        }
+        false
     }
 
     /// Whether the calls of a program pass nothing but `None` for a value that is a parameter of a function.

@@ -246,8 +246,8 @@ impl<'f, 'a> Settings<'f, 'a> {
         edges.iter().map(|edge| self.facts.given_by(edge, function, parameter)).collect()
     }
 
-    /// Whether calls may come to a function that the source does not show: nobody calls it here, a decorator or a
-    /// library has it, or other programs can import it.
+    /// Whether calls may come to a function that the source does not show: nobody calls it here, or a decorator or a
+    /// library has it. What other programs pass, which can import it, is theirs.
     fn is_open(&self, function: FunctionRef) -> bool {
         let facts = self.facts;
         let module = facts.module(function.file);
@@ -259,7 +259,7 @@ impl<'f, 'a> Settings<'f, 'a> {
                 name != CONSTRUCTOR && ancestors.into_iter().any(|own| !matches!(own, Ancestor::Project(_)))
             })
         };
-        facts.incoming(function).is_empty() || is_of_library() || facts.may_be_called_elsewhere(function)
+        facts.incoming(function).is_empty() || is_of_library() || facts.is_handed_out(function)
     }
 
     fn junction(&self, file: FileId, value: ValueId) -> Option<BranchKind> {

@@ -18,9 +18,15 @@ const BY_NAME: [&str; 3] = ["builtins.globals", "builtins.eval", "builtins.exec"
 const OF_MODULE: &str = "builtins.getattr";
 
 impl Facts<'_> {
-    /// Whether calls may come to a function that the source does not show, whoever calls it here: a decorator has it, code
-    /// that nobody knows, or other programs can import it.
-    pub(super) fn may_be_called_elsewhere(&self, function: FunctionRef) -> bool {
+    /// Whether calls come to a function that the source does not show, in the programs here: a decorator has it, or code
+    /// that nobody knows.
+    pub(super) fn is_handed_out(&self, function: FunctionRef) -> bool {
+        let own = self.module(function.file).function(function.function);
+        !own.decorators.is_empty() || self.travel().lost_function(function).is_some()
+    }
+
+    /// Whether other programs can import a function.
+    fn is_public(&self, function: FunctionRef) -> bool {
         let module = self.module(function.file);
         let own = module.function(function.function);
         let name = module.names.text(own.name);
@@ -32,9 +38,7 @@ impl Facts<'_> {
                 matches!(module.scope(scope).kind, ScopeKind::Function(_) | ScopeKind::Lambda(_))
             })
         };
-        !own.decorators.is_empty()
-            || self.travel().lost_function(function).is_some()
-            || self.modules.imports.is_in_package(function.file) && !is_private && !is_local()
+        self.modules.imports.is_in_package(function.file) && !is_private && !is_local()
     }
 
     /// The functions of modules that a program imports or runs, which no code of the project calls or mentions.
@@ -69,7 +73,8 @@ impl Facts<'_> {
                     && own.statement.is_some()
                     && self.incoming(*function).is_empty()
                     && !mentioned.contains(function)
-                    && !self.may_be_called_elsewhere(*function)
+                    && !self.is_handed_out(*function)
+                    && !self.is_public(*function)
             })
             .collect()
     }

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::model::Model;
 use crate::api::{Effect, Symbol};
-use crate::program::{Caller, Facts, LoopKind, Program};
+use crate::program::{Caller, LoopKind, Program};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId, Module};
 
@@ -87,37 +87,11 @@ impl<'m, 'c> Alongside<'m, 'c> {
             };
             let deeds: Vec<(FileId, CallId)> = self.deeds.iter().filter(is_reached).copied().collect();
             // An optimizer that nobody knows may be at work in a session.
-            let is_busy = deeds.is_empty() || comes_to(facts, program, deeds);
+            let is_busy = deeds.is_empty() || facts.comes_to(program, deeds);
             self.busy.borrow_mut().insert(program.entry, is_busy);
             is_busy
         })
     }
-}
-
-/// Whether a program comes to one of some calls, on ways that the constants don't rule out which its calls pass.
-fn comes_to(facts: &Facts<'_>, program: &Program, calls: Vec<(FileId, CallId)>) -> bool {
-    let mut work = calls;
-    let mut seen: FxHashSet<Caller> = FxHashSet::default();
-    while let Some((file, call)) = work.pop() {
-        let caller = Caller { file, scope: facts.module(file).call(call).scope };
-        if seen.contains(&caller) || facts.is_ruled_out(program, file, call) {
-            continue;
-        }
-        seen.insert(caller);
-        let Some(function) = facts.function_of(caller) else { return true };
-        let mut edges = facts.incoming(function).iter().filter(|edge| facts.is_run(program, edge)).peekable();
-        // What no code of the program calls by an expression is called by a library, or by the language.
-        if edges.peek().is_none() {
-            return true;
-        }
-        for edge in edges {
-            match edge.call {
-                Some(call) => work.push((edge.caller.file, call)),
-                None => return true,
-            }
-        }
-    }
-    false
 }
 
 /// The calls of functions with an effect.

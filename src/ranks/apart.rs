@@ -1,6 +1,6 @@
 //! Code that no run with Horovod is known to come to: the other commands of a program of which one starts Horovod, what
 //! runs in front of the processes that a program launches, and programs to which the code that they share offers a start
-//! that they make nothing of.
+//! that they make nothing of, or that they tell not to start it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -21,7 +21,7 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
     let handed = handed_over(facts);
     let using = using(facts);
     let runs = programs.iter().map(|program| Runs { facts, program, handed: &handed });
-    let meant = runs.filter(|own| !own.only_may_start(&using));
+    let meant = runs.filter(|own| own.comes_to_start() && !own.only_may_start(&using));
     let together: FxHashSet<Caller> = meant.flat_map(|own| own.with_horovod()).collect();
     for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
         let caller = facts.code_at(finding.primary.location);
@@ -89,6 +89,12 @@ impl Runs<'_, '_> {
         let calls = calls
             .map(|(file, call)| (Caller { file, scope: self.facts.module(file).call(call).scope }, call));
         calls.filter(|(caller, _)| self.program.reached.contains(caller))
+    }
+
+    /// Whether Horovod is started, as far as the constants tell that the program passes: `init(use_horovod=False)`.
+    fn comes_to_start(&self) -> bool {
+        let starting: Vec<_> = self.starting().map(|(caller, call)| (caller.file, call)).collect();
+        starting.is_empty() || self.facts.comes_to(self.program, starting)
     }
 
     /// Whether other files of the program start Horovod under a condition, `if strategy == "horovod": hvd.init()`, and
