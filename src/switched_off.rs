@@ -18,7 +18,9 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
     let off = Unreached::behind(facts, &scopes, closes, |_| true).and_uncalled(facts, &facts.uncalled());
     for finding in findings {
         let way = finding.flow.iter().map(|step| step.location);
-        if std::iter::once(finding.primary.location).chain(way).any(|at| is_off(facts, &off, at)) {
+        if std::iter::once(finding.primary.location).chain(way).any(|at| is_off(facts, &off, at))
+            || is_traced_off(facts, &off, finding)
+        {
             finding.confidence = Confidence::Possible;
         }
     }
@@ -27,6 +29,18 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
 /// Whether a finding is certain, and says what happens when the program runs.
 fn is_of_runs(finding: &Finding) -> bool {
     matches!(finding.rule.group, Group::Ranks | Group::Graph) && finding.confidence == Confidence::Certain
+}
+
+/// Whether the code that a finding in a graph is about is traced by such code alone: `if USE_GRAPH: step =
+/// tf.function(step)`.
+fn is_traced_off(facts: &Facts<'_>, off: &Unreached, finding: &Finding) -> bool {
+    if finding.rule.group != Group::Graph {
+        return false;
+    }
+    let tracers = facts.tracing().tracers(facts.code_at(finding.primary.location));
+    let mut places =
+        tracers.iter().map(|&(file, call)| facts.location(file, facts.module(file).call(call).range));
+    !tracers.is_empty() && places.all(|at| is_off(facts, off, at))
 }
 
 fn is_off(facts: &Facts<'_>, off: &Unreached, at: Location) -> bool {

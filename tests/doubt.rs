@@ -285,6 +285,22 @@ fn what_a_setting_switches_off_in_a_graph_is_only_possible() {
 }
 
 #[test]
+fn what_a_setting_keeps_from_being_traced_is_only_possible() {
+    let step = |graph: &str| {
+        format!(
+            "import tensorflow as tf\n\nUSE_GRAPH = {graph}\n\ndef step(x):\n    return x * float(x.numpy())\n\n\
+             if USE_GRAPH:\n    step = tf.function(step)\nprint(step(tf.constant(1.0)))\n"
+        )
+    };
+    assert_eq!(found(&[("train.py", &step("True"))], "certain"), ["train.py:6 HVD409"]);
+    assert_eq!(found(&[("train.py", &step("False"))], "certain"), Vec::<String>::new());
+    assert!(found(&[("train.py", &step("False"))], "possible").contains(&"train.py:6 HVD409".to_owned()));
+    // Somebody else has it traced.
+    let both = format!("{}also = tf.function(step)\nprint(also(tf.constant(1.0)))\n", step("False"));
+    assert_eq!(found(&[("train.py", &both)], "certain"), ["train.py:6 HVD409"]);
+}
+
+#[test]
 fn what_an_object_keeps_switched_off_in_a_graph_is_only_possible() {
     let net = |given: &str| {
         format!(

@@ -135,11 +135,13 @@ pub enum Effect {
     Temporary,
     /// Is told where to write, and writes when another call makes it: a profile, or events that are added one by one.
     WritesLater,
+    /// Raises where code is traced: it runs a traced function of its own, again and again.
+    RefusesTracing,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 65] = [
+    pub const ALL: [(Self, &'static str); 66] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -205,6 +207,7 @@ impl Effect {
         (Self::FailsInGraph, "fails-in-graph"),
         (Self::Temporary, "temporary"),
         (Self::WritesLater, "writes-later"),
+        (Self::RefusesTracing, "refuses-tracing"),
     ];
 }
 

@@ -241,6 +241,12 @@ fn loops(graph: &Graph<'_>, module: &Module, caller: Caller) -> Vec<Finding> {
                     .called_symbols(caller.file, crate::semantic::CallId::new(index))
                     .any(|symbol| symbol.parameter("shape_invariants").is_some())
         });
+        // What a dataset reduces may change its shape, and can't be `None` at first.
+        let goes_over_dataset = staged.branch.kind == BranchKind::For
+            && staged
+                .branch
+                .condition
+                .is_some_and(|iterated| graph.facts.is_whole_dataset(caller.file, iterated));
         let reaching = Reaching::new(module, caller.scope);
         for (index, definition) in module.definitions.iter().enumerate() {
             if definition.scope != caller.scope || !body.contains_range(definition.range) {
@@ -253,7 +259,23 @@ fn loops(graph: &Graph<'_>, module: &Module, caller: Caller) -> Vec<Finding> {
                 continue;
             };
             let name = module.variable_name(definition.variable);
-            if !relaxed && has_fixed_shape(module, initial) && grows(graph, caller, definition.value, &before)
+            if graph.nature(caller.file, initial).is_none()
+                && goes_over_dataset
+                && graph.nature(caller.file, definition.value).is_of_tensors()
+                && is_live_behind(module, caller, definition.value, initial, statement.range)
+            {
+                let message = format!("`{name}` is `None` in front of the loop, which is an operation");
+                let finding = graph
+                    .finding(&CHECK, caller, statement.header, message)
+                    .label(graph.facts.location(caller.file, definition.range), "a tensor from here on")
+                    .help(format!("give `{name}` a tensor in front of the loop"));
+                found.push(finding);
+                continue;
+            }
+            if !relaxed
+                && !goes_over_dataset
+                && has_fixed_shape(module, initial)
+                && grows(graph, caller, definition.value, &before)
             {
                 let message = format!("`{name}` has another shape behind each turn of this loop");
                 let finding = graph
@@ -282,6 +304,22 @@ fn loops(graph: &Graph<'_>, module: &Module, caller: Caller) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// Whether what a turn gives a variable, or what it was in front of the loop, is read behind the loop.
+fn is_live_behind(
+    module: &Module,
+    caller: Caller,
+    turn: ValueId,
+    initial: ValueId,
+    around: TextRange,
+) -> bool {
+    module.uses.iter().any(|reading| {
+        reading.scope == caller.scope
+            && reading.range.start() >= around.end()
+            && matches!(&module.value(reading.value).value, Value::Phi(values)
+                if values.contains(&initial) && values.contains(&turn))
+    })
 }
 
 /// What a variable is in a loop before a definition: what comes from in front and from the turn before.

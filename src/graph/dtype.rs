@@ -71,6 +71,10 @@ impl<'a> Graph<'a> {
 
     fn dtype_of_call(&self, file: FileId, id: crate::semantic::CallId, depth: u32) -> Option<&'a str> {
         let call = self.module(file).call(id);
+        let mut losses = self.facts.objects(file, call.callee).peekable();
+        if losses.peek().is_some() && losses.all(|(own, _)| self.facts.kind(own) == Some(Kind::Loss)) {
+            return Some(FLOAT);
+        }
         let mut symbols = self.facts.called_symbols(file, id);
         let symbol = symbols.next()?;
         if symbols.next().is_some() {

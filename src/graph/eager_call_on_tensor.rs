@@ -49,6 +49,13 @@ fn calls(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
             );
             continue;
         }
+        if let Some(symbol) = graph.facts.called_symbols(file, id).find(|own| own.has(Effect::RefusesTracing))
+        {
+            let name = symbol.last_name();
+            let message = format!("`{name}` runs a traced function of its own, and raises in traced code");
+            report(call.range, message, "call the model itself, or move this out of the traced function");
+            continue;
+        }
         let is_tensor = |value: ValueId| graph.nature(file, value).is_tensor();
         let given = || call.arguments.iter().find(|argument| is_tensor(argument.value));
         if let Some(symbol) = called(graph, file, id).find(|symbol| needs_value(graph, symbol))
@@ -136,9 +143,9 @@ fn values(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
                     report(value.range, message, "use `tf.print` or `tf.strings.format`");
                 }
             }
-            Value::Item { base, key, .. } if is_tensor(*key) && is_container(graph, file, *base) => {
+            Value::Item { base, key, .. } if is_tensor(*key) && is_of_python(graph, file, *base) => {
                 let what = graph.named(file, *base, "a container");
-                let message = format!("a tensor is no index or key of {what}, which is a Python container");
+                let message = format!("a tensor is no index or key of {what}, which is no tensor");
                 report(value.range, message, "use `tf.gather` on a tensor of the values");
             }
             Value::Display(container, elements) => {
@@ -165,6 +172,11 @@ fn values(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
             report(range, message, "use `tf.print` or `tf.strings.format`");
         }
     }
+}
+
+/// Whether a value is a container of Python's or an array of `NumPy`, which takes numbers as indices.
+fn is_of_python(graph: &Graph<'_>, file: FileId, value: ValueId) -> bool {
+    graph.nature(file, value).is_array() || is_container(graph, file, value)
 }
 
 fn is_container(graph: &Graph<'_>, file: FileId, value: ValueId) -> bool {

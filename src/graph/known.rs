@@ -23,19 +23,26 @@ impl Facts<'_> {
     /// Whether a value is a dataset or an iterator over one, perhaps numbered by `enumerate`.
     #[must_use]
     pub fn is_dataset(&self, file: FileId, value: ValueId) -> bool {
-        if self.may_be(file, value, Kind::Dataset) || self.may_be(file, value, Kind::DatasetIterator) {
-            return true;
-        }
-        match self.module(file).value(value).value {
-            Value::Call(call) => {
-                let own = self.module(file).call(call);
-                self.called_builtins(file, call).any(|symbol| symbol.has(Effect::Converts))
-                    && own.arguments.first().is_some_and(|argument| {
-                        self.may_be(file, argument.value, Kind::Dataset)
-                            || self.may_be(file, argument.value, Kind::DatasetIterator)
-                    })
-            }
-            _ => false,
-        }
+        let numbered = self.numbered(file, value);
+        [Some(value), numbered].into_iter().flatten().any(|value| {
+            self.may_be(file, value, Kind::Dataset) || self.may_be(file, value, Kind::DatasetIterator)
+        })
+    }
+
+    /// Whether a value is a dataset and no iterator, perhaps numbered: a loop over it is a reduction.
+    #[must_use]
+    pub fn is_whole_dataset(&self, file: FileId, value: ValueId) -> bool {
+        let numbered = self.numbered(file, value);
+        [Some(value), numbered].into_iter().flatten().any(|value| {
+            self.may_be(file, value, Kind::Dataset) && !self.may_be(file, value, Kind::DatasetIterator)
+        })
+    }
+
+    /// What `enumerate` numbers, or another function of Python's converts.
+    fn numbered(&self, file: FileId, value: ValueId) -> Option<ValueId> {
+        let Value::Call(call) = self.module(file).value(value).value else { return None };
+        let mut called = self.called_builtins(file, call);
+        called.find(|symbol| symbol.has(Effect::Converts))?;
+        self.module(file).call(call).arguments.first().map(|own| own.value)
     }
 }

@@ -19,6 +19,7 @@ mod arms;
 pub mod branch_leaves_name_undefined;
 pub mod branches_disagree;
 mod construction;
+mod containers;
 mod copied;
 pub mod dataflow;
 mod dtype;

@@ -71,6 +71,12 @@ impl Nature {
         self == Self::PLAIN
     }
 
+    /// Whether it can only be an array of `NumPy`, or a number that `NumPy` made.
+    #[must_use]
+    pub fn is_array(self) -> bool {
+        self.has(Self::ARRAY) && self.is_within(Self::ARRAY.with(Self::PLAIN))
+    }
+
     /// Whether it can only be `None`.
     #[must_use]
     pub fn is_none(self) -> bool {

@@ -1,7 +1,7 @@
 //! What traced code changes outside of itself: variables of other scopes, and objects that were made before the trace.
 
 use super::Graph;
-use crate::api::{Effect, EffectSet};
+use crate::api::EffectSet;
 use crate::program::{Caller, Object, ObjectId, Reason};
 use crate::project::FileId;
 use crate::semantic::{
@@ -135,16 +135,17 @@ impl Graph<'_> {
     fn mutated(&self, file: FileId, own: &impl Fn(ScopeId) -> bool, found: &mut Vec<Change>) {
         let module = self.module(file);
         for (index, call) in module.calls.iter().enumerate().filter(|(_, call)| own(call.scope)) {
-            let Some(receiver) = self.facts.receiver(file, call) else { continue };
-            let changes = self.facts.callees(file, crate::semantic::CallId::new(index)).iter().any(|edge| {
-                matches!(self.facts.solution.object(edge.callee), Object::BuiltinMethod(..))
-                    && self.facts.effects().of_edge(self.facts, edge).effects.contains(Effect::UpdatesState)
-            });
-            if changes && self.is_outside(file, receiver) {
+            let id = crate::semantic::CallId::new(index);
+            let changed = if self.changes_container(file, id) {
+                self.facts.receiver(file, call)
+            } else {
+                self.container_of_changed(file, id)
+            };
+            if let Some(changed) = changed.filter(|&changed| self.is_outside(file, changed)) {
                 let value = call.arguments.iter().find(|argument| argument.passing == Passing::Positional);
                 found.push(Change {
                     caller: Caller { file, scope: call.scope },
-                    subject: Subject::Container(receiver),
+                    subject: Subject::Container(changed),
                     value: value.map(|argument| argument.value),
                     range: call.range,
                     statement: call.statement,
@@ -173,7 +174,7 @@ impl Graph<'_> {
     /// whose parts are plain Python: a container, an instance of the project's classes, a module.
     pub(super) fn is_outside(&self, file: FileId, value: ValueId) -> bool {
         // What traces a function may call it with anything; what the program passes is what counts.
-        let is_parameter = matches!(self.module(file).value(value).value, Value::Parameter(..));
+        let is_parameter = self.is_of_parameter(file, value);
         if self.is_given_by_dataset(file, value) || self.is_copied_by_keras(file, value) {
             return false;
         }
@@ -183,6 +184,18 @@ impl Graph<'_> {
         match known.peek() {
             Some(_) => known.all(|object| self.is_made_outside(object)),
             None => objects.next().is_some() && self.is_receiver(file, value),
+        }
+    }
+
+    /// Whether a value is a parameter, or a part of one: `self.history["loss"]`.
+    fn is_of_parameter(&self, file: FileId, mut value: ValueId) -> bool {
+        let module = self.module(file);
+        loop {
+            match module.value(value).value {
+                Value::Parameter(..) => return true,
+                Value::Attribute { base, .. } | Value::Item { base, .. } => value = base,
+                _ => return false,
+            }
         }
     }
 
@@ -219,6 +232,12 @@ impl Graph<'_> {
                 })
             }
             Object::Instance(_, None) | Object::Module(_) | Object::Class(_) => true,
+            Object::Created(..) if self.is_container(object) => {
+                self.facts.made_at(object).is_some_and(|(file, call)| {
+                    let scope = self.module(file).code_scope(self.module(file).call(call).scope);
+                    !self.is_traced(Caller { file, scope })
+                })
+            }
             _ => false,
         }
     }

@@ -1,11 +1,11 @@
 //! A value that the text reads at each call is read once, while tracing.
 
 use super::{Graph, graph_check, one_for_each_cause};
-use crate::api::Effect;
+use crate::api::{Effect, Symbol};
 use crate::finding::Finding;
 use crate::program::{Caller, Object, ObjectId, Reason};
 use crate::project::FileId;
-use crate::semantic::{BlockId, CallId, StoreKey, Value, ValueId, Variable};
+use crate::semantic::{BlockId, CallId, Container, StoreKey, Value, ValueId, Variable};
 use crate::syntax::TextRange;
 
 graph_check!("HVD402", "trace-time-constant", Warning, run);
@@ -29,8 +29,7 @@ fn drawn(graph: &Graph<'_>, caller: Caller) -> Vec<Finding> {
             "random number is drawn"
         } else if effects.contains(Effect::ReadsClock) {
             "clock is read"
-        } else if effects.contains(Effect::Converts)
-            && effects.contains(Effect::UpdatesState)
+        } else if graph.facts.called_builtins(caller.file, CallId::new(index)).any(advances)
             && call
                 .arguments
                 .first()
@@ -58,25 +57,32 @@ fn drawn(graph: &Graph<'_>, caller: Caller) -> Vec<Finding> {
     found
 }
 
+/// Whether a call takes the next element of an iterator.
+fn advances(symbol: &Symbol) -> bool {
+    symbol.has(Effect::Converts) && symbol.has(Effect::UpdatesState)
+}
+
+/// Whether a value is an iterator of Python's that code outside of the trace has made.
 fn is_python_iterator(graph: &Graph<'_>, file: FileId, value: ValueId) -> bool {
-    let objects = graph.facts.solution.values(file, value);
-    !graph.facts.is_dataset(file, value)
-        && !objects.is_empty()
-        && objects.iter().all(|&id| match graph.facts.solution.object(id) {
-            // `iter(values)` of a Python container.
-            Object::Created(_, node) => graph.facts.call_at(node).is_some_and(|(file, call)| {
-                let first = graph.module(file).call(call).arguments.first();
-                first.is_some_and(|argument| {
-                    let mut of = graph.facts.objects(file, argument.value).peekable();
-                    of.peek().is_some() && of.all(|(_, object)| matches!(object, Object::Container(..)))
-                })
-            }),
-            Object::Container(_, node) => graph.facts.solution.origin(node).is_some_and(|(file, value)| {
-                let module = graph.module(file);
-                !graph.is_traced(Caller { file, scope: module.code_scope(module.value(value).scope) })
-            }),
-            _ => false,
-        })
+    let module = graph.module(file);
+    let is_kept = match module.value(value).value {
+        Value::Cell(variable) => !graph.is_traced(Caller { file, scope: module.code_scope(variable.scope) }),
+        Value::Attribute { .. } | Value::Import(_) => true,
+        _ => false,
+    };
+    let iterator = graph.facts.library.lookup("builtins.iterator");
+    let is_iterator = |&id: &ObjectId| match graph.facts.solution.object(id) {
+        Object::Container(Container::Generator, _) => true,
+        object @ Object::Created(..) => graph
+            .facts
+            .symbol(object)
+            .zip(iterator)
+            .is_some_and(|(own, base)| own.is_class() && graph.facts.library.is_subclass(own, base)),
+        _ => false,
+    };
+    let mut known =
+        graph.facts.solution.values(file, value).iter().filter(|&&id| id != ObjectId::UNKNOWN).peekable();
+    is_kept && !graph.facts.is_dataset(file, value) && known.peek().is_some() && known.all(is_iterator)
 }
 
 /// Something that traced code reads, that is no tensor, and that other code changes.
@@ -104,8 +110,7 @@ fn changed_later(graph: &Graph<'_>) -> Vec<Finding> {
         for reading in module.uses.iter().filter(|reading| reading.scope == caller.scope) {
             if let Some(variable) = reading.variable.filter(|variable| variable.scope != caller.scope) {
                 let nature = graph.nature(file, reading.value);
-                let is_frozen = nature.is_plain() || nature == super::Nature::PLAIN;
-                if is_frozen {
+                if nature.is_plain() || nature.is_array() {
                     found.extend(report(graph, caller, reading.range, Read::Variable(variable), &changes));
                 }
                 found.extend(report(
@@ -173,10 +178,7 @@ fn writes(graph: &Graph<'_>) -> Vec<Write> {
         }
         for (index, call) in module.calls.iter().enumerate().filter(|(_, call)| outside(call.scope)) {
             let Some(receiver) = graph.facts.receiver(file, call) else { continue };
-            let changes = graph.facts.callees(file, CallId::new(index)).iter().any(|edge| {
-                matches!(graph.facts.solution.object(edge.callee), Object::BuiltinMethod(..))
-                    && graph.facts.effects().of_edge(graph.facts, edge).effects.contains(Effect::UpdatesState)
-            });
+            let changes = graph.changes_container(file, CallId::new(index));
             let objects = if changes { own_objects(graph, file, receiver) } else { Vec::new() };
             if !objects.is_empty() {
                 let caller = Caller { file, scope: call.scope };
@@ -192,7 +194,8 @@ fn writes(graph: &Graph<'_>) -> Vec<Write> {
 fn own_objects(graph: &Graph<'_>, file: FileId, value: ValueId) -> Vec<ObjectId> {
     let objects = graph.facts.solution.values(file, value);
     let is_own = |&object: &ObjectId| {
-        matches!(graph.facts.solution.object(object), Object::Container(..) | Object::Instance(_, Some(_)))
+        graph.is_container(object)
+            || matches!(graph.facts.solution.object(object), Object::Instance(_, Some(_)))
     };
     if objects.iter().all(is_own) { objects.to_vec() } else { Vec::new() }
 }

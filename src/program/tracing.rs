@@ -63,6 +63,8 @@ pub struct Tracing {
     traced: FxHashMap<Caller, Traced>,
     /// In the order in which it is reached from the places that trace.
     order: Vec<Caller>,
+    /// The calls that trace code themselves or have it traced.
+    tracers: FxHashMap<Caller, Vec<(FileId, CallId)>>,
 }
 
 impl Tracing {
@@ -70,7 +72,13 @@ impl Tracing {
     #[must_use]
     pub fn new(facts: &Facts<'_>) -> Self {
         let mut tracing = Self::default();
-        let first = facts.traced_first().into_iter();
+        let first = facts.traced_first();
+        for (caller, traced) in &first {
+            if let Reason::Given(file, call) | Reason::OfKeras(file, call) = traced.reason {
+                tracing.tracers.entry(*caller).or_default().push((file, call));
+            }
+        }
+        let first = first.into_iter();
         let mut queue: VecDeque<(Caller, Traced, Receivers)> =
             first.map(|(caller, traced)| (caller, traced, Receivers::Any)).collect();
         // What is certain comes first, so that doubt stays where nothing else leads.
@@ -151,6 +159,13 @@ impl Tracing {
                 Reason::Called(edge) => caller = edge.caller,
             }
         }
+    }
+
+    /// All calls that trace the code by which a scope is traced.
+    #[must_use]
+    pub fn tracers(&self, caller: Caller) -> &[(FileId, CallId)] {
+        let first = self.tracer(caller).map(|(first, _, _)| first);
+        first.and_then(|first| self.tracers.get(&first)).map_or(&[], Vec::as_slice)
     }
 }
 
