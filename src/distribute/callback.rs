@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use super::job::Job;
 use super::keras::{Given, given};
 use super::ranked::is_for_one_rank;
-use crate::api::{Calls, Effect, EffectSet, Kind, Symbol};
+use crate::api::{Calls, Effect, EffectSet, Kind, Role, Symbol};
 use crate::program::{Ancestor, Caller, ClassRef, Facts, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, FunctionId, StoreKey, Value, ValueId};
@@ -24,6 +24,8 @@ pub(crate) struct Acts {
     own: EffectSet,
     /// Its own ones read the metrics that they are given.
     reads: bool,
+    /// One of its own surely changes the training, and knows nothing of the other ranks then.
+    steers_alone: bool,
 }
 
 /// What running a callback on each rank takes.
@@ -48,6 +50,11 @@ const CHANGES: [Effect; 6] = [
     Effect::LoadsWeights,
     Effect::Compiles,
 ];
+
+const EVALUATES: [Effect; 2] = [Effect::Evaluates, Effect::Predicts];
+
+/// The hooks that Keras calls with the numbers of a batch, which nothing averages.
+const BATCHES: [&str; 4] = ["on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end"];
 
 fn has_any(effects: EffectSet, wanted: &[Effect]) -> bool {
     wanted.iter().any(|&effect| effects.contains(effect))
@@ -101,10 +108,16 @@ impl Acts {
         self.effects.contains(Effect::StopsTraining) && !self.effects.contains(Effect::ReadsMetrics)
     }
 
+    /// Whether it changes the training by what a rank's own batch gave, or its own evaluation.
+    pub(crate) fn steers_alone(self) -> bool {
+        self.steers_alone && !has_any(self.own, &SHARES)
+    }
+
     /// Adds what a function does that the library calls as a hook.
     fn add(&mut self, job: &Job<'_>, hook: &Hook) {
         self.changes |= hook.changes;
-        self.reads |= hook.reads;
+        self.reads |= hook.reads.is_some();
+        self.steers_alone |= hook.steers && (hook.reads == Some(Metrics::OfBatch) || hook.evaluates);
         let is_apart = |&(_, call): &(_, Option<(FileId, CallId)>)| {
             call.is_some_and(|(file, call)| is_for_one_rank(job, file, call))
         };
@@ -113,11 +126,25 @@ impl Acts {
     }
 }
 
+/// What Keras gives a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Metrics {
+    /// What a batch gave, which nothing averages.
+    OfBatch,
+    /// What an epoch gave.
+    OfEpoch,
+}
+
 /// What a function does that the library calls as a hook, whichever program runs it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hook {
     changes: bool,
-    reads: bool,
+    /// The metrics that it is given and reads.
+    reads: Option<Metrics>,
+    /// It surely changes what `self.model` has.
+    steers: bool,
+    /// It evaluates or predicts by itself.
+    evaluates: bool,
     /// What it communicates.
     shares: EffectSet,
     /// What its calls write.
@@ -130,7 +157,9 @@ impl Hook {
         let own: FxHashSet<Place> = data.parameters.iter().map(|parameter| (file, parameter.value)).collect();
         let logs = data.parameters.last().map(|parameter| parameter.value);
         let reads = facts.module(file).uses.iter().any(|reading| Some(reading.value) == logs);
-        let mut hook = Self { reads, ..Self::default() };
+        let is_of_batch = BATCHES.contains(&facts.module(file).names.text(data.name));
+        let metrics = if is_of_batch { Metrics::OfBatch } else { Metrics::OfEpoch };
+        let mut hook = Self { reads: reads.then_some(metrics), ..Self::default() };
         let mut work = vec![Caller { file, scope: data.scope }];
         let mut seen = FxHashSet::default();
         while let Some(caller) = work.pop() {
@@ -164,7 +193,9 @@ impl Hook {
             let place = edge.call.map(|call| (caller.file, call));
             self.add(summary.effects, place);
             self.changes |= has_any(summary.effects, &CHANGES);
-            let receiver = edge.call.and_then(|call| {
+            // A function of a module has none.
+            let is_function = facts.symbol(object).is_some_and(|symbol| *symbol.role() == Role::Function);
+            let receiver = edge.call.filter(|_| !is_function).and_then(|call| {
                 facts
                     .receiver(caller.file, facts.module(caller.file).call(call))
                     .map(|receiver| (call, receiver))
@@ -173,6 +204,8 @@ impl Hook {
                 Some((call, receiver)) if summary.unknown => {
                     match method_of_model(facts, caller.file, call, receiver, given) {
                         Some(method) => {
+                            self.steers |= has_any(method.effects(), &CHANGES);
+                            self.evaluates |= has_any(method.effects(), &EVALUATES);
                             self.add(method.effects(), place);
                             self.changes |=
                                 has_any(method.effects(), &CHANGES) || method.has(Effect::UpdatesState);
@@ -188,6 +221,11 @@ impl Hook {
                     // A function that changes what it is given: `K.set_value(optimizer.lr, rate)`.
                     let changes = summary.effects.contains(Effect::UpdatesState) && edge.call.is_some();
                     self.changes |= summary.unknown || changes;
+                    self.steers |= changes
+                        && edge.call.is_some_and(|call| {
+                            let first = facts.module(caller.file).call(call).arguments.first();
+                            first.is_some_and(|own| is_of_model(facts, caller.file, own.value, given))
+                        });
                 }
             }
         }
@@ -203,6 +241,7 @@ impl Hook {
                 && !given.contains(&(caller.file, store.base))
                 && matches!(module.value(store.base).value, Value::Attribute { .. });
             self.changes |= (is_unset || !is_own) && !is_item_of_own;
+            self.steers |= is_of_model(facts, caller.file, store.base, given);
         }
     }
 }
@@ -212,6 +251,18 @@ fn is_of_training(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
     [Kind::Model, Kind::Layer, Kind::Optimizer, Kind::Variable]
         .iter()
         .any(|&kind| facts.may_be(file, value, kind))
+}
+
+/// Whether a value is `self.model`, or something that it has.
+fn is_of_model(facts: &Facts<'_>, file: FileId, mut value: ValueId, given: &FxHashSet<Place>) -> bool {
+    let module = facts.module(file);
+    while let Value::Attribute { base, name, .. } = module.value(value).value {
+        if module.names.text(name) == MODEL && given.contains(&(file, base)) {
+            return true;
+        }
+        value = base;
+    }
+    false
 }
 
 /// The method of Keras' models that a hook calls on `self.model`, which Keras sets.
@@ -235,7 +286,7 @@ fn method_of_model<'c>(
 }
 
 /// The attribute in which Keras gives a callback the model that it trains.
-const MODEL: &str = "model";
+pub(super) const MODEL: &str = "model";
 
 /// Whether a method of something unknown may change the training: by its name, if it is a dictionary of metrics or a
 /// variable of the model.
@@ -303,6 +354,8 @@ pub(crate) struct Handed<'c> {
     pub(crate) behind: FxHashSet<Place>,
     /// The callbacks among it.
     pub(crate) callbacks: Vec<ObjectId>,
+    /// Those of them that code puts into a list which it is given, or which are given to it.
+    pub(super) put: Vec<ObjectId>,
 }
 
 impl<'c> Handed<'c> {
@@ -314,14 +367,24 @@ impl<'c> Handed<'c> {
             facts.called_symbols(file, own.call).find(|symbol| symbol.parameter("callbacks").is_some())?;
         let given = given(job, file, own.call, symbol, "callbacks");
         let Given::Argument(argument) = given else {
-            return Some(Self { given, behind: FxHashSet::default(), callbacks: Vec::new() });
+            return Some(Self {
+                given,
+                behind: FxHashSet::default(),
+                callbacks: Vec::new(),
+                put: Vec::new(),
+            });
         };
         let behind = facts.influence().backwards(&[(file, argument.value)], |_| false);
         let mut callbacks: Vec<ObjectId> =
             behind.iter().flat_map(|&(file, value)| facts.of_kind(file, value, Kind::Callback)).collect();
+        let lists = facts.objects(file, argument.value).map(|(list, _)| list);
+        let elements = lists.flat_map(|list| facts.solution.under_any_key(list)).copied();
+        let is_put = |own: &ObjectId| facts.kind(*own) == Some(Kind::Callback) && !callbacks.contains(own);
+        let put: Vec<ObjectId> = elements.filter(is_put).collect();
+        callbacks.extend(&put);
         callbacks.sort_unstable();
         callbacks.dedup();
-        Some(Self { given, behind, callbacks })
+        Some(Self { given, behind, callbacks, put })
     }
 
     /// The argument, if there is one.

@@ -52,8 +52,13 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     }
     let finding = finding(job, own);
     let file = own.caller.file;
-    if let Some(index) = acts.iter().position(|acts| acts.stops_alone()) {
-        return Some(stops_alone(job, own, handed.callbacks[index]));
+    for (acts, &callback) in acts.iter().zip(&handed.callbacks) {
+        if acts.stops_alone() {
+            return Some(decides_alone(job, own, callback, &OF_NAN));
+        }
+        if acts.steers_alone() {
+            return Some(decides_alone(job, own, callback, &OF_RANK));
+        }
     }
     let text = job.text(file)?;
     let (hvd, import) = job.horovod_keras(file);
@@ -107,16 +112,37 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     Some(Step::change(finding, "broadcast the variables by a callback", edits, uses))
 }
 
-/// A callback that ends the training on one rank.
-fn stops_alone(job: &Job<'_>, own: &TrainingLoop, callback: ObjectId) -> Step {
+/// How a callback decides for its own rank.
+struct Alone {
+    message: &'static str,
+    here: &'static str,
+    help: &'static str,
+    reason: &'static str,
+}
+
+const OF_NAN: Alone = Alone {
+    message: "this callback ends the training of the rank whose own loss is no number",
+    here: "stops one rank",
+    help: "take it out, or stop by a metric of the epoch, as `EarlyStopping` does",
+    reason: "The other ranks would wait for it for ever.",
+};
+
+const OF_RANK: Alone = Alone {
+    message: "this callback changes the training by what its own rank finds",
+    here: "the ranks would decide differently",
+    help: "decide by a metric of the epoch, which `MetricAverageCallback` averages",
+    reason: "Nothing averages what a batch gives, or what a callback evaluates itself.",
+};
+
+/// A callback that changes or ends the training of one rank.
+fn decides_alone(job: &Job<'_>, own: &TrainingLoop, callback: ObjectId, alone: &Alone) -> Step {
     let fit = job.facts.location(own.caller.file, own.range);
     let made = job.facts.made_at(callback).map_or(fit, |(file, call)| job.at_call(file, call));
-    let message = "this callback ends the training of the rank whose own loss is no number";
-    let finding = Step::missing(&RULE.rule, made, message)
-        .here("stops one rank")
-        .help("take it out, or stop by a metric of the epoch, as `EarlyStopping` does")
+    let finding = Step::missing(&RULE.rule, made, alone.message)
+        .here(alone.here)
+        .help(alone.help)
         .label(fit, "trained here");
-    Step::blocked(finding, "The other ranks would wait for it for ever.")
+    Step::blocked(finding, alone.reason)
 }
 
 fn finding(job: &Job<'_>, own: &TrainingLoop) -> Finding {

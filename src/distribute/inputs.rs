@@ -131,7 +131,8 @@ pub(super) fn reads_what_it_writes(job: &Job<'_>) -> bool {
     job.calls().any(|(file, call)| loads(job, file, call))
 }
 
-fn loads(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+/// Whether a call loads weights or a model.
+pub(super) fn loads(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let mut symbols = job.facts.called_symbols(file, call);
     symbols.any(|symbol| symbol.has(Effect::LoadsWeights) || symbol.has(Effect::LoadsModel))
 }

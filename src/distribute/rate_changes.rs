@@ -1,12 +1,13 @@
 //! Learning rates that are set while the program trains: assigned to the optimizer, or by a function of the epoch.
 
+use super::callback::MODEL;
 use super::job::Job;
 use super::ranked::knows_size;
 use super::rates::{self, Optimizer};
 use super::step::Step;
 use crate::api::{Calls, Effect, Kind};
 use crate::finding::{Finding, Rule};
-use crate::program::{Creation, FunctionRef, code};
+use crate::program::{Creation, FunctionRef, Place, code};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, ParameterKind, StoreKey, Value, ValueId};
 use crate::syntax::TextRange;
@@ -39,7 +40,37 @@ fn is_rate(job: &Job<'_>, file: FileId, value: ValueId, optimizers: &[Optimizer<
 /// Whether the attribute of a value holds the rate: it has the name of a scaled parameter, or the former one.
 fn holds_rate(job: &Job<'_>, file: FileId, base: ValueId, name: &str, optimizers: &[Optimizer<'_>]) -> bool {
     let named = optimizers.iter().any(|own| rates::scaled(own.class).any(|own| own == name));
-    (named || name == super::learning_rate::FORMER_NAME) && job.facts.may_be(file, base, Kind::Optimizer)
+    let is_rate = named || name == super::learning_rate::FORMER_NAME;
+    is_rate && job.facts.may_be(file, base, Kind::Optimizer)
+        || (is_rate || name == RATE) && is_optimizer_of_model(job, file, base)
+}
+
+/// The attribute of Keras' optimizers that holds the rate, and that of its models that holds the optimizer.
+const RATE: &str = "learning_rate";
+const OPTIMIZER: &str = "optimizer";
+
+/// Whether a value is the optimizer that a model was compiled with: `model.optimizer`, or `self.model.optimizer` in a
+/// callback.
+fn is_optimizer_of_model(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let attribute = |value: ValueId, wanted: &str| match module.value(value).value {
+        Value::Attribute { base, name, .. } => (module.names.text(name) == wanted).then_some(base),
+        _ => None,
+    };
+    attribute(value, OPTIMIZER).is_some_and(|model| {
+        facts.may_be(file, model, Kind::Model)
+            || attribute(model, MODEL).is_some_and(|own| is_callback_itself(job, file, own))
+    })
+}
+
+/// Whether a value is the first parameter of a method of a class of callbacks.
+fn is_callback_itself(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let facts = job.facts;
+    let Value::Parameter(function, 0) = facts.module(file).value(value).value else { return false };
+    let class = facts.modules.class_of(FunctionRef { file, function });
+    let base = class.and_then(|class| facts.library_base(class));
+    base.is_some_and(|base| facts.library.kind_of_class(base) == Kind::Callback)
 }
 
 /// Whether a new rate is computed from the rate before.
@@ -151,8 +182,12 @@ fn scheduler(job: &Job<'_>, rule: &'static Rule, made: &Creation) -> Option<Step
         let reason = "The function that gives the rate can't be followed.";
         return Some(Step::blocked(finding, reason));
     }
-    if functions.iter().any(|&function| follows_rate(job, function)) {
-        return None;
+    let (following, absolute) = returned_rates(job, &functions);
+    if !following.is_empty() {
+        let reason = "It gives rates of its own, and rates that follow from the one before: multiply the former by the \
+                      number of ranks.";
+        let is_mixed = !absolute.is_empty() && !knows_size(job, &absolute);
+        return is_mixed.then(|| Step::blocked(finding, reason));
     }
     let returned: Vec<_> = functions
         .iter()
@@ -175,18 +210,39 @@ fn scheduler(job: &Job<'_>, rule: &'static Rule, made: &Creation) -> Option<Step
     Some(Step::change(finding, "scale the rate of each epoch", edits, vec![import]))
 }
 
-/// Whether a function of the epoch and the rate before makes use of the rate.
-fn follows_rate(job: &Job<'_>, function: FunctionRef) -> bool {
+/// What functions of the epoch and the rate before return: what follows from the rate, and what doesn't.
+fn returned_rates(job: &Job<'_>, functions: &[FunctionRef]) -> (Vec<Place>, Vec<Place>) {
+    let returned = functions.iter().flat_map(|&function| {
+        let data = job.facts.module(function.file).function(function.function);
+        let rate = rate_before(job, function);
+        let influenced = rate.map(|rate| job.facts.influence().forwards(&[rate], |_| false));
+        let ways = data.returns.iter().flat_map(move |&value| ways(job, function.file, value));
+        ways.map(move |value| {
+            let place = (function.file, value);
+            let follows = rate == Some(place) || influenced.as_ref().is_some_and(|own| own.contains(&place));
+            (place, follows)
+        })
+    });
+    let (following, absolute): (Vec<_>, Vec<_>) = returned.partition(|&(_, follows)| follows);
+    let places = |own: Vec<(Place, bool)>| own.into_iter().map(|(place, _)| place).collect();
+    (places(following), places(absolute))
+}
+
+/// The operands of `a if b else c`, or the value itself.
+fn ways(job: &Job<'_>, file: FileId, value: ValueId) -> Vec<ValueId> {
+    match &job.facts.module(file).value(value).value {
+        Value::Phi(parts) => parts.to_vec(),
+        _ => vec![value],
+    }
+}
+
+/// The parameter for the rate before of a function that is asked for a rate.
+fn rate_before(job: &Job<'_>, function: FunctionRef) -> Option<Place> {
     let data = job.facts.module(function.file).function(function.function);
-    let mut parameters: Vec<_> = data
+    let of_object = usize::from(data.class.is_some());
+    let mut parameters = data
         .parameters
         .iter()
-        .filter(|own| matches!(own.kind, ParameterKind::Ordinary | ParameterKind::PositionalOnly))
-        .collect();
-    if data.class.is_some() && !parameters.is_empty() {
-        parameters.remove(0);
-    }
-    let Some(rate) = parameters.get(1) else { return false };
-    let influenced = job.facts.influence().forwards(&[(function.file, rate.value)], |_| false);
-    data.returns.iter().any(|&value| value == rate.value || influenced.contains(&(function.file, value)))
+        .filter(|own| matches!(own.kind, ParameterKind::Ordinary | ParameterKind::PositionalOnly));
+    parameters.nth(of_object + 1).map(|rate| (function.file, rate.value))
 }

@@ -32,6 +32,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         own_steps.extend(writing.appended());
         own_steps.extend(writing.alone());
         own_steps.extend(writing.apart());
+        own_steps.extend(writing.put());
         own_steps.sort_by_key(|(place, _)| *place);
         if let Some((_, first)) = own_steps.first_mut() {
             wait_behind(job, own, first);
@@ -194,6 +195,22 @@ impl Writing<'_, '_> {
             found.push(((file, folder.range.start().to_u32()), step));
         }
         found
+    }
+
+    /// `trainer.add(ModelCheckpoint(path))`, where `add` appends what it is given.
+    fn put(&self) -> Vec<(At, Step)> {
+        let job = self.job;
+        let made = self.handed.put.iter().filter(|&&own| Acts::of(job, own).ranks() == Ranks::First);
+        let made = made.filter_map(|&own| job.facts.made_at(own));
+        let made = made
+            .filter(|&(file, call)| !is_for_one_rank(job, file, call) && !self.names_the_rank(file, call));
+        let step = |(file, call): (FileId, CallId)| {
+            let place = job.facts.module(file).call(call).range;
+            let reason =
+                "Other code puts it among the callbacks: where only rank 0 should do that can't be seen.";
+            ((file, place.start().to_u32()), Step::blocked(self.finding(file, place), reason))
+        };
+        made.map(step).collect()
     }
 
     fn finding(&self, file: FileId, place: TextRange) -> Finding {

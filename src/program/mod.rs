@@ -21,6 +21,7 @@ mod modules;
 mod numbering;
 mod object;
 mod one_graph;
+mod order;
 mod outside_graph;
 mod overwritten;
 mod programs;

@@ -87,6 +87,9 @@ struct Replicas<'m, 'c> {
     model: &'m Model<'c>,
     objects: Vec<ObjectId>,
     numbers: FxHashMap<ObjectId, usize>,
+    /// Beside an optimizer, the attributes that are no variables of it: its rate, which no broadcast of its variables
+    /// makes equal.
+    settings: FxHashMap<usize, usize>,
     trained: FxHashSet<ObjectId>,
     /// The models and optimizers of the loops that a call belongs to.
     steps: FxHashMap<(FileId, CallId), Vec<usize>>,
@@ -115,6 +118,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
             model,
             objects: Vec::new(),
             numbers: FxHashMap::default(),
+            settings: FxHashMap::default(),
             trained: FxHashSet::default(),
             steps: FxHashMap::default(),
             parts: Vec::new(),
@@ -163,6 +167,12 @@ impl<'m, 'c> Replicas<'m, 'c> {
                 && is_shared()
             {
                 own.number(made.object);
+            }
+        }
+        for number in 0..own.objects.len() {
+            if model.facts.kind(own.objects[number]) == Some(Kind::Optimizer) {
+                own.settings.insert(number, own.objects.len());
+                own.objects.push(own.objects[number]);
             }
         }
         own.trained.extend(own.sources_of_averages());

@@ -18,6 +18,9 @@ const DEPTH: usize = 4;
 const VARIABLE: &str = "x";
 const VALUE: &str = "value";
 
+/// The attributes of an optimizer that have its variables, to which its rate doesn't belong.
+const VARIABLES: [&str; 2] = ["variables", "weights"];
+
 impl Replicas<'_, '_> {
     pub(super) fn of_call(
         &mut self,
@@ -166,8 +169,10 @@ impl Replicas<'_, '_> {
             if symbol.parameters().len() < 2 || *symbol.role() == Role::Method {
                 return Some(all_equal((0..self.objects.len()).collect()));
             }
+            let settings = self.settings_behind(&from);
             from.extend(facts.receiver(file, call).map(|receiver| (file, receiver)));
-            return Some(all_equal(self.behind(&from)));
+            let variables = self.behind(&from).into_iter();
+            return Some(all_equal(variables.chain(settings).collect()));
         }
         if self.has_hook_that_broadcasts(file, id, symbol)
             || self.runs_callback_that_broadcasts(file, id, symbol)
@@ -328,9 +333,30 @@ impl Replicas<'_, '_> {
         };
         let given = call.arguments.iter().filter_map(|own| self.model.difference((file, own.value)));
         let worst = given.max_by_key(|own| own.cause).filter(|own| own.cause != Cause::Files);
-        let owners: Vec<usize> = owners.iter().filter_map(|own| self.numbers.get(own).copied()).collect();
+        let owners = self.settings_of(&owners);
         let at = self.model.at_call(file, id);
         (!owners.is_empty()).then(|| self.assigned(&owners, worst, at, false))
+    }
+
+    /// The settings of optimizers.
+    fn settings_of(&self, optimizers: &[ObjectId]) -> Vec<usize> {
+        let numbers = optimizers.iter().filter_map(|own| self.numbers.get(own));
+        numbers.filter_map(|number| self.settings.get(number).copied()).collect()
+    }
+
+    /// The settings of the optimizers of which values have an attribute: `hvd.broadcast_variables([optimizer.lr], 0)`.
+    fn settings_behind(&self, places: &[Place]) -> Vec<usize> {
+        let facts = self.model.facts;
+        let optimizers = |(file, value): Place| match facts.module(file).value(value).value {
+            Value::Attribute { base, name, .. }
+                if !VARIABLES.contains(&facts.module(file).names.text(name)) =>
+            {
+                facts.of_kind(file, base, Kind::Optimizer)
+            }
+            _ => Vec::new(),
+        };
+        let behind = facts.influence().backwards(places, |place| !optimizers(place).is_empty());
+        self.settings_of(&behind.into_iter().flat_map(optimizers).collect::<Vec<_>>())
     }
 
     /// `set_value(optimizer.learning_rate, rate)`
@@ -338,7 +364,7 @@ impl Replicas<'_, '_> {
         let facts = self.model.facts;
         let Value::Attribute { base, .. } = facts.module(file).value(variable).value else { return None };
         let owners = facts.of_kind(file, base, Kind::Optimizer);
-        let owners: Vec<usize> = owners.iter().filter_map(|own| self.numbers.get(own).copied()).collect();
+        let owners = self.settings_of(&owners);
         let worst = self.model.difference((file, value)).filter(|own| own.cause != Cause::Files);
         let at = self.model.at_call(file, id);
         (!owners.is_empty()).then(|| self.assigned(&owners, worst, at, false))
@@ -386,8 +412,7 @@ impl Replicas<'_, '_> {
         let StoreKey::Attribute(_) = store.key else { return None };
         let own = self.model.difference((file, store.value)).filter(|own| own.cause != Cause::Files)?;
         let owners = facts.of_kind(file, store.base, Kind::Optimizer);
-        let owners: Vec<usize> =
-            owners.iter().filter_map(|object| self.numbers.get(object).copied()).collect();
+        let owners = self.settings_of(&owners);
         let at = facts.location(file, facts.module(file).statement(store.statement).range);
         (!owners.is_empty()).then(|| self.assigned(&owners, Some(own), at, false))
     }
