@@ -29,6 +29,7 @@ pub mod exit_from_traced_loop;
 mod failing;
 pub mod function_left_unconverted;
 mod known;
+mod later;
 pub mod leaked_tensor;
 mod names;
 mod nature;

@@ -3,7 +3,7 @@
 use super::{Graph, graph_check, one_for_each_cause};
 use crate::api::{Effect, Symbol};
 use crate::finding::Finding;
-use crate::program::{Caller, Object, ObjectId, Reason};
+use crate::program::{Caller, Object, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId, Container, StoreKey, Value, ValueId, Variable};
 use crate::syntax::TextRange;
@@ -104,9 +104,6 @@ fn changed_later(graph: &Graph<'_>) -> Vec<Finding> {
     for caller in graph.repeated() {
         let file = caller.file;
         let module = graph.module(file);
-        if !matches!(graph.tracing.tracer(caller), Some((first, _, _)) if is_function(graph, first)) {
-            continue;
-        }
         for reading in module.uses.iter().filter(|reading| reading.scope == caller.scope) {
             if let Some(variable) = reading.variable.filter(|variable| variable.scope != caller.scope) {
                 let nature = graph.nature(file, reading.value);
@@ -123,17 +120,13 @@ fn changed_later(graph: &Graph<'_>) -> Vec<Finding> {
             }
         }
         for value in module.values.iter().filter(|value| value.scope == caller.scope) {
-            if let Value::Attribute { base, name, .. } = value.value {
+            if let Value::Attribute { base, name, narrowed: None } = value.value {
                 let read = Read::Attribute(graph.facts.solution.values(file, base), module.names.text(name));
                 found.extend(report(graph, caller, value.range, read, &changes));
             }
         }
     }
     one_for_each_cause(found, "read here, too")
-}
-
-fn is_function(graph: &Graph<'_>, first: Caller) -> bool {
-    graph.tracing.get(first).is_some_and(|traced| matches!(traced.reason, Reason::Given(..)))
 }
 
 /// A change by code that is not traced.
@@ -164,7 +157,10 @@ fn writes(graph: &Graph<'_>) -> Vec<Write> {
             }
         }
         for store in module.stores.iter().filter(|store| outside(store.scope)) {
-            let objects = own_objects(graph, file, store.base);
+            let mut objects = own_objects(graph, file, store.base);
+            if objects.is_empty() {
+                objects = graph.models_of_callback(file, store.base);
+            }
             if objects.is_empty() {
                 continue;
             }
@@ -223,7 +219,12 @@ fn report(
             }
             _ => false,
         };
-        is_same && follows_call(graph, caller, write)
+        let of = match &write.subject {
+            Written::Attribute(objects, _) => &objects[..],
+            _ => &[],
+        };
+        let spot = (write.caller, write.block, write.range);
+        is_same && graph.is_changed_between_calls(caller, spot, of)
     })?;
     let (first, _, _) = graph.tracing.tracer(caller)?;
     let message = "this is read once for each trace: later changes do not reach the graph";
@@ -232,29 +233,4 @@ fn report(
         .label(graph.facts.location(write.caller.file, write.range), "changed after a call")
         .help("keep it in a `tf.Variable`, or pass it as an argument");
     Some(((first, write.caller.file, write.range), finding))
-}
-
-/// Whether a change may come after a call of the traced function, by code of the scope that calls it, or by what
-/// that scope calls then; and another call may come after the change.
-fn follows_call(graph: &Graph<'_>, reader: Caller, write: &Write) -> bool {
-    let Some((first, _, _)) = graph.tracing.tracer(reader) else { return false };
-    let Some(function) = graph.facts.function_of(first) else { return false };
-    let edges = graph.facts.incoming(function).iter();
-    let calls: Vec<(Caller, BlockId, TextRange)> = edges
-        .filter(|edge| !crate::program::Facts::is_call_back(edge) && !graph.is_traced(edge.caller))
-        .filter_map(|edge| {
-            let call = graph.module(edge.caller.file).call(edge.call?);
-            Some((edge.caller, call.block, call.range))
-        })
-        .collect();
-    let leads = |caller: Caller, from: (BlockId, TextRange), to: (BlockId, TextRange)| {
-        let flow = &graph.module(caller.file).scope(caller.scope).flow;
-        (from.0 == to.0 && from.1.end() <= to.1.start()) || flow.leads(from.0, to.0)
-    };
-    let at = (write.block, write.range);
-    calls.iter().any(|&(caller, block, range)| {
-        caller == write.caller
-            && leads(caller, (block, range), at)
-            && calls.iter().any(|&(other, block, range)| other == caller && leads(caller, at, (block, range)))
-    })
 }

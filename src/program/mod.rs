@@ -52,6 +52,7 @@ pub use modules::{ClassRef, FunctionRef, Meaning, Modules};
 pub use object::{
     External, ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames,
 };
+pub use order::Spot;
 pub(crate) use overwritten::comes_to;
 pub use programs::{HandedOver, Pattern, Program, handed_over, way};
 pub use repetition::{Repeated, Repetition, loop_around};

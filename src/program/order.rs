@@ -4,44 +4,59 @@ use rustc_hash::FxHashSet;
 
 use super::facts::Facts;
 use super::programs::Program;
-use super::solver::Caller;
+use super::solver::{CallEdge, Caller};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId};
 use crate::syntax::TextRange;
 
-/// Through how many functions' calls a place is followed back.
+/// How many places are found at most where the functions around one are called.
 const PLACES: usize = 256;
+
+/// A place in the code of a scope.
+pub type Spot = (Caller, BlockId, TextRange);
 
 impl Facts<'_> {
     /// Whether a program may make a call, and another one later.
     #[must_use]
     pub fn may_follow(&self, program: &Program, first: (FileId, CallId), then: (FileId, CallId)) -> bool {
-        let (before, behind) = (self.places(program, first), self.places(program, then));
-        before.iter().any(|&(caller, block, range)| {
-            let flow = &self.module(caller.file).scope(caller.scope).flow;
-            behind.iter().any(|&(other, later, place)| {
-                caller == other
-                    && (block == later && range.end() <= place.start() || flow.leads(block, later))
-            })
-        })
+        let is_run = |edge: &CallEdge| self.is_run(program, edge);
+        let before = self.leading_to(self.spot(first), is_run);
+        let behind = self.leading_to(self.spot(then), is_run);
+        before.iter().any(|&first| behind.iter().any(|&then| self.leads(first, then)))
     }
 
-    /// The place of a call, and the calls of the functions that come to it.
-    fn places(&self, program: &Program, (file, call): (FileId, CallId)) -> Vec<(Caller, BlockId, TextRange)> {
-        let mut found = Vec::new();
-        let mut seen: FxHashSet<(FileId, CallId)> = FxHashSet::default();
-        let mut work = vec![(file, call)];
-        while let Some((file, call)) = work.pop() {
-            if seen.len() >= PLACES || !seen.insert((file, call)) {
+    /// The place of a call.
+    #[must_use]
+    pub fn spot(&self, (file, call): (FileId, CallId)) -> Spot {
+        let data = self.module(file).call(call);
+        (Caller { file, scope: data.scope }, data.block, data.range)
+    }
+
+    /// Whether control may go from one place to another in the code of one scope.
+    #[must_use]
+    pub fn leads(&self, (caller, block, range): Spot, (other, later, place): Spot) -> bool {
+        let flow = || &self.module(caller.file).scope(caller.scope).flow;
+        caller == other && (block == later && range.end() <= place.start() || flow().leads(block, later))
+    }
+
+    /// A place, and the calls of the functions that come to it, by edges that are wanted.
+    pub fn leading_to(&self, spot: Spot, is_wanted: impl Fn(&CallEdge) -> bool) -> Vec<Spot> {
+        let mut found = vec![spot];
+        let mut seen: FxHashSet<Caller> = FxHashSet::default();
+        let mut next = 0;
+        while let Some(&(caller, _, _)) = found.get(next) {
+            next += 1;
+            if !seen.insert(caller) {
                 continue;
             }
-            let data = self.module(file).call(call);
-            let caller = Caller { file, scope: data.scope };
-            found.push((caller, data.block, data.range));
             let function = self.function_of(caller);
             let edges = function.map_or(&[][..], |function| self.incoming(function)).iter();
-            let run = edges.filter(|edge| self.is_run(program, edge));
-            work.extend(run.filter_map(|edge| Some((edge.caller.file, edge.call?))));
+            let calls =
+                edges.filter(|edge| is_wanted(edge)).filter_map(|edge| Some((edge.caller.file, edge.call?)));
+            found.extend(calls.take(PLACES).map(|call| self.spot(call)));
+            if found.len() > PLACES {
+                break;
+            }
         }
         found
     }
