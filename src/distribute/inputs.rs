@@ -31,6 +31,8 @@ pub(super) struct Inputs {
     weights: FxHashSet<Place>,
     /// What each path of weights is made of.
     loaded: Vec<FxHashSet<Place>>,
+    /// What is computed from where a process has files for itself: below `tempfile.mkdtemp()`.
+    own: FxHashSet<Place>,
 }
 
 impl Inputs {
@@ -51,7 +53,10 @@ impl Inputs {
             weights.into_iter().map(|(file, call)| texts_behind(job, &arguments(job, file, call))).collect();
         let all: Vec<Place> = loaded.iter().flatten().copied().collect();
         let forwards = |texts: &[Place]| job.facts.influence().forwards(texts, |place| ends_path(job, place));
-        Self { data: forwards(&texts), weights: forwards(&all), loaded }
+        let made = job.facts.calls_with(Effect::Temporary);
+        let temporary: Vec<Place> =
+            made.map(|(file, call)| (file, job.facts.module(file).call(call).result)).collect();
+        Self { data: forwards(&texts), weights: forwards(&all), loaded, own: forwards(&temporary) }
     }
 
     /// Whether what is written to a path that is made of `given` may be read. Weights lie in a folder beside others:
@@ -81,6 +86,11 @@ fn asks_for_existence(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 pub(super) fn names_input(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     !job.facts.concerns_weights(file, job.facts.module(file).call(call))
         && job.inputs().contain(job, &arguments(job, file, call))
+}
+
+/// Whether a call is given a path of the process's own.
+pub(super) fn names_own(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    arguments(job, file, call).iter().any(|place| job.inputs().own.contains(place))
 }
 
 pub(super) fn arguments(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Place> {

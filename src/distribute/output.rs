@@ -4,6 +4,7 @@
 //! of its callee, so that a `TensorArray.write` is none; statements that follow one another share a guard.
 
 use super::distribution_rule;
+use super::inputs::names_own;
 use super::job::Job;
 use super::open_files;
 use super::step::Step;
@@ -26,6 +27,10 @@ const UNTOLD: &str = "The program loads from the path that the call returns, and
                       other ranks here: load from a path that all of them know, such as \
                       `tf.train.latest_checkpoint(folder)`.";
 
+/// Why weights in a folder of each process's own can't be saved by one rank.
+const OF_PROCESS: &str = "Each process has this folder for itself: what rank 0 saves there the others can't load, and what they \
+                          save themselves need not be the same. Save to a folder that all ranks know.";
+
 fn finding(job: &Job<'_>, run: &Run) -> Finding {
     let message = match run.sort {
         Sort::Print => "every rank prints",
@@ -47,6 +52,9 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
     let mut finding = finding;
     for &call in &run.calls[1..] {
         finding = finding.label(job.at_call(run.file, call), "and here");
+    }
+    if run.sort != Sort::Print && run.calls.iter().any(|&call| names_own(job, run.file, call)) {
+        return Some(Step::blocked(finding, OF_PROCESS));
     }
     let mut edits = match &run.unbound {
         Some(names) => {

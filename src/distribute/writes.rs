@@ -2,13 +2,13 @@
 
 use super::awaited::all_ranks_come;
 use super::bound::read_elsewhere;
-use super::inputs::{arguments, loads_from, names_input, own_effects, reads_what_it_writes};
+use super::inputs::{loads_from, names_input, names_own, own_effects, reads_what_it_writes};
 use super::job::Job;
 use super::names::fresh;
 use super::ranked::is_for_one_rank;
 use super::started::runs_started;
 use crate::api::{Effect, EffectSet, Kind};
-use crate::program::{Caller, Place};
+use crate::program::Caller;
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, CallKind, Role, StatementId, StatementKind};
 
@@ -167,7 +167,9 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
         _ => return None,
     }
     if effects.intersects(EffectSet::of_every_rank())
-        || effects.contains(Effect::WritesFile) && is_of_own_folder(job, file, id)
+        || effects.contains(Effect::WritesFile)
+            && names_own(job, file, id)
+            && !facts.concerns_weights(file, call)
     {
         return None;
     }
@@ -192,13 +194,6 @@ fn is_returned_to_statements(job: &Job<'_>, file: FileId, call: &Call) -> bool {
             matches!(facts.module(edge.caller.file).call(own).role, Role::Statement | Role::Assigned)
         })
     })
-}
-
-/// Whether a call writes to what each process has for itself: below `tempfile.mkdtemp()`.
-fn is_of_own_folder(job: &Job<'_>, file: FileId, id: CallId) -> bool {
-    let is_temporary = |place: Place| job.facts.gives(place, &[Effect::Temporary]);
-    let behind = job.facts.influence().backwards(&arguments(job, file, id), is_temporary);
-    behind.into_iter().any(is_temporary)
 }
 
 /// Whether a call writes to an open file, whose opening is what differs between ranks, or into memory.

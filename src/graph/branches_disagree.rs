@@ -2,8 +2,7 @@
 
 use super::arms::{Level, live_behind};
 use super::dtype::{BOOL, STRING};
-use super::{Graph, graph_check};
-use crate::api::Effect;
+use super::{Graph, graph_check, loop_variables};
 use crate::finding::Finding;
 use crate::program::Caller;
 use crate::semantic::{BranchKind, Module, Reaching, StatementId, StatementKind, Suite, Value, ValueId};
@@ -22,7 +21,7 @@ fn run(graph: &Graph<'_>) -> Vec<Finding> {
             findings.extend(levels.iter().find_map(|level| returns(graph, module, caller, level)));
         }
         findings.extend(expressions(graph, module, caller));
-        findings.extend(loops(graph, module, caller));
+        findings.extend(loop_variables::findings(graph, module, caller));
     }
     findings
 }
@@ -222,167 +221,4 @@ fn expressions(graph: &Graph<'_>, module: &Module, caller: Caller) -> Vec<Findin
         }
     }
     found
-}
-
-/// Variables that a staged loop gives another type or shape.
-fn loops(graph: &Graph<'_>, module: &Module, caller: Caller) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for staged in graph.staging.statements().filter(|staged| staged.caller == caller) {
-        if staged.branch.kind == BranchKind::If {
-            continue;
-        }
-        let statement = module.statement(staged.branch.statement);
-        let body = TextRange::new(statement.header.end(), statement.range.end());
-        let relaxed = module.calls.iter().enumerate().any(|(index, call)| {
-            call.scope == caller.scope
-                && body.contains_range(call.range)
-                && graph
-                    .facts
-                    .called_symbols(caller.file, crate::semantic::CallId::new(index))
-                    .any(|symbol| symbol.parameter("shape_invariants").is_some())
-        });
-        // What a dataset reduces may change its shape, and can't be `None` at first.
-        let goes_over_dataset = staged.branch.kind == BranchKind::For
-            && staged
-                .branch
-                .condition
-                .is_some_and(|iterated| graph.facts.is_whole_dataset(caller.file, iterated));
-        let reaching = Reaching::new(module, caller.scope);
-        for (index, definition) in module.definitions.iter().enumerate() {
-            if definition.scope != caller.scope || !body.contains_range(definition.range) {
-                continue;
-            }
-            let Value::Phi(before) = loop_value(module, &reaching, index, statement.range) else { continue };
-            let Some(&initial) = before.iter().find(|&&value| {
-                value != definition.value && module.value(value).range.end() <= statement.range.start()
-            }) else {
-                continue;
-            };
-            let name = module.variable_name(definition.variable);
-            if graph.nature(caller.file, initial).is_none()
-                && goes_over_dataset
-                && graph.nature(caller.file, definition.value).is_of_tensors()
-                && is_live_behind(module, caller, definition.value, initial, statement.range)
-            {
-                let message = format!("`{name}` is `None` in front of the loop, which is an operation");
-                let finding = graph
-                    .finding(&CHECK, caller, statement.header, message)
-                    .label(graph.facts.location(caller.file, definition.range), "a tensor from here on")
-                    .help(format!("give `{name}` a tensor in front of the loop"));
-                found.push(finding);
-                continue;
-            }
-            if !relaxed
-                && !goes_over_dataset
-                && has_fixed_shape(module, initial)
-                && grows(graph, caller, definition.value, &before)
-            {
-                let message = format!("`{name}` has another shape behind each turn of this loop");
-                let finding = graph
-                    .finding(&CHECK, caller, statement.header, message)
-                    .label(graph.facts.location(caller.file, definition.range), "grows here")
-                    .help("gather the parts in a `tf.TensorArray`, or call `tf.autograph.experimental.set_loop_options`");
-                found.push(finding);
-                continue;
-            }
-            let (Some(from), Some(to)) =
-                (graph.dtype(caller.file, initial), new_dtype(graph, caller, definition.value, initial))
-            else {
-                continue;
-            };
-            if from != to {
-                let depends = depends_on(module, definition.value, initial);
-                let own = definition.statement.map(|id| module.statement(id).header);
-                let at = if depends { own.unwrap_or(statement.header) } else { statement.header };
-                let message = format!("`{name}` is {from} in front of the loop and {to} behind a turn");
-                let finding = graph
-                    .finding(&CHECK, caller, at, message)
-                    .label(graph.facts.location(caller.file, statement.header), "this loop is an operation")
-                    .help(format!("give `{name}` a value of type {to} in front of the loop"));
-                found.push(finding);
-            }
-        }
-    }
-    found
-}
-
-/// Whether what a turn gives a variable, or what it was in front of the loop, is read behind the loop.
-fn is_live_behind(
-    module: &Module,
-    caller: Caller,
-    turn: ValueId,
-    initial: ValueId,
-    around: TextRange,
-) -> bool {
-    module.uses.iter().any(|reading| {
-        reading.scope == caller.scope
-            && reading.range.start() >= around.end()
-            && matches!(&module.value(reading.value).value, Value::Phi(values)
-                if values.contains(&initial) && values.contains(&turn))
-    })
-}
-
-/// What a variable is in a loop before a definition: what comes from in front and from the turn before.
-fn loop_value(module: &Module, reaching: &Reaching<'_>, definition: usize, around: TextRange) -> Value {
-    let before = reaching.overwritten(definition);
-    let values: Vec<ValueId> = before.iter().map(|&index| module.definitions[index].value).collect();
-    let outside = before.iter().any(|&index| module.definitions[index].range.end() <= around.start());
-    if outside && before.contains(&definition) { Value::Phi(values.into()) } else { Value::Unknown }
-}
-
-/// Whether a value is an operator on what the variable was.
-fn depends_on(module: &Module, value: ValueId, initial: ValueId) -> bool {
-    match &module.value(value).value {
-        Value::Operator { left, right, .. } => {
-            depends_on(module, *left, initial) || depends_on(module, *right, initial)
-        }
-        Value::Phi(values) => values.contains(&initial),
-        _ => value == initial,
-    }
-}
-
-/// The type that a turn gives: of an operator on the variable that of the other operand.
-fn new_dtype<'a>(graph: &Graph<'a>, caller: Caller, value: ValueId, initial: ValueId) -> Option<&'a str> {
-    let module = graph.module(caller.file);
-    if let Value::Operator { left, right, operator } = &module.value(value).value
-        && !matches!(operator, crate::semantic::Operator::Compare(_))
-    {
-        let other = if depends_on(module, *left, initial) { right } else { left };
-        if depends_on(module, *left, initial) || depends_on(module, *right, initial) {
-            let other_dtype = graph.dtype(caller.file, *other)?;
-            let from = graph.dtype(caller.file, initial)?;
-            let is_plain_int =
-                graph.nature(caller.file, *other).is_plain() && other_dtype == super::dtype::INT;
-            return Some(if is_plain_int { from } else { other_dtype });
-        }
-    }
-    graph.dtype(caller.file, value)
-}
-
-/// Whether the shape of what a loop begins with may be known: what a slice leaves has one that is not.
-fn has_fixed_shape(module: &Module, initial: ValueId) -> bool {
-    match &module.value(initial).value {
-        Value::Slice { cut, .. } => cut.bounds.is_some(),
-        Value::Phi(parts) => parts.iter().all(|&part| has_fixed_shape(module, part)),
-        _ => true,
-    }
-}
-
-/// Whether a value is the variable with something added: `tf.concat([s, x], 0)`.
-fn grows(graph: &Graph<'_>, caller: Caller, value: ValueId, before: &[ValueId]) -> bool {
-    let module = graph.module(caller.file);
-    let Value::Call(id) = module.value(value).value else { return false };
-    let call = module.call(id);
-    let is_own = |value: ValueId| match &module.value(value).value {
-        Value::Phi(values) => values.iter().any(|value| before.contains(value)),
-        _ => before.contains(&value),
-    };
-    graph.facts.called_symbols(caller.file, id).any(|symbol| symbol.has(Effect::Grows))
-        && call.arguments.first().is_some_and(|argument| match &module.value(argument.value).value {
-            Value::Display(_, elements) => elements.iter().any(|element| match *element {
-                crate::semantic::Element::At(_, value) => is_own(value),
-                _ => false,
-            }),
-            _ => false,
-        })
 }
