@@ -354,7 +354,7 @@ pub(crate) struct Handed<'c> {
     pub(crate) behind: FxHashSet<Place>,
     /// The callbacks among it.
     pub(crate) callbacks: Vec<ObjectId>,
-    /// Those of them that code puts into a list which it is given, or which are given to it.
+    /// Those of them that are in the list, though it is not computed from them: another function appends what it is given.
     pub(super) put: Vec<ObjectId>,
 }
 

@@ -1,8 +1,10 @@
 //! The ways through a staged `if` or loop give a name values of different kinds.
 
+mod loops;
+
 use super::arms::{Level, live_behind};
 use super::dtype::{BOOL, STRING};
-use super::{Graph, graph_check, loop_variables};
+use super::{Graph, graph_check};
 use crate::finding::Finding;
 use crate::program::Caller;
 use crate::semantic::{BranchKind, Module, Reaching, StatementId, StatementKind, Suite, Value, ValueId};
@@ -21,7 +23,7 @@ fn run(graph: &Graph<'_>) -> Vec<Finding> {
             findings.extend(levels.iter().find_map(|level| returns(graph, module, caller, level)));
         }
         findings.extend(expressions(graph, module, caller));
-        findings.extend(loop_variables::findings(graph, module, caller));
+        findings.extend(loops::findings(graph, module, caller));
     }
     findings
 }

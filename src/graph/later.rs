@@ -1,6 +1,11 @@
 //! When traced code is called, and whether other code runs between its calls: by the statements of the scope that calls
 //! it, by what that scope calls, and by the callbacks of `fit`.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
 use super::Graph;
 use crate::api::{Effect, Kind};
 use crate::program::{Ancestor, CallEdge, Caller, Facts, FunctionRef, Object, ObjectId, Reason, Spot};
@@ -23,7 +28,21 @@ const BETWEEN_STEPS: [&str; 6] = [
     "on_train_batch_end",
 ];
 
-impl Graph<'_> {
+/// When the traced code of a program is called, as far as somebody asked before.
+pub(super) struct Later<'g, 'a> {
+    graph: &'g Graph<'a>,
+    /// For a traced function and objects that it may be a method of: its calls by the code that comes to them.
+    calls: RefCell<FxHashMap<(Caller, Vec<ObjectId>), Calls>>,
+}
+
+/// Calls, and those of the functions around them, by the code that makes them.
+type Calls = Rc<FxHashMap<Caller, Vec<Spot>>>;
+
+impl<'g, 'a> Later<'g, 'a> {
+    pub(super) fn new(graph: &'g Graph<'a>) -> Self {
+        Self { graph, calls: RefCell::default() }
+    }
+
     /// Whether a change of some objects, or of variables, may come after a call of the traced code that `reader` belongs
     /// to, and another call after it.
     pub(super) fn is_changed_between_calls(
@@ -32,16 +51,38 @@ impl Graph<'_> {
         change: Spot,
         changed: &[ObjectId],
     ) -> bool {
-        let Some((first, _, _)) = self.tracing.tracer(reader) else { return false };
-        match self.tracing.get(first).map(|traced| traced.reason) {
-            Some(Reason::Given(..)) => self.is_between(&self.calls_of(first, changed), change),
-            Some(Reason::OfKeras(file, call)) => self.fits_of((file, call)).any(|fit| {
-                let calls = || self.facts.leading_to(self.facts.spot(fit), |edge| self.is_plain(edge));
-                self.is_between_steps(fit, change.0)
-                    || !self.compiles_near(fit) && self.is_between(&calls(), change)
+        let graph = self.graph;
+        let Some((first, _, _)) = graph.tracing.tracer(reader) else { return false };
+        match graph.tracing.get(first).map(|traced| traced.reason) {
+            Some(Reason::Given(..)) => graph.is_between(&self.calls_of(first, changed), change),
+            Some(Reason::OfKeras(file, call)) => graph.fits_of((file, call)).any(|fit| {
+                let calls = || by_code(graph.leading_to(vec![graph.facts.spot(fit)]));
+                graph.is_between_steps(fit, change)
+                    || !graph.compiles_near(fit) && graph.is_between(&calls(), change)
             }),
             _ => false,
         }
+    }
+
+    fn calls_of(&self, first: Caller, of: &[ObjectId]) -> Calls {
+        let mut known = self.calls.borrow_mut();
+        let calls = known.entry((first, of.to_vec()));
+        Rc::clone(calls.or_insert_with(|| Rc::new(by_code(self.graph.calls_of(first, of)))))
+    }
+}
+
+fn by_code(spots: Vec<Spot>) -> FxHashMap<Caller, Vec<Spot>> {
+    let mut found: FxHashMap<Caller, Vec<Spot>> = FxHashMap::default();
+    for spot in spots {
+        found.entry(spot.0).or_default().push(spot);
+    }
+    found
+}
+
+impl Graph<'_> {
+    /// Places, and the calls of the functions around them by code that is not traced.
+    fn leading_to(&self, spots: Vec<Spot>) -> Vec<Spot> {
+        self.facts.leading_to(spots, |edge| self.is_plain(edge))
     }
 
     /// Whether code that is not traced makes a call by itself.
@@ -73,7 +114,7 @@ impl Graph<'_> {
         };
         let is_itself = of.iter().any(is_own);
         let calls = calls.filter(|&(file, call)| !is_itself || self.concerns((file, call), of));
-        calls.flat_map(|call| facts.leading_to(facts.spot(call), |edge| self.is_plain(edge))).collect()
+        self.leading_to(calls.map(|call| facts.spot(call)).collect())
     }
 
     /// Whether a call may be one of the objects, or of a method of theirs.
@@ -86,25 +127,25 @@ impl Graph<'_> {
         instances.peek().is_none() || instances.any(|own| of.contains(own))
     }
 
-    fn is_between(&self, calls: &[Spot], change: Spot) -> bool {
+    fn is_between(&self, calls: &FxHashMap<Caller, Vec<Spot>>, change: Spot) -> bool {
         let facts = self.facts;
         // What makes an object, or what is missing, belongs to what is made.
         let makes = |caller| self.is_constructor(caller);
         let changes = if makes(change.0) || facts.is_guarded(change.0, change.1) {
             vec![change]
         } else {
-            facts.leading_to(change, |edge| self.is_plain(edge) && !makes(edge.caller))
+            facts.leading_to(vec![change], |edge| self.is_plain(edge) && !makes(edge.caller))
         };
         changes.into_iter().any(|change| {
+            let calls = calls.get(&change.0).map_or(&[][..], Vec::as_slice);
             calls.iter().any(|&call| facts.leads(call, change))
                 && calls.iter().any(|&call| facts.leads(change, call))
         })
     }
 
     /// Whether the callbacks of a call of `fit` come to some code between the steps.
-    fn is_between_steps(&self, fit: (FileId, CallId), code: Caller) -> bool {
-        let spot = (code, crate::semantic::Flow::ENTRY, crate::syntax::TextRange::default());
-        let scopes = self.facts.leading_to(spot, |edge| self.is_plain(edge));
+    fn is_between_steps(&self, fit: (FileId, CallId), change: Spot) -> bool {
+        let scopes = self.leading_to(vec![change]);
         scopes.into_iter().any(|(caller, _, _)| self.hooked_by(caller).any(|call| call == fit))
     }
 
@@ -148,10 +189,12 @@ impl Graph<'_> {
 
     /// Whether the code that calls `fit` comes to compile a model, which is traced anew then.
     fn compiles_near(&self, (file, fit): (FileId, CallId)) -> bool {
-        let places = |call| self.facts.leading_to(self.facts.spot(call), |edge| self.is_plain(edge));
-        let fits = places((file, fit));
-        let compiling = self.facts.calls_with(Effect::Compiles).flat_map(places);
-        compiling.into_iter().any(|spot| fits.iter().any(|&fit| self.facts.leads(fit, spot)))
+        let fits = self.leading_to(vec![self.facts.spot((file, fit))]);
+        let compiling = self.facts.calls_with(Effect::Compiles).map(|call| self.facts.spot(call));
+        let compiling = by_code(self.leading_to(compiling.collect()));
+        fits.into_iter().any(|fit| {
+            compiling.get(&fit.0).is_some_and(|spots| spots.iter().any(|&spot| self.facts.leads(fit, spot)))
+        })
     }
 
     /// The models that a value is, if it is the `self.model` of a callback.

@@ -31,7 +31,6 @@ pub mod function_left_unconverted;
 mod known;
 mod later;
 pub mod leaked_tensor;
-mod loop_variables;
 mod names;
 mod nature;
 mod news;

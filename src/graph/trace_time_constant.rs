@@ -1,5 +1,6 @@
 //! A value that the text reads at each call is read once, while tracing.
 
+use super::later::Later;
 use super::{Graph, graph_check, one_for_each_cause};
 use crate::api::{Effect, Symbol};
 use crate::finding::Finding;
@@ -101,6 +102,7 @@ fn changed_later(graph: &Graph<'_>) -> Vec<Finding> {
     if changes.is_empty() {
         return Vec::new();
     }
+    let later = Later::new(graph);
     for caller in graph.repeated() {
         let file = caller.file;
         let module = graph.module(file);
@@ -108,9 +110,17 @@ fn changed_later(graph: &Graph<'_>) -> Vec<Finding> {
             if let Some(variable) = reading.variable.filter(|variable| variable.scope != caller.scope) {
                 let nature = graph.nature(file, reading.value);
                 if nature.is_plain() || nature.is_array() {
-                    found.extend(report(graph, caller, reading.range, Read::Variable(variable), &changes));
+                    found.extend(report(
+                        &later,
+                        graph,
+                        caller,
+                        reading.range,
+                        Read::Variable(variable),
+                        &changes,
+                    ));
                 }
                 found.extend(report(
+                    &later,
                     graph,
                     caller,
                     reading.range,
@@ -122,7 +132,7 @@ fn changed_later(graph: &Graph<'_>) -> Vec<Finding> {
         for value in module.values.iter().filter(|value| value.scope == caller.scope) {
             if let Value::Attribute { base, name, narrowed: None } = value.value {
                 let read = Read::Attribute(graph.facts.solution.values(file, base), module.names.text(name));
-                found.extend(report(graph, caller, value.range, read, &changes));
+                found.extend(report(&later, graph, caller, value.range, read, &changes));
             }
         }
     }
@@ -200,6 +210,7 @@ fn own_objects(graph: &Graph<'_>, file: FileId, value: ValueId) -> Vec<ObjectId>
 type Cause = (Caller, FileId, TextRange);
 
 fn report(
+    later: &Later<'_, '_>,
     graph: &Graph<'_>,
     caller: Caller,
     range: TextRange,
@@ -224,7 +235,7 @@ fn report(
             _ => &[],
         };
         let spot = (write.caller, write.block, write.range);
-        is_same && graph.is_changed_between_calls(caller, spot, of)
+        is_same && later.is_changed_between_calls(caller, spot, of)
     })?;
     let (first, _, _) = graph.tracing.tracer(caller)?;
     let message = "this is read once for each trace: later changes do not reach the graph";

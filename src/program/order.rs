@@ -9,7 +9,7 @@ use crate::project::FileId;
 use crate::semantic::{BlockId, CallId};
 use crate::syntax::TextRange;
 
-/// How many places are found at most where the functions around one are called.
+/// How many places are added at most where the functions around others are called.
 const PLACES: usize = 256;
 
 /// A place in the code of a scope.
@@ -20,8 +20,8 @@ impl Facts<'_> {
     #[must_use]
     pub fn may_follow(&self, program: &Program, first: (FileId, CallId), then: (FileId, CallId)) -> bool {
         let is_run = |edge: &CallEdge| self.is_run(program, edge);
-        let before = self.leading_to(self.spot(first), is_run);
-        let behind = self.leading_to(self.spot(then), is_run);
+        let before = self.leading_to(vec![self.spot(first)], is_run);
+        let behind = self.leading_to(vec![self.spot(then)], is_run);
         before.iter().any(|&first| behind.iter().any(|&then| self.leads(first, then)))
     }
 
@@ -39,9 +39,10 @@ impl Facts<'_> {
         caller == other && (block == later && range.end() <= place.start() || flow().leads(block, later))
     }
 
-    /// A place, and the calls of the functions that come to it, by edges that are wanted.
-    pub fn leading_to(&self, spot: Spot, is_wanted: impl Fn(&CallEdge) -> bool) -> Vec<Spot> {
-        let mut found = vec![spot];
+    /// Places, and the calls of the functions that come to them, by edges that are wanted.
+    pub fn leading_to(&self, spots: Vec<Spot>, is_wanted: impl Fn(&CallEdge) -> bool) -> Vec<Spot> {
+        let most = spots.len() + PLACES;
+        let mut found = spots;
         let mut seen: FxHashSet<Caller> = FxHashSet::default();
         let mut next = 0;
         while let Some(&(caller, _, _)) = found.get(next) {
@@ -54,7 +55,7 @@ impl Facts<'_> {
             let calls =
                 edges.filter(|edge| is_wanted(edge)).filter_map(|edge| Some((edge.caller.file, edge.call?)));
             found.extend(calls.take(PLACES).map(|call| self.spot(call)));
-            if found.len() > PLACES {
+            if found.len() > most {
                 break;
             }
         }

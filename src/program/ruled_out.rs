@@ -45,7 +45,7 @@ impl Facts<'_> {
 
     /// Whether a program comes to one of some calls, on ways that the constants don't rule out which its calls pass.
     #[must_use]
-    pub fn comes_to(&self, program: &Program, calls: Vec<(FileId, CallId)>) -> bool {
+    pub fn may_reach(&self, program: &Program, calls: Vec<(FileId, CallId)>) -> bool {
         let mut work = calls;
         let mut seen: FxHashSet<Caller> = FxHashSet::default();
         while let Some((file, call)) = work.pop() {

@@ -87,7 +87,7 @@ impl<'m, 'c> Alongside<'m, 'c> {
             };
             let deeds: Vec<(FileId, CallId)> = self.deeds.iter().filter(is_reached).copied().collect();
             // An optimizer that nobody knows may be at work in a session.
-            let is_busy = deeds.is_empty() || facts.comes_to(program, deeds);
+            let is_busy = deeds.is_empty() || facts.may_reach(program, deeds);
             self.busy.borrow_mut().insert(program.entry, is_busy);
             is_busy
         })

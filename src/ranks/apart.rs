@@ -94,7 +94,7 @@ impl Runs<'_, '_> {
     /// Whether Horovod is started, as far as the constants tell that the program passes: `init(use_horovod=False)`.
     fn comes_to_start(&self) -> bool {
         let starting: Vec<_> = self.starting().map(|(caller, call)| (caller.file, call)).collect();
-        starting.is_empty() || self.facts.comes_to(self.program, starting)
+        starting.is_empty() || self.facts.may_reach(self.program, starting)
     }
 
     /// Whether other files of the program start Horovod under a condition, `if strategy == "horovod": hvd.init()`, and

@@ -1,8 +1,8 @@
 //! Loops that are operations give a variable values of different kinds: in front of them, and behind a turn.
 
-use super::Graph;
-use super::branches_disagree::CHECK;
-use super::dtype::INT;
+use super::super::Graph;
+use super::super::dtype::INT;
+use super::CHECK;
 use crate::api::Effect;
 use crate::finding::Finding;
 use crate::program::Caller;
