@@ -5,56 +5,130 @@ use rustc_hash::FxHashSet;
 use super::job::Job;
 use super::obstacles;
 use super::ranked::is_for_some;
+use super::session::sessions;
+use super::started::code_runs_started;
+use crate::api::Kind;
 use crate::program::Caller;
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, CallId, StatementId};
+use crate::semantic::{
+    BlockId, Branch, BranchKind, CallId, Module, ScopeId, StatementId, StatementKind, Suite,
+};
+use crate::syntax::TextRange;
 
-/// Whether all ranks come to a call in the same order as to other collectives: under no condition that a rank's
-/// own results decide, in no traced code, and not called back by a library, which may do so in a thread of its own.
-pub(super) fn all_ranks_come(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    let data = job.facts.module(file).call(call);
-    all_execute(job, Caller { file, scope: data.scope }, data.block)
+/// What an `if` statement asks the file system or the like. While one rank writes, another may get another answer, unless
+/// rank 0 answers for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Question {
+    pub(super) file: FileId,
+    pub(super) scope: ScopeId,
+    /// The condition.
+    pub(super) range: TextRange,
 }
 
-/// The same for a statement.
+/// Whether all ranks come to a statement in the same order as to other collectives: under no condition that a rank's
+/// own results decide, in no traced code, and not called back by a library, which may do so in a thread of its own.
 pub(super) fn all_ranks_come_to(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
     let own = job.facts.module(file).statement(statement);
-    all_execute(job, Caller { file, scope: own.scope }, own.block)
+    let questions = questions(job, Caller { file, scope: own.scope }, own.block, statement);
+    questions.is_some_and(|questions| questions.is_empty())
 }
 
-fn all_execute(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
+/// The questions that decide whether a rank comes to a call, if nothing else does.
+pub(super) fn questions_around(job: &Job<'_>, file: FileId, call: CallId) -> Option<Vec<Question>> {
+    let data = job.facts.module(file).call(call);
+    questions(job, Caller { file, scope: data.scope }, data.block, data.statement)
+}
+
+fn questions(job: &Job<'_>, caller: Caller, block: BlockId, statement: StatementId) -> Option<Vec<Question>> {
     let facts = job.facts;
     if is_for_some(job, caller, block, &mut FxHashSet::default()) {
-        return false;
+        return None;
     }
-    let mut work = vec![(caller, block)];
+    let mut found = Vec::new();
+    let mut work = vec![(caller, block, statement)];
     let mut seen: FxHashSet<Caller> = FxHashSet::default();
-    while let Some((caller, block)) = work.pop() {
+    while let Some((caller, block, statement)) = work.pop() {
+        let module = facts.module(caller.file);
         if job.traced.contains(&caller)
-            || asks_the_world(job, caller, block)
             || obstacles::is_conditional(job, caller, block)
+            || is_handler(module, statement)
         {
-            return false;
+            return None;
+        }
+        for branch in facts.conditions(caller, block).into_iter().map(|condition| condition.branch) {
+            if asks_the_world(job, caller, &branch) {
+                let question = question(job, caller, &branch)?;
+                if !found.contains(&question) {
+                    found.push(question);
+                }
+            }
         }
         if !seen.insert(caller) {
             continue;
         }
         let Some(function) = facts.function_of(caller) else { continue };
         for edge in facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)) {
+            let call = facts.module(edge.caller.file).call(facts.call_in_place(edge)?);
+            work.push((edge.caller, call.block, call.statement));
+        }
+    }
+    Some(found)
+}
+
+/// Whether a statement stands in a handler: what raises there on one rank, such as reading a file, need not do so on
+/// another.
+fn is_handler(module: &Module, statement: StatementId) -> bool {
+    let scope = module.statement(statement).scope;
+    let own = std::iter::once(module.statement(statement)).chain(module.ancestors(statement));
+    own.take_while(|own| own.scope == scope).any(|own| own.suite == Suite::Handler)
+}
+
+/// Whether a branch rests on the file system or the like.
+pub(super) fn asks_the_world(job: &Job<'_>, caller: Caller, branch: &Branch) -> bool {
+    branch.kind != BranchKind::For
+        && branch.condition.is_some_and(|value| job.facts.varying().contains_key(&(caller.file, value)))
+}
+
+/// The question of a branch, if rank 0 can answer it for all: they have to come to it, and it must bind nothing.
+fn question(job: &Job<'_>, caller: Caller, branch: &Branch) -> Option<Question> {
+    let module = job.facts.module(caller.file);
+    let statement = module.statement(branch.statement);
+    let can_be_told = branch.kind == BranchKind::If
+        && statement.kind == StatementKind::If
+        && !module.definitions.iter().any(|own| branch.range.contains_range(own.range))
+        && can_wait(job, caller.file, branch.statement);
+    can_be_told.then_some(Question { file: caller.file, scope: statement.scope, range: branch.range })
+}
+
+/// Whether Horovod's collectives work at a statement: it is started there, and where graphs are made that sessions run,
+/// one of those is in charge.
+pub(super) fn can_wait(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
+    let own = job.facts.module(file).statement(statement);
+    code_runs_started(job, file, own.scope, own.range.start())
+        && (sessions(job).next().is_none() || is_in_session(job, file, statement))
+}
+
+/// Whether a statement runs in the block of a session: `with tf.Session() as session:`. A monitored one has finished its
+/// graph.
+fn is_in_session(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
+    let facts = job.facts;
+    let mut work = vec![(file, statement)];
+    let mut seen: FxHashSet<Caller> = FxHashSet::default();
+    while let Some((file, statement)) = work.pop() {
+        let module = facts.module(file);
+        let mut managers = module.managers_around(statement);
+        if managers.any(|manager| facts.may_be(file, manager, Kind::Session)) {
+            continue;
+        }
+        let caller = Caller { file, scope: module.statement(statement).scope };
+        if !seen.insert(caller) {
+            continue;
+        }
+        let Some(function) = facts.function_of(caller) else { return false };
+        for edge in facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)) {
             let Some(call) = facts.call_in_place(edge) else { return false };
-            work.push((edge.caller, facts.module(edge.caller.file).call(call).block));
+            work.push((edge.caller.file, facts.module(edge.caller.file).call(call).statement));
         }
     }
     true
-}
-
-/// Whether a condition around a block rests on the file system or the like: while one rank writes, another may
-/// get another answer.
-fn asks_the_world(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
-    let facts = job.facts;
-    let conditions = facts.conditions(caller, block).into_iter();
-    conditions
-        .filter(|condition| condition.branch.kind != BranchKind::For)
-        .filter_map(|condition| condition.branch.condition)
-        .any(|value| facts.varying().contains_key(&(caller.file, value)))
 }

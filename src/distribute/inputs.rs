@@ -33,6 +33,10 @@ pub(super) struct Inputs {
     loaded: Vec<FxHashSet<Place>>,
     /// What is computed from where a process has files for itself: below `tempfile.mkdtemp()`.
     own: FxHashSet<Place>,
+    /// The calls that read data.
+    data_read: Vec<(FileId, CallId)>,
+    /// The calls that read weights or models.
+    weights_read: Vec<(FileId, CallId)>,
 }
 
 impl Inputs {
@@ -46,17 +50,37 @@ impl Inputs {
         };
         let (weights, data): (Vec<_>, Vec<_>) =
             job.calls().filter(is_read).partition(|&(file, call)| loads(job, file, call));
-        let given: Vec<Place> =
-            data.into_iter().flat_map(|(file, call)| arguments(job, file, call)).collect();
+        let given: Vec<Place> = data.iter().flat_map(|&(file, call)| arguments(job, file, call)).collect();
         let texts: Vec<Place> = texts_behind(job, &given).into_iter().collect();
         let loaded: Vec<FxHashSet<Place>> =
-            weights.into_iter().map(|(file, call)| texts_behind(job, &arguments(job, file, call))).collect();
+            weights.iter().map(|&(file, call)| texts_behind(job, &arguments(job, file, call))).collect();
         let all: Vec<Place> = loaded.iter().flatten().copied().collect();
         let forwards = |texts: &[Place]| job.facts.influence().forwards(texts, |place| ends_path(job, place));
         let made = job.facts.calls_with(Effect::Temporary);
         let temporary: Vec<Place> =
             made.map(|(file, call)| (file, job.facts.module(file).call(call).result)).collect();
-        Self { data: forwards(&texts), weights: forwards(&all), loaded, own: forwards(&temporary) }
+        Self {
+            data: forwards(&texts),
+            weights: forwards(&all),
+            loaded,
+            own: forwards(&temporary),
+            data_read: data,
+            weights_read: weights,
+        }
+    }
+
+    /// The calls that load weights or models.
+    pub(super) fn weights_read(&self) -> &[(FileId, CallId)] {
+        &self.weights_read
+    }
+
+    /// The calls that may read the data that a call writes.
+    pub(super) fn data_read(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
+        let written = texts_behind(job, &arguments(job, file, call));
+        let may_read = |&&(file, call): &&(FileId, CallId)| {
+            !written.is_disjoint(&texts_behind(job, &arguments(job, file, call)))
+        };
+        self.data_read.iter().filter(may_read).copied().collect()
     }
 
     /// Whether what is written to a path that is made of `given` may be read. Weights lie in a folder beside others:
@@ -134,11 +158,6 @@ fn is_content(job: &Job<'_>, (file, value): Place) -> bool {
     job.facts.called_symbols(file, call).any(|symbol| {
         symbol.has(Effect::ReadsFile) && !symbol.has(Effect::Varies) && !symbol.has(Effect::WritesFile)
     })
-}
-
-/// Whether the program loads weights or models that it may have written itself.
-pub(super) fn reads_what_it_writes(job: &Job<'_>) -> bool {
-    job.calls().any(|(file, call)| loads(job, file, call))
 }
 
 /// Whether a call loads weights or a model.

@@ -59,6 +59,7 @@ pub mod steps;
 pub mod tape;
 mod unstarted;
 mod verbose;
+mod waiting;
 mod writes;
 mod writing_callbacks;
 

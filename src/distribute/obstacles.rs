@@ -13,7 +13,7 @@ use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location, Rule};
 use crate::program::{CallEdge, Caller, Literal, Object, Place, TrainingLoop, code};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, CallId, Value, ValueId};
+use crate::semantic::{BlockId, Branch, BranchKind, CallId, Value, ValueId};
 
 /// The obstacles of a program that is not distributed yet.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -163,10 +163,12 @@ fn is_to_few(job: &Job<'_>, edge: &CallEdge) -> bool {
 
 /// Whether it depends on this rank's own results that a block runs: then not all ranks may come to it.
 pub(super) fn is_conditional(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
-    let conditions = job.facts.conditions(caller, block).into_iter();
-    conditions
-        .filter_map(|condition| condition.branch.condition)
-        .any(|value| rests_on_own_results(job, (caller.file, value)))
+    job.facts.conditions(caller, block).iter().any(|condition| decides(job, caller, &condition.branch))
+}
+
+/// Whether it depends on this rank's own results which way a branch goes.
+pub(super) fn decides(job: &Job<'_>, caller: Caller, branch: &Branch) -> bool {
+    branch.condition.is_some_and(|value| rests_on_own_results(job, (caller.file, value)))
 }
 
 /// The values that differ between ranks because their examples do: losses, and what training and evaluating return;

@@ -1,12 +1,11 @@
 //! Files that stay open and summary writers: on the other ranks they go nowhere.
 
-use super::awaited::all_ranks_come;
 use super::bound::end_of_use;
-use super::inputs::names_input;
 use super::job::Job;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::runs_started;
 use super::step::Step;
+use super::waiting::Waiting;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Finding, Rule};
 use crate::project::FileId;
@@ -130,17 +129,21 @@ fn opened(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Optio
     } else {
         text.wrap(path.range, "(", &format!("){other}"))
     };
-    if names_input(job, file, id) {
-        let mut managers = text.module.managers.iter();
-        let block = managers.find(|(manager, _)| *manager == call.result);
-        let statement = block.map_or_else(|| end_of_use(text.module, call), |&(_, block)| Some(block))?;
-        if !all_ranks_come(job, file, id) {
-            return None;
-        }
-        edits.extend(code.wait_behind(text, statement));
-    }
+    let mut managers = text.module.managers.iter();
+    let block = managers.find(|(manager, _)| *manager == call.result);
+    let end = block.map_or_else(|| end_of_use(text.module, call), |&(_, block)| Some(block));
+    let waiting = Waiting::for_written(job, (file, id), end);
     let finding = finding(job, rule, file, id, "every rank writes the same file");
-    Some(code.step(Step::change(finding, "write the file on rank 0 only", edits, vec![code.import])))
+    if let Some(reason) = waiting.impossible {
+        return Some(Step::blocked(finding, reason));
+    }
+    if let Some(end) = end.filter(|_| waiting.is_behind) {
+        edits.extend(code.wait_behind(text, end));
+    }
+    let change = Step::change(finding, "write the file on rank 0 only", edits, vec![code.import]);
+    let mut step = code.step(change);
+    waiting.add_to(job, &mut step);
+    Some(step)
 }
 
 /// Whether an argument depends on the rank: each rank has a file of its own.

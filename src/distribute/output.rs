@@ -12,7 +12,7 @@ use super::verbose;
 use super::writes::{self, Run, Sort};
 use crate::finding::{Confidence, Finding};
 
-distribution_rule!("HVD208", "output-on-every-rank", steps, Warning);
+distribution_rule!("HVD208", "output-on-every-rank", steps);
 
 fn steps(job: &Job<'_>) -> Vec<Step> {
     let runs = writes::runs(job).into_iter().filter(|run| run.sort != Sort::Checkpoint);
@@ -63,17 +63,23 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
         }
         None => text.guard(run.first, run.last, &header),
     };
+    if let Some(reason) = run.waiting.impossible {
+        return Some(Step::blocked(finding, reason));
+    }
+    let is_behind = run.waiting.is_behind;
     match &run.unbound {
         Some(names) if run.is_loaded => match code.tell_behind(text, run.last, names) {
-            Some(told) if run.is_awaited => edits.extend(told),
-            _ => return Some(code.step(Step::blocked(finding, UNTOLD))),
+            Some(told) if is_behind => edits.extend(told),
+            _ => return Some(Step::blocked(finding, UNTOLD)),
         },
-        _ if run.is_awaited => edits.extend(code.wait_behind(text, run.last)),
+        _ if is_behind => edits.extend(code.wait_behind(text, run.last)),
         _ => {}
     }
     if let Some(name) = &run.returned {
         edits.push(text.bind_returned(run.last, name));
         edits.extend(text.after(run.last, &[&format!("return {name}")]));
     }
-    Some(code.step(Step::change(finding, "let rank 0 do it", edits, vec![code.import])))
+    let mut step = code.step(Step::change(finding, "let rank 0 do it", edits, vec![code.import]));
+    run.waiting.add_to(job, &mut step);
+    Some(step)
 }

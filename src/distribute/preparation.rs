@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::awaited::all_ranks_come_to;
+use super::awaited::{all_ranks_come_to, can_wait};
 use super::bound::{read_elsewhere, within};
 use super::inputs::names_input;
 use super::job::Job;
@@ -55,7 +55,7 @@ impl Preparations {
             let is_awaited = names_input(job, file, call);
             let question = || question_around(job, file, call).filter(|_| is_awaited);
             let Some(statement) = question().or_else(|| block_of(job, file, call)) else { continue };
-            if (!is_awaited || all_ranks_come_to(job, file, statement))
+            if (!is_awaited || all_ranks_come_to(job, file, statement) && can_wait(job, file, statement))
                 && can_be_left_out(job, file, statement)
             {
                 found.all.push(Preparation { file, statement, calls: vec![call], is_awaited });

@@ -1,12 +1,12 @@
 //! The statements of a program that write something, joined where they follow one another.
 
-use super::awaited::all_ranks_come;
 use super::bound::read_elsewhere;
-use super::inputs::{loads_from, names_input, names_own, own_effects, reads_what_it_writes};
+use super::inputs::{loads_from, names_own, own_effects};
 use super::job::Job;
 use super::names::fresh;
 use super::ranked::is_for_one_rank;
 use super::started::runs_started;
+use super::waiting::Waiting;
 use crate::api::{Effect, EffectSet, Kind};
 use crate::program::Caller;
 use crate::project::FileId;
@@ -37,8 +37,8 @@ pub(super) struct Run {
     pub(super) unbound: Option<Vec<String>>,
     /// The last of them returns what it writes to; all ranks have to return, by this name.
     pub(super) returned: Option<String>,
-    /// The program reads what is written: the other ranks have to wait for it.
-    pub(super) is_awaited: bool,
+    /// How the other ranks wait for what is written.
+    pub(super) waiting: Waiting,
     /// The program loads what lies where a call returns: the other ranks have to know it.
     pub(super) is_loaded: bool,
 }
@@ -49,15 +49,13 @@ struct Writing {
     statement: StatementId,
     calls: Vec<CallId>,
     sort: Sort,
-    /// The program reads what is written.
-    is_awaited: bool,
+    waiting: Waiting,
     /// The program loads what lies where a call returns.
     is_loaded: bool,
 }
 
 /// The runs of a program that every rank executes.
 pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
-    let reads = reads_what_it_writes(job);
     let preparations = job.preparations();
     let mut found = Vec::new();
     for file in job.program.files() {
@@ -68,7 +66,7 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                 statement: own.statement,
                 calls: own.calls.clone(),
                 sort: Sort::File,
-                is_awaited: own.is_awaited,
+                waiting: Waiting { is_behind: own.is_awaited, ..Waiting::default() },
                 is_loaded: false,
             })
             .collect();
@@ -78,16 +76,14 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                 && !is_for_one_rank(job, file, call)
                 && !preparations.contain(job, file, call)
             {
-                let is_input = sort == Sort::File && names_input(job, file, call);
-                let is_model =
-                    reads && sort != Sort::Print && job.facts.concerns_weights(file, module.call(call));
-                let is_awaited = (is_input || is_model) && all_ranks_come(job, file, call);
-                // Where the others can't wait for it, each rank writes it.
-                if !is_input || is_awaited {
-                    let statement = module.call(call).statement;
-                    let is_loaded = is_model && sort == Sort::Checkpoint && loads_from(job, file, call);
-                    writings.push(Writing { statement, calls: vec![call], sort, is_awaited, is_loaded });
-                }
+                let statement = module.call(call).statement;
+                let waiting = if sort == Sort::Print {
+                    Waiting::default()
+                } else {
+                    Waiting::for_written(job, (file, call), Some(statement))
+                };
+                let is_loaded = waiting.is_due() && sort == Sort::Checkpoint && loads_from(job, file, call);
+                writings.push(Writing { statement, calls: vec![call], sort, waiting, is_loaded });
             }
         }
         writings.sort_by_key(|writing| writing.statement);
@@ -103,13 +99,13 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
     }
     let Some(text) = job.text(file) else { return Vec::new() };
     let mut runs: Vec<Run> = Vec::new();
-    for Writing { statement, calls, sort, is_awaited, is_loaded } in writings {
+    for Writing { statement, calls, sort, waiting, is_loaded } in writings {
         match runs.last_mut() {
             Some(run) if text.follows(run.last, statement) => {
                 run.last = statement;
                 run.calls.extend(calls);
                 run.sort = run.sort.max(sort);
-                run.is_awaited |= is_awaited;
+                run.waiting.join(waiting);
                 run.is_loaded |= is_loaded;
             }
             _ => {
@@ -121,7 +117,7 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
                     sort,
                     unbound: None,
                     returned: None,
-                    is_awaited,
+                    waiting,
                     is_loaded,
                 });
             }

@@ -2,15 +2,14 @@
 
 use rustc_hash::FxHashSet;
 
-use super::awaited::all_ranks_come;
 use super::callback::{Acts, Handed, Ranks};
 use super::callbacks::makes_list;
-use super::inputs::reads_what_it_writes;
 use super::job::Job;
 use super::keras::written;
 use super::ranked::{is_for_one_rank, is_for_some, reads_rank};
 use super::started::code_runs_started;
 use super::step::{Outcome, Step};
+use super::waiting::Waiting;
 use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Rule};
 use crate::program::{Caller, LoopKind, Object, TrainingLoop};
@@ -35,29 +34,34 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         own_steps.extend(writing.put());
         own_steps.sort_by_key(|(place, _)| *place);
         if let Some((_, first)) = own_steps.first_mut() {
-            wait_behind(job, own, first);
+            wait(job, own, first);
         }
         found.extend(own_steps.into_iter().filter(|(place, _)| seen.insert(*place)).map(|(_, step)| step));
     }
     found
 }
 
-/// Where the program reads what it has written, the other ranks wait behind `fit` for the files of rank 0.
-fn wait_behind(job: &Job<'_>, own: &TrainingLoop, step: &mut Step) {
+/// Where the program loads what is saved while it trains, the other ranks wait for the files of rank 0.
+fn wait(job: &Job<'_>, own: &TrainingLoop, step: &mut Step) {
     let (file, call) = (own.caller.file, own.call);
     let Some(text) = job.text(file) else { return };
     let data = text.module.call(call);
     let statement = text.module.statement(data.statement);
     let is_simple = matches!(statement.kind, StatementKind::Expression { .. } | StatementKind::Assign { .. });
+    let behind = is_simple.then_some(data.statement);
+    let waiting = Waiting::for_read(job, (file, call), behind, job.inputs().weights_read());
+    if let Some(reason) = waiting.impossible {
+        step.outcome = Outcome::Blocked(reason.to_owned());
+    }
     if let Outcome::Change { edits, uses, .. } = &mut step.outcome
-        && is_simple
-        && reads_what_it_writes(job)
-        && all_ranks_come(job, file, call)
+        && waiting.is_behind
     {
         let code = job.code(file, data.scope);
         edits.extend(code.wait_behind(text, data.statement));
+        step.everywhere.extend(code.everywhere());
         uses.push(code.import);
     }
+    waiting.add_to(job, step);
 }
 
 /// The callbacks of one loop.

@@ -1,6 +1,9 @@
 /* Preloaded into the processes of a run: appends the path of each file that is opened to be written, is the target
  * of a renaming or is removed to the file that HVDLINT_WRITES names. The ranks share a folder as on one machine, and
- * TensorFlow and HDF5 write without Python's knowledge: only here is it seen who wrote. */
+ * TensorFlow and HDF5 write without Python's knowledge: only here is it seen who wrote.
+ *
+ * A process that HVDLINT_SLOW names a folder to is slow when it begins to write a file below it: who does not wait for it
+ * finds the file empty, or not at all. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -17,6 +20,14 @@
 static int real_open(const char *path, int flags, mode_t mode) {
     REAL(open);
     return real(path, flags, mode);
+}
+
+/* A tenth of a second, in microseconds: others read at once. */
+#define DELAY 100000
+
+static void delay(const char *path) {
+    const char *below = getenv("HVDLINT_SLOW");
+    if (below && strncmp(path, below, strlen(below)) == 0) usleep(DELAY);
 }
 
 static void note(int folder, const char *path) {
@@ -37,6 +48,7 @@ static void note(int folder, const char *path) {
     if (file < 0) return;
     if (write(file, line, length) < 0) perror("HVDLINT_WRITES");
     close(file);
+    delay(line);
 }
 
 static int changes(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)); }
