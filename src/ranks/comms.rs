@@ -7,6 +7,7 @@
 //! follows the place where they meet. Each block is looked at once, each function before those that call it.
 
 mod asks;
+mod settled;
 mod turns;
 mod walk;
 
@@ -91,6 +92,10 @@ struct Ways {
     blocks: Vec<Option<Way>>,
     /// For each block that branches the way behind each arm.
     arms: FxHashMap<BlockId, Vec<Way>>,
+    /// What the rank's number is asked by blocks that branch.
+    asked: FxHashMap<BlockId, Key>,
+    /// Those of the questions that are asked again behind one of them, so that all ranks do the same in the end.
+    settled: FxHashSet<Key>,
 }
 
 /// The summaries of all scopes that programs reach.

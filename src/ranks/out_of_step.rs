@@ -123,6 +123,9 @@ fn parting(
     let mut ways = reached_arms(model, caller, id).filter(keeps);
     let (one, other) = (ways.next()?, ways.next()?);
     let parting = model.comms.parting(one, other, is_traced, follows)?;
+    if model.comms.is_settled(caller, id) {
+        return None;
+    }
     let finding = finding(model, caller, &branch, own, parting);
     let is_unseen = unseen::may_be_in_step(model, caller, id);
     Some(if is_unseen { finding.confidence(Confidence::Possible) } else { finding })
@@ -152,10 +155,11 @@ impl Decision {
             return None;
         }
         let parts = |ways: &[Way]| {
-            ways.iter().skip(1).any(|&way| {
-                let is_traced = model.traced.contains(&caller);
-                model.comms.parting(ways[0], way, is_traced, behind.follows(caller)).is_some()
-            })
+            !model.comms.is_settled(caller, id)
+                && ways.iter().skip(1).any(|&way| {
+                    let is_traced = model.traced.contains(&caller);
+                    model.comms.parting(ways[0], way, is_traced, behind.follows(caller)).is_some()
+                })
         };
         let arms: Vec<Way> = reached_arms(model, caller, id).collect();
         let meant: Vec<Way> = arms.iter().copied().filter(|&way| !model.comms.only_fails(way)).collect();

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::guards::Key;
 use super::super::model::Model;
 use super::super::values::is_distributed;
+use super::settled::question;
 use super::{Comms, Ending, Event, Node, NodeId, Way, Ways};
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Location;
@@ -41,7 +42,7 @@ pub(super) struct Loop {
 impl<'w, 'c> Walk<'w, 'c> {
     pub(super) fn new(model: &'w Model<'c>, comms: &'w mut Comms, caller: Caller) -> Self {
         let flow: &'w Flow = &model.facts.module(caller.file).scope(caller.scope).flow;
-        let ways = Ways { blocks: vec![None; flow.blocks.len()], arms: FxHashMap::default() };
+        let ways = Ways { blocks: vec![None; flow.blocks.len()], ..Ways::default() };
         let mut walk = Self {
             model,
             comms,
@@ -153,9 +154,28 @@ impl<'w, 'c> Walk<'w, 'c> {
         if kept.iter().all(|arm| arm.node == first.node) {
             return first;
         }
+        if let (Some(own), &[one, other]) = (own, &kept[..])
+            && arms.len() == kept.len()
+            && let Some((key, is_yes)) = question(self.model, own)
+            && let Some(first) = branch.kind.outcome(0)
+        {
+            return self.by_rank(id, key, if first == is_yes { [one, other] } else { [other, one] });
+        }
         let key = own.map_or(Key::Constant("".into()), |own| self.model.key(own));
         let node = self.comms.intern(Node::Choice(key, kept.iter().map(|arm| arm.node).collect()));
         Way { node, trail: kept.iter().find_map(|arm| arm.trail) }
+    }
+
+    /// The ways of the ranks for which the answer to a question is yes, and of the others.
+    fn by_rank(&mut self, id: BlockId, key: Key, [yes, no]: [Way; 2]) -> Way {
+        let trail = yes.trail.or(no.trail);
+        let known = [self.comms.answered(yes.node, &key, 0), self.comms.answered(no.node, &key, 1)];
+        self.ways.asked.insert(id, key.clone());
+        if known[0] == known[1] {
+            self.ways.settled.insert(key);
+            return Way { node: known[0], trail };
+        }
+        Way { node: self.comms.intern(Node::Choice(key, Box::new([yes.node, no.node]))), trail }
     }
 
     pub(super) fn with_call(&mut self, id: CallId, mut rest: Way) -> Way {
