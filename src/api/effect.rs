@@ -137,11 +137,13 @@ pub enum Effect {
     WritesLater,
     /// Raises where code is traced: it runs a traced function of its own, again and again.
     RefusesTracing,
+    /// Returns what the weights of its receiver are at that time: `model.get_weights()`.
+    CopiesWeights,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 66] = [
+    pub const ALL: [(Self, &'static str); 67] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -208,6 +210,7 @@ impl Effect {
         (Self::Temporary, "temporary"),
         (Self::WritesLater, "writes-later"),
         (Self::RefusesTracing, "refuses-tracing"),
+        (Self::CopiesWeights, "copies-weights"),
     ];
 }
 

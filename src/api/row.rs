@@ -347,6 +347,7 @@ pub(super) fn kind_named(name: &str) -> Read<Kind> {
         "estimator" => Kind::Estimator,
         "hook" => Kind::Hook,
         "random" => Kind::Random,
+        "path" => Kind::Path,
         "other" => Kind::Other,
         _ => return Err(format!("`{name}` is no kind")),
     })

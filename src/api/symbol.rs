@@ -58,6 +58,8 @@ pub enum Kind {
     Hook,
     /// A generator of random numbers.
     Random,
+    /// Where a file lies, as an object: `pathlib.Path`.
+    Path,
     /// None of the above.
     Other,
 }

@@ -6,6 +6,7 @@
 use super::distribution_rule;
 use super::forms;
 use super::job::Job;
+use super::later_variables::{self, OTHERS_LATER};
 use super::names::fresh;
 use super::sent::is_broadcast;
 use super::session;
@@ -46,6 +47,9 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
             continue;
         };
         match site(job, own, caller, statement_of(job, own, file, call), variables) {
+            Ok(site) if later_variables::are_stepped(job, own, &site) => {
+                found.push(Step::blocked(missing(job, file, call), OTHERS_LATER));
+            }
             Ok(site) => add(job, &mut sites, site),
             Err(reason) => found.push(Step::blocked(missing(job, file, call), reason)),
         }

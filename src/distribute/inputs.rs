@@ -117,8 +117,11 @@ pub(super) fn names_own(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     arguments(job, file, call).iter().any(|place| job.inputs().own.contains(place))
 }
 
+/// What a call is given, with the path that it is a method of.
 pub(super) fn arguments(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Place> {
-    job.facts.module(file).call(call).arguments.iter().map(|argument| (file, argument.value)).collect()
+    let data = job.facts.module(file).call(call);
+    let path = job.facts.path_asked(file, data);
+    data.arguments.iter().map(|argument| argument.value).chain(path).map(|value| (file, value)).collect()
 }
 
 /// The string literals that values are made of, and the files whose content they are: what a file holds does not say

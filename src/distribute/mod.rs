@@ -31,6 +31,7 @@ mod inputs;
 mod instances;
 mod job;
 mod keras;
+mod later_variables;
 pub mod learning_rate;
 mod loading;
 mod maker;

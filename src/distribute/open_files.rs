@@ -10,6 +10,7 @@ use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Finding, Rule};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, Role};
+use crate::syntax::TextRange;
 
 /// Where ranks write what only one rank keeps.
 pub(crate) const NOWHERE: &str = "/dev/null";
@@ -120,14 +121,22 @@ fn opened(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Optio
     if differs_between_ranks(job, file, call) {
         return None;
     }
-    let path = call.arguments.first()?;
     let text = job.text(file)?;
     let code = job.code(file, call.scope);
     let other = format!(" if {} else '{NOWHERE}'", code.is_first());
-    let mut edits = if text.binds_like_a_product(path.range) {
-        vec![text.insert(path.range.end(), other)]
+    let mut edits = if job.facts.path_asked(file, call).is_some() {
+        // `path.open(mode)` is `open(path, mode)`.
+        let (path, _) = text.slice(call.callee_range).rsplit_once('.')?;
+        let mode = call.arguments.first()?.range.start();
+        let callee = TextRange::new(call.callee_range.start(), mode);
+        vec![text.replace(callee, format!("open({path}{other}, "))]
     } else {
-        text.wrap(path.range, "(", &format!("){other}"))
+        let path = call.arguments.first()?;
+        if text.binds_like_a_product(path.range) {
+            vec![text.insert(path.range.end(), other)]
+        } else {
+            text.wrap(path.range, "(", &format!("){other}"))
+        }
     };
     let mut managers = text.module.managers.iter();
     let block = managers.find(|(manager, _)| *manager == call.result);

@@ -13,6 +13,7 @@ use super::inputs::names_input;
 use super::job::Job;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::code_runs_started;
+use super::waiting::Waiting;
 use crate::api::{Effect, EffectSet};
 use crate::program::{Caller, Object};
 use crate::project::FileId;
@@ -26,8 +27,8 @@ pub(super) struct Preparation {
     pub(super) statement: StatementId,
     /// The calls that write.
     pub(super) calls: Vec<CallId>,
-    /// The program reads what is made.
-    pub(super) is_awaited: bool,
+    /// How the other ranks wait for what is made.
+    pub(super) waiting: Waiting,
 }
 
 /// The preparations of a program.
@@ -48,17 +49,14 @@ impl Preparations {
         if writing.is_empty() {
             return found;
         }
-        for (file, call) in writing {
-            if found.contain(job, file, call) {
-                continue;
-            }
-            let is_awaited = names_input(job, file, call);
-            let question = || question_around(job, file, call).filter(|_| is_awaited);
-            let Some(statement) = question().or_else(|| block_of(job, file, call)) else { continue };
-            if (!is_awaited || all_ranks_come_to(job, file, statement) && can_wait(job, file, statement))
-                && can_be_left_out(job, file, statement)
-            {
-                found.all.push(Preparation { file, statement, calls: vec![call], is_awaited });
+        // What a function makes that is called behind a question is made with the question.
+        for making in [asked_and_made, made_in_block] {
+            for &(file, call) in &writing {
+                if !found.contain(job, file, call)
+                    && let Some((statement, waiting)) = making(job, file, call)
+                {
+                    found.all.push(Preparation { file, statement, calls: vec![call], waiting });
+                }
             }
         }
         found
@@ -104,6 +102,23 @@ fn makes_file(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 fn effects(job: &Job<'_>, file: FileId, call: CallId) -> EffectSet {
     let edges = job.facts.callees(file, call).iter();
     edges.fold(EffectSet::NONE, |all, edge| all.union(job.facts.effects().of_edge(job.facts, edge).effects))
+}
+
+/// The statement that asks for a file and makes it where there is none, which one rank does.
+fn asked_and_made(job: &Job<'_>, file: FileId, call: CallId) -> Option<(StatementId, Waiting)> {
+    let statement = question_around(job, file, call)?;
+    let is_due = names_input(job, file, call)
+        && all_ranks_come_to(job, file, statement)
+        && can_wait(job, file, statement)
+        && can_be_left_out(job, file, statement);
+    is_due.then_some((statement, Waiting { is_behind: true, ..Waiting::default() }))
+}
+
+/// The block in which a call writes, which one rank does.
+fn made_in_block(job: &Job<'_>, file: FileId, call: CallId) -> Option<(StatementId, Waiting)> {
+    let statement = block_of(job, file, call)?;
+    let waiting = || Waiting::for_written(job, (file, call), Some(statement));
+    can_be_left_out(job, file, statement).then(|| (statement, waiting()))
 }
 
 /// The outermost `if` statement around a call whose condition another rank may find otherwise: it asks for files.

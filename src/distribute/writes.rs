@@ -66,7 +66,7 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                 statement: own.statement,
                 calls: own.calls.clone(),
                 sort: Sort::File,
-                waiting: Waiting { is_behind: own.is_awaited, ..Waiting::default() },
+                waiting: own.waiting.clone(),
                 is_loaded: false,
             })
             .collect();

@@ -22,12 +22,12 @@ pub(super) fn stable(facts: &Facts<'_>, files: &[FileId], places: &[Place]) -> F
                 facts.called_symbols(file, CallId::new(*index)).any(writes)
                     || facts.opens_for_writing(file, call)
             })
-            .flat_map(move |(_, call)| given(file, call))
+            .flat_map(move |(_, call)| given(facts, file, call))
     });
     let written = texts_behind(facts, &writing.collect::<Vec<_>>());
     let is_stable = |&(file, value): &Place| {
         let Value::Call(call) = facts.module(file).value(value).value else { return false };
-        let asked: Vec<Place> = given(file, facts.module(file).call(call)).collect();
+        let asked: Vec<Place> = given(facts, file, facts.module(file).call(call)).collect();
         texts_behind(facts, &asked).is_disjoint(&written)
     };
     questions.into_iter().filter(is_stable).collect()
@@ -53,8 +53,10 @@ fn asks(facts: &Facts<'_>, symbol: &Symbol) -> bool {
     is_known && facts.library.returned_class(symbol) == truth
 }
 
-fn given(file: FileId, call: &Call) -> impl Iterator<Item = Place> {
-    call.arguments.iter().map(move |argument| (file, argument.value))
+/// What a call is given, with the path that it is a method of.
+fn given(facts: &Facts<'_>, file: FileId, call: &Call) -> impl Iterator<Item = Place> {
+    let arguments = call.arguments.iter().map(|argument| argument.value);
+    arguments.chain(facts.path_asked(file, call)).map(move |value| (file, value))
 }
 
 /// The string literals that values are made of.

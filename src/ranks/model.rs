@@ -116,7 +116,9 @@ impl<'c> Model<'c> {
     fn follow_variables(&mut self) {
         const ROUNDS: usize = 6;
         for _ in 0..ROUNDS {
-            let news = if self.values.has_variables() { reads_that_differ(self) } else { Vec::new() };
+            let is_read =
+                self.values.has_variables() || self.facts.calls_with(Effect::CopiesWeights).next().is_some();
+            let news = if is_read { reads_that_differ(self) } else { Vec::new() };
             if news.is_empty() {
                 return;
             }

@@ -411,7 +411,7 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
         }
         if facts
             .kind(facts.solution.values(file, receiver).first().copied()?)
-            .is_none_or(|kind| kind == Kind::Other)
+            .is_none_or(|kind| matches!(kind, Kind::Path | Kind::Other))
         {
             paths.push((file, receiver));
         }

@@ -214,13 +214,20 @@ impl<'a> Facts<'a> {
         self.opener(file, call).is_some()
     }
 
+    /// The path object that a call is a method of: `path.open('w')`.
+    #[must_use]
+    pub fn path_asked(&self, file: FileId, call: &Call) -> Option<ValueId> {
+        self.receiver(file, call).filter(|&own| self.may_be(file, own, Kind::Path))
+    }
+
     fn opener(&self, file: FileId, call: &Call) -> Option<&'a Symbol> {
         let library = self.library;
         let stream = library.lookup("io.IOBase")?;
+        let first = usize::from(self.path_asked(file, call).is_none());
         let opens = |symbol: &&Symbol| {
             let made = if symbol.is_class() { Some(*symbol) } else { library.returned_class(symbol) };
             symbol.has(Effect::ReadsFile)
-                && symbol.position_of(MODE).is_some_and(|position| position > 0)
+                && symbol.position_of(MODE).is_some_and(|position| position >= first)
                 && made.is_some_and(|class| library.is_subclass(class, stream))
         };
         self.objects(file, call.callee).find_map(|(_, object)| self.symbol(object).filter(opens))

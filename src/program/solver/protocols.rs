@@ -1,6 +1,6 @@
 //! What the language calls for `with`, `except` and operators.
 
-use super::{Field, FileId, Literal, Object, ObjectId, Solver, Use, Value, ValueId};
+use super::{ExternalId, Field, FileId, Literal, Object, ObjectId, Solver, Use, Value, ValueId};
 use crate::api::Returns;
 use crate::semantic::{BuiltinType, Container, Operator};
 use smallvec::{SmallVec, smallvec};
@@ -109,8 +109,20 @@ impl Solver<'_> {
             }
             (_, Object::Type(_)) => self.add(result, object),
             (Operator::Unary(_), Object::Container(..)) | (_, Object::Literal(Literal::None)) => {}
+            (Operator::Binary(method), Object::Created(external, _))
+                if self.has_operator(external, method.name()) =>
+            {
+                self.add_new(result, Object::Created(external, result));
+            }
             _ => self.unknown(result),
         }
+    }
+
+    /// Whether a library's class is known to have an operator: with another value it makes a further object of the class,
+    /// `path / name`.
+    fn has_operator(&self, external: ExternalId, name: &str) -> bool {
+        let class = self.externals.get(external).symbol.filter(|symbol| symbol.is_class());
+        class.is_some_and(|class| self.externals.library().member(class, name).is_some())
     }
 
     pub(super) fn reflected_operator(&mut self, file: FileId, value: ValueId, object: ObjectId) {

@@ -224,7 +224,13 @@ impl Replicas<'_, '_> {
                 }
             }
             let first = self.culprits.len();
-            let loaded = self.assigned(&changed, worst, at, true);
+            let loaded = match worst {
+                Some(own) if self.is_made_each_turn(file, id) => {
+                    let change = Change::parting(self.culprit(at, Manner::Assigned(own)));
+                    changed.into_iter().map(|object| (object, change)).collect()
+                }
+                _ => self.assigned(&changed, worst, at, true),
+            };
             if symbol.has(Effect::LoadsWeights) {
                 self.loads.extend((first..self.culprits.len()).filter_map(|own| u32::try_from(own).ok()));
             }

@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::change::{Change, Changes, Culprit, State, follow, join, part};
 use super::super::values::{Cause, Difference, Read, Target, places_of};
 use super::{Manner, Replicas, TURNS};
+use crate::api::Effect;
 use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::semantic::{BlockId, BranchKind, CallId, CallKind, Use, Value};
@@ -23,6 +24,9 @@ struct Reading {
     end: TextSize,
     target: Target,
     objects: Vec<usize>,
+    /// Only what the same code did before tells: of several models that one function makes it can't be told which is
+    /// meant.
+    is_local: bool,
 }
 
 /// The variables that differ at some place, each with what made it differ.
@@ -59,7 +63,8 @@ impl Replicas<'_, '_> {
             };
             for reading in readings.remove(&caller).unwrap_or_default() {
                 let changes = at(reading.block, &|end| end <= reading.end);
-                let mut states = reading.objects.iter().map(|&object| state(&changes, &entry, object));
+                let before = if reading.is_local { &Differing::new() } else { &entry };
+                let mut states = reading.objects.iter().map(|&object| state(&changes, before, object));
                 let difference = states.find_map(|state| match state {
                     State::Equal => None,
                     differs => Some(self.difference(differs.culprit(), &reading)),
@@ -127,7 +132,7 @@ impl Replicas<'_, '_> {
                             let objects = self.variables_of(place);
                             let target = Target::Arguments(file, id);
                             let end = call.range.start();
-                            let given = Reading { block: call.block, end, target, objects };
+                            let given = Reading { block: call.block, end, target, objects, is_local: false };
                             found.entry(caller).or_default().push(given);
                         }
                         (Target::Value((file, value)), caller, call.block)
@@ -147,8 +152,20 @@ impl Replicas<'_, '_> {
                 if !values.may_be_variable(facts, (file, value)) && seen.insert((file, value)) {
                     let objects = self.variables_of(place);
                     let end = evaluation.range.end();
-                    found.entry(caller).or_default().push(Reading { block, end, target, objects });
+                    let reading = Reading { block, end, target, objects, is_local: false };
+                    found.entry(caller).or_default().push(reading);
                 }
+            }
+        }
+        for (file, id) in facts.calls_with(Effect::CopiesWeights) {
+            let call = facts.module(file).call(id);
+            let Some(receiver) = facts.receiver(file, call) else { continue };
+            let objects = self.variables_of((file, receiver));
+            if !objects.is_empty() {
+                let (target, end) = (Target::Value((file, call.result)), call.range.end());
+                let caller = Caller { file, scope: call.scope };
+                let reading = Reading { block: call.block, end, target, objects, is_local: true };
+                found.entry(caller).or_default().push(reading);
             }
         }
         found

@@ -7,8 +7,9 @@ use super::super::change::{Change, Changes, Culprit};
 use super::super::values::Cause;
 use super::Replicas;
 use crate::api::Kind;
-use crate::program::{Caller, ObjectId};
-use crate::semantic::{BlockId, BranchKind};
+use crate::program::{Caller, ObjectId, loop_around};
+use crate::project::FileId;
+use crate::semantic::{BlockId, BranchKind, CallId, Constant, StatementId, Value};
 
 impl Replicas<'_, '_> {
     /// What is changed under one arm of a branch in a loop and not under the other, as the rank's number alone decides:
@@ -51,5 +52,29 @@ impl Replicas<'_, '_> {
         let change = if is_by_data { Change::parting } else { Change::differing };
         let by_one_arm = touched.into_iter().filter(|(_, (arms, _))| arms.is_power_of_two());
         by_one_arm.map(|(object, (_, culprit))| (object, change(culprit))).collect()
+    }
+
+    /// Whether a call is made in each turn of a loop, in which no flag is set anew under which a broadcast may stand.
+    pub(super) fn is_made_each_turn(&self, file: FileId, id: CallId) -> bool {
+        let facts = self.model.facts;
+        let call = facts.module(file).call(id);
+        let caller = Caller { file, scope: call.scope };
+        let around = loop_around(facts, file, call.statement, call.block, caller);
+        around.is_some_and(|around| !self.sets_flag(caller, around))
+    }
+
+    /// Whether a loop sets a flag in each turn: `is_first = True`.
+    fn sets_flag(&self, caller: Caller, around: StatementId) -> bool {
+        let facts = self.model.facts;
+        let module = facts.module(caller.file);
+        let within = module.statement(around).range;
+        let is_flag = |value| matches!(module.value(value).value, Value::Constant(Constant::Bool(_)));
+        let in_each_turn = |block: BlockId| {
+            let conditions = facts.conditions(caller, block).into_iter().map(|own| own.branch);
+            let mut inside = conditions.filter(|own| within.contains_range(own.range));
+            inside.all(|own| own.kind != BranchKind::If)
+        };
+        let mut set = module.definitions.iter().filter(|own| own.scope == caller.scope);
+        set.any(|own| within.contains_range(own.range) && is_flag(own.value) && in_each_turn(own.block))
     }
 }

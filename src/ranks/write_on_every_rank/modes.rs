@@ -16,7 +16,7 @@ pub(super) fn opened_for_writing(model: &Model<'_>, file: FileId, id: CallId) ->
     let call = facts.module(file).call(id);
     let first = || call.arguments.first().map(|own| (file, own.value));
     if facts.opens_for_writing(file, call) {
-        return first();
+        return facts.path_asked(file, call).map(|path| (file, path)).or_else(first);
     }
     facts.called_symbols(file, id).filter(|symbol| symbol.has(Effect::ReadsFile)).find_map(|symbol| {
         let mode = facts.argument(file, call, symbol, MODE)?;
