@@ -87,6 +87,8 @@ pub enum Effect {
     Shards,
     /// Returns as many elements as it is given, at the same places or at others.
     KeepsLength,
+    /// Its receiver has more or fewer elements afterwards: `list.append`.
+    Resizes,
     /// Returns how many elements it is given.
     Measures,
     /// Starts another thread or process.
@@ -127,6 +129,8 @@ pub enum Effect {
     Sums,
     /// Reduces to the greatest: `hvd.Max`.
     TakesGreatest,
+    /// Reduces to the least: `hvd.Min`, `min`.
+    TakesLeast,
     /// Asks something that is so in traced code: whether its argument is a tensor.
     HoldsInGraph,
     /// Asks something that is not so in traced code: whether operations run at once.
@@ -143,7 +147,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 67] = [
+    pub const ALL: [(Self, &'static str); 69] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -185,6 +189,7 @@ impl Effect {
         (Self::Exits, "exits"),
         (Self::Shards, "shards"),
         (Self::KeepsLength, "keeps-length"),
+        (Self::Resizes, "resizes"),
         (Self::Measures, "measures"),
         (Self::Spawns, "spawns"),
         (Self::Traces, "traces"),
@@ -205,6 +210,7 @@ impl Effect {
         (Self::Subtracts, "subtracts"),
         (Self::Sums, "sums"),
         (Self::TakesGreatest, "takes-greatest"),
+        (Self::TakesLeast, "takes-least"),
         (Self::HoldsInGraph, "holds-in-graph"),
         (Self::FailsInGraph, "fails-in-graph"),
         (Self::Temporary, "temporary"),
@@ -278,6 +284,7 @@ impl EffectSet {
         let others = [
             Effect::Agrees,
             Effect::KeepsLength,
+            Effect::Resizes,
             Effect::Measures,
             Effect::Memoizes,
             Effect::ReadsClock,
@@ -293,6 +300,7 @@ impl EffectSet {
             Effect::KeepsValue,
             Effect::Adds,
             Effect::Subtracts,
+            Effect::TakesLeast,
             Effect::WritesLater,
         ];
         others.into_iter().fold(self, Self::without)

@@ -1,15 +1,23 @@
 //! Which sequences have another number of elements on another rank: shards, slices by the rank, files of the rank's
 //! own. Loops over them make different numbers of turns.
 
-mod equal_slices;
+mod equal_parts;
+mod growing;
+mod polynomial;
 
 use rustc_hash::FxHashMap;
 
+use super::blocks::Blocks;
 use super::values::{Cause, Difference, Values};
 use crate::api::{Effect, Kind, Returns, Scaling};
-use crate::program::{Facts, Object, Place};
+use crate::program::{Facts, FunctionRef, Object, Place, code};
 use crate::project::FileId;
 use crate::semantic::{BranchKind, CallId, Container, Element, NameId, Operator, Value, ValueId};
+
+pub(super) use equal_parts::{Left, has_every_rank};
+
+use equal_parts::Parts;
+use growing::Growing;
 
 /// Lengths that differ, and numbers that were measured at them.
 #[derive(Debug, Default)]
@@ -19,21 +27,30 @@ pub(super) struct Lengths {
 }
 
 /// The lengths that differ because of values that are known to differ.
-pub(super) fn find(facts: &Facts<'_>, values: &Values, places: &[Place]) -> Lengths {
-    let filters = filters(facts, values, places);
+pub(super) fn find(facts: &Facts<'_>, blocks: &Blocks, values: &Values, places: &[Place]) -> Lengths {
+    let parts = Parts { facts, blocks, values };
+    let filters = filters(parts, places);
     let mut found = Lengths::default();
+    let own = |place| filters.get(&place).copied().or_else(|| source(parts, place));
     let mut work: Vec<(Place, Difference)> =
-        places.iter().filter_map(|&place| Some((place, source(facts, values, &filters, place)?))).collect();
+        places.iter().filter_map(|&place| Some((place, own(place)?))).collect();
+    let growing = Growing::new(facts, places.chunk_by(|one, other| one.0 == other.0).map(|own| own[0].0));
+    work.extend(growing.decided(parts));
     while let Some((place, own)) = work.pop() {
-        if found.lengths.contains_key(&place) {
+        if found.lengths.get(&place).is_some_and(|known| known.cause >= own.cause) {
             continue;
         }
         found.lengths.insert(place, own);
+        let perhaps = Difference { cause: Cause::Cut, ..own };
+        for (longer, is_sure) in growing.following(facts, blocks, place) {
+            work.push((longer, if is_sure { own } else { perhaps }));
+        }
         for next in facts.influence().dependents(place) {
-            match passes(facts, place, next) {
+            match passes(parts, place, next) {
                 Passing::Length => work.push((next, own)),
-                Passing::Count => found.counts.push((next, own)),
-                Passing::Neither => {}
+                Passing::Cut => work.push((next, perhaps)),
+                Passing::Count if own.cause != Cause::Cut => found.counts.push((next, own)),
+                Passing::Count | Passing::Neither => {}
             }
         }
     }
@@ -41,30 +58,21 @@ pub(super) fn find(facts: &Facts<'_>, values: &Values, places: &[Place]) -> Leng
 }
 
 /// Why the length of a value differs by itself.
-fn source(
-    facts: &Facts<'_>,
-    values: &Values,
-    filters: &FxHashMap<Place, Difference>,
-    place: Place,
-) -> Option<Difference> {
+fn source(parts: Parts<'_, '_>, place: Place) -> Option<Difference> {
+    let Parts { facts, values, .. } = parts;
     let (file, value) = place;
     let through_library = |own: Difference| Difference { cause: Cause::Data, ..own };
     match &facts.module(file).value(value).value {
-        // `data[hvd.rank() * share:(hvd.rank() + 1) * share]`
-        Value::Slice { cut, .. }
-            if cut.ends.is_some_and(|ends| equal_slices::are_equal(facts, values, file, ends)) =>
-        {
-            None
+        Value::Slice { base, cut } => {
+            let limits = cut.limits.iter();
+            let own = limits.copied().find_map(|limit| values.difference((file, limit)))?;
+            (!parts.is_equal_slice(file, *base, cut)).then(|| through_library(own))
         }
-        Value::Slice { cut, .. } => {
-            cut.limits.iter().find_map(|&limit| values.difference((file, limit))).map(through_library)
-        }
-        Value::Display(..) => filters.get(&place).copied(),
         // `np.array_split(data, hvd.size())[hvd.rank()]`
         Value::Item { base, key, .. } if is_parted(facts, file, *base) => {
             values.difference((file, *key)).map(through_library)
         }
-        Value::Call(call) => of_call(facts, values, file, *call),
+        Value::Call(call) => of_call(parts, file, *call),
         _ => None,
     }
 }
@@ -78,21 +86,30 @@ fn is_parted(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
     divides((file, value)) || facts.influence().operands((file, value)).any(divides)
 }
 
-fn of_call(facts: &Facts<'_>, values: &Values, file: FileId, id: CallId) -> Option<Difference> {
+fn of_call(parts: Parts<'_, '_>, file: FileId, id: CallId) -> Option<Difference> {
+    let Parts { facts, values, .. } = parts;
     let call = facts.module(file).call(id);
     let differing = || call.arguments.iter().find_map(|argument| values.difference((file, argument.value)));
     let ranked =
         || differing().filter(|own| facts.gives(own.source, &[Effect::ReadsRank, Effect::ReadsLocalRank]));
     let through_library = |own: Difference| Difference { cause: Cause::Data, ..own };
     if is_called(facts, file, id, "builtins.range") {
-        return differing();
+        return differing().filter(|_| !parts.is_equal_range(file, id));
+    }
+    // `filter(lambda number: number % hvd.size() == hvd.rank(), numbers)`
+    if is_called(facts, file, id, "builtins.filter") {
+        let tests = call.arguments.iter().flat_map(|own| facts.objects(file, own.value));
+        let tests = tests.filter_map(|(_, object)| code(object));
+        return tests.flat_map(|own| returned(facts, own)).find_map(|place| values.difference(place));
     }
     for symbol in facts.called_symbols(file, id) {
         if symbol.has(Effect::Agrees) {
             return None;
         }
         if symbol.has(Effect::Shards) || symbol.has(Effect::ReadsFile) {
-            return ranked().map(through_library);
+            let is_equal = |whole: ValueId| symbol.has(Effect::Shards) && parts.is_whole((file, whole));
+            let is_of_equal = facts.receiver(file, call).is_some_and(is_equal);
+            return ranked().filter(|_| !is_of_equal).map(through_library);
         }
         // `dataset.take(hvd.rank() + 1)`
         let mut shared = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);
@@ -102,6 +119,12 @@ fn of_call(facts: &Facts<'_>, values: &Values, file: FileId, id: CallId) -> Opti
         }
     }
     None
+}
+
+/// What a function of the project may return.
+fn returned<'f>(facts: &'f Facts<'_>, function: FunctionRef) -> impl Iterator<Item = Place> + 'f {
+    let returns = &facts.module(function.file).function(function.function).returns;
+    returns.iter().map(move |&value| (function.file, value))
 }
 
 /// Whether a call is of one of Python's own functions.
@@ -159,10 +182,7 @@ fn is_numbered(facts: &Facts<'_>, place: Place, depth: u32) -> bool {
             {
                 return true;
             }
-            let returned = facts.called_functions(file, *id).flat_map(|function| {
-                let returns = &facts.module(function.file).function(function.function).returns;
-                returns.iter().map(move |&value| (function.file, value))
-            });
+            let returned = facts.called_functions(file, *id).flat_map(|function| returned(facts, function));
             handed_on(facts, place)
                 .or_else(|| handed_through(facts, file, *id))
                 .map_or_else(|| all(returned.collect()), |own| is_numbered(facts, own, depth))
@@ -208,14 +228,21 @@ fn handed_through(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Place> 
         .flatten()
 }
 
+fn is_generator(facts: &Facts<'_>, function: FunctionRef) -> bool {
+    facts.module(function.file).function(function.function).generator
+}
+
 enum Passing {
     Length,
+    /// Up to a number that all ranks share, which may be more than some have.
+    Cut,
     Count,
     Neither,
 }
 
 /// What a value gets of the length of a value that it is computed from.
-fn passes(facts: &Facts<'_>, (_, from): Place, (file, value): Place) -> Passing {
+fn passes(parts: Parts<'_, '_>, (_, from): Place, (file, value): Place) -> Passing {
+    let facts = parts.facts;
     match &facts.module(file).value(value).value {
         Value::Phi(_)
         | Value::Cell(_)
@@ -228,7 +255,13 @@ fn passes(facts: &Facts<'_>, (_, from): Place, (file, value): Place) -> Passing 
             Passing::Count
         }
         Value::Attribute { base, .. } if *base != from => Passing::Length,
-        Value::Slice { base, .. } if *base == from => Passing::Length,
+        // `features[indices]`
+        Value::Item { base, key, .. } if *key == from && *base != from => Passing::Length,
+        Value::Slice { base, cut } if *base == from => match parts.left_by(file, cut) {
+            Left::All => Passing::Length,
+            Left::Perhaps => Passing::Cut,
+            Left::Nothing => Passing::Neither,
+        },
         Value::Display(_, elements) => {
             let is_spread = elements.iter().any(|element| match *element {
                 Element::Spread(value) | Element::At(_, value) => value == from,
@@ -241,7 +274,10 @@ fn passes(facts: &Facts<'_>, (_, from): Place, (file, value): Place) -> Passing 
             for edge in facts.callees(file, *call) {
                 let callee = facts.solution.object(edge.callee);
                 match facts.symbol(callee) {
-                    _ if matches!(callee, Object::Function(_)) => is_own = true,
+                    // How long what a generator yields is says nothing of how often it does.
+                    _ if matches!(callee, Object::Function(own) if !is_generator(facts, own)) => {
+                        is_own = true;
+                    }
                     Some(symbol) if symbol.has(Effect::KeepsLength) => return Passing::Length,
                     Some(symbol) if symbol.has(Effect::Measures) => return Passing::Count,
                     _ => {}
@@ -254,7 +290,8 @@ fn passes(facts: &Facts<'_>, (_, from): Place, (file, value): Place) -> Passing 
 }
 
 /// The comprehensions whose filter differs: `[f for i, f in enumerate(files) if i % hvd.size() == hvd.rank()]`.
-fn filters(facts: &Facts<'_>, values: &Values, places: &[Place]) -> FxHashMap<Place, Difference> {
+fn filters(parts: Parts<'_, '_>, places: &[Place]) -> FxHashMap<Place, Difference> {
+    let Parts { facts, values, .. } = parts;
     let mut displays: FxHashMap<FileId, Vec<ValueId>> = FxHashMap::default();
     for &(file, value) in places {
         if let Value::Display(
@@ -275,7 +312,8 @@ fn filters(facts: &Facts<'_>, values: &Values, places: &[Place]) -> FxHashMap<Pl
                 let Some(branch) = block.branch.filter(|branch| branch.kind == BranchKind::If) else {
                     continue;
                 };
-                let differing = branch.condition.and_then(|condition| values.difference((file, condition)));
+                let condition = branch.condition.filter(|&own| !parts.is_dealt_evenly(file, own));
+                let differing = condition.and_then(|condition| values.difference((file, condition)));
                 let Some(own) = differing else { continue };
                 // What a filter rejects goes on with the next element.
                 let is_filter = block.successors.iter().any(|next| {

@@ -2,6 +2,7 @@
 //! get the numbers of another question.
 
 mod called;
+mod stopped;
 mod turns;
 mod unequal;
 mod unseen;
@@ -17,6 +18,8 @@ use crate::finding::{Confidence, Finding, Label, Level, Location};
 use crate::program::Caller;
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, Element, Value, ValueId};
+
+pub(super) use stopped::turns_differ;
 
 ranks_check!("HVD301", "ranks-out-of-step", Error, check);
 
@@ -116,7 +119,7 @@ fn parting(
     follows: bool,
 ) -> Option<Finding> {
     let branch = branch?;
-    let own = difference(model, caller.file, &branch)?;
+    let own = difference(model, caller, id, &branch)?;
     let is_traced = model.traced.contains(&caller);
     let condition = (caller.file, branch.condition?);
     let keeps = |way: &Way| !model.comms.only_fails(*way) || model.is_on_rank(condition);
@@ -163,7 +166,7 @@ impl Decision {
         };
         let arms: Vec<Way> = reached_arms(model, caller, id).collect();
         let meant: Vec<Way> = arms.iter().copied().filter(|&way| !model.comms.only_fails(way)).collect();
-        let difference = difference(model, caller.file, &branch);
+        let difference = difference(model, caller, id, &branch);
         let only_fails = !parts(&meant);
         parts(&arms).then_some(Self { caller, branch, difference, only_fails })
     }
@@ -177,23 +180,24 @@ pub(super) fn parts(model: &Model<'_>, caller: Caller, id: BlockId) -> bool {
 }
 
 /// Why a branch may go another way on another rank.
-fn difference(model: &Model<'_>, file: FileId, branch: &Branch) -> Option<Difference> {
+fn difference(model: &Model<'_>, caller: Caller, id: BlockId, branch: &Branch) -> Option<Difference> {
     let condition = branch.condition?;
+    let file = caller.file;
     let own = match branch.kind {
-        BranchKind::For => {
-            model.values.length((file, condition)).filter(|_| !is_written_out(model, file, condition))
-        }
+        BranchKind::For if is_written_out(model, file, condition) => None,
+        BranchKind::For => turns_differ(model, caller, id, condition),
         BranchKind::Try | BranchKind::Assert => None,
         _ => model.difference((file, condition)),
     };
     own.filter(|&own| model.among_ranks(own))
 }
 
-/// Whether a value is a list whose elements stand in the source.
+/// Whether a value is a list whose elements stand in the source; those of an empty one come later.
 pub(super) fn is_written_out(model: &Model<'_>, file: FileId, value: ValueId) -> bool {
     matches!(
         &model.facts.module(file).value(value).value,
-        Value::Display(_, elements) if elements.iter().all(|own| matches!(own, Element::At(..)))
+        Value::Display(_, elements)
+            if !elements.is_empty() && elements.iter().all(|own| matches!(own, Element::At(..)))
     )
 }
 
@@ -245,7 +249,7 @@ fn finding(model: &Model<'_>, caller: Caller, branch: &Branch, own: Difference, 
         Some(condition) if branch.kind != BranchKind::For => {
             model.sureness((caller.file, condition), own.cause)
         }
-        _ if own.cause == Cause::Files => Confidence::Possible,
+        _ if own.cause.is_weak() => Confidence::Possible,
         _ => Confidence::Certain,
     };
     finding = finding.confidence(sureness);

@@ -360,11 +360,11 @@ impl<'m, 'c> Replicas<'m, 'c> {
     fn parts_by(&self, caller: Caller, id: BlockId, branch: &Branch) -> Option<Difference> {
         let place = (caller.file, branch.condition?);
         let difference = match branch.kind {
-            BranchKind::For => self.model.values.length(place),
+            BranchKind::For => out_of_step::turns_differ(self.model, caller, id, place.1),
             _ => self.model.difference(place),
         };
         let is_sure = |own: Difference| match branch.kind {
-            BranchKind::For => own.cause != Cause::Files,
+            BranchKind::For => !own.cause.is_weak(),
             _ => self.model.sureness(place, own.cause) == Confidence::Certain,
         };
         difference.filter(|&own| {

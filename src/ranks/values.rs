@@ -40,6 +40,8 @@ use crate::semantic::{BuiltinType, CallId, Operator, Value, ValueId};
 /// Why a value may be something else on another rank; a later one is surer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
+    /// A length that differed, before it was cut to a number that all ranks share and some may not have.
+    Cut,
     /// It was read from a file or asked of the file system, which may be another one elsewhere.
     Files,
     /// Data of the rank's own, the clock, random numbers, or what a library makes of the rank's number.
@@ -48,6 +50,14 @@ pub enum Cause {
     Held,
     /// The program's own text computes it from the rank's number.
     Rank,
+}
+
+impl Cause {
+    /// Whether the ranks most likely have the same nevertheless.
+    #[must_use]
+    pub fn is_weak(self) -> bool {
+        matches!(self, Self::Cut | Self::Files)
+    }
 }
 
 /// A value that may be something else on another rank.

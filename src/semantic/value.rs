@@ -208,14 +208,18 @@ pub struct Bounds {
 }
 
 /// What a slice takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
     /// From where to where, if that is constant and the step is one.
     pub bounds: Option<Bounds>,
     /// What the bounds and the step are computed from, as far as they are no constants.
     pub limits: Box<[ValueId]>,
-    /// The first index and the one past the last, if both are computed and the step is one.
-    pub ends: Option<[ValueId; 2]>,
+    /// The first index.
+    pub lower: Option<ValueId>,
+    /// One past the last.
+    pub upper: Option<ValueId>,
+    /// How far it is from one to the next.
+    pub step: Option<ValueId>,
 }
 
 /// How a value comes about.

@@ -5,7 +5,7 @@ use super::super::model::Model;
 use super::super::values::{Cause, Difference};
 use super::{CHECK, source};
 use crate::api::{Effect, Scaling, Symbol};
-use crate::finding::{Finding, Label, Level};
+use crate::finding::{Confidence, Finding, Label, Level};
 use crate::program::{Caller, Place};
 use crate::semantic::{Argument, Call, CallId, CallKind, Element, Value, ValueId};
 use crate::syntax::TextRange;
@@ -39,6 +39,7 @@ pub(super) fn finding(model: &Model<'_>, caller: Caller, id: CallId) -> Option<F
         .here("each rank communicates")
         .label(argument, "differs between ranks")
         .help("give it the same on all ranks")
+        .confidence(if own.cause == Cause::Cut { Confidence::Possible } else { Confidence::Certain })
         .in_scope(facts.scope_name(caller));
     if origin.location != argument {
         finding = finding.label(origin.location, origin.message.clone());

@@ -67,11 +67,13 @@ impl<'f, 'a> Flood<'f, 'a> {
     /// How many elements there are is measured and counted with, which may make other lengths differ.
     pub(super) fn measure(&mut self, places: &[Place]) {
         loop {
-            let measured = lengths::find(self.facts, &self.values, places);
+            let measured = lengths::find(self.facts, self.blocks, &self.values, places);
             let news: Vec<(Place, Difference)> = measured
                 .lengths
                 .iter()
-                .filter(|(place, _)| !self.values.lengths.contains_key(place))
+                .filter(|(place, own)| {
+                    self.values.lengths.get(place).is_none_or(|known| known.cause < own.cause)
+                })
                 .map(|(&place, &own)| (place, own))
                 .collect();
             self.values.lengths.extend(news);

@@ -2,7 +2,7 @@
 
 use super::super::id::ValueId;
 use super::super::ssa::Key;
-use super::super::value::{Constant, Cut, Element, Method, Operator, Role, Value};
+use super::super::value::{Constant, Element, Method, Operator, Role, Value};
 use super::super::{DefinitionKind, Module, StatementKind, StoreKey};
 use super::Lowering;
 use crate::syntax::ast::{self, Expr, Stmt};
@@ -76,8 +76,7 @@ impl Lowering<'_> {
                 self.load_item(base, key, subscript.range)
             }
             (Some((base, _)), _) => {
-                let cut = Cut { bounds: None, limits: Box::default(), ends: None };
-                self.push(Value::Slice { base, cut: cut.into() }, assign.target.range())
+                self.push(Value::Slice { base, cut: Box::default() }, assign.target.range())
             }
             (None, target) => self.expression(target, Role::Operand),
         };

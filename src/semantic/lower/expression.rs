@@ -231,27 +231,27 @@ impl Lowering<'_> {
     pub(super) fn slice(&mut self, base: ValueId, slice: &ast::ExprSlice, range: TextRange) -> ValueId {
         let mut limits = Vec::new();
         let mut bound = |part: Option<&Expr>| {
-            let Some(value) = part.map(|part| self.operand(part)) else { return Some(None) };
-            match self.module.value(value).value {
+            let Some(value) = part.map(|part| self.operand(part)) else { return (None, Some(None)) };
+            let int = match self.module.value(value).value {
                 Value::Constant(Constant::Int(int)) => Some(Some(int)),
                 Value::Constant(_) => None,
                 _ => {
                     limits.push(value);
                     None
                 }
-            }
+            };
+            (Some(value), int)
         };
-        let (lower, upper, step) =
-            (bound(slice.lower.as_deref()), bound(slice.upper.as_deref()), bound(slice.step.as_deref()));
-        let bounds = match (lower, upper, step) {
+        let [(lower, from), (upper, to), (step, by)] =
+            [&slice.lower, &slice.upper, &slice.step].map(|part| bound(part.as_deref()));
+        let bounds = match (from, to, by) {
             (Some(lower), Some(upper), Some(None | Some(1))) => {
                 Some(Bounds { lower: lower.unwrap_or(0), upper })
             }
             _ => None,
         };
-        let has_both = slice.lower.is_some() && slice.upper.is_some() && slice.step.is_none();
-        let ends = if has_both { <[ValueId; 2]>::try_from(&limits[..]).ok() } else { None };
-        self.push(Value::Slice { base, cut: Cut { bounds, limits: limits.into(), ends }.into() }, range)
+        let cut = Cut { bounds, limits: limits.into(), lower, upper, step };
+        self.push(Value::Slice { base, cut: cut.into() }, range)
     }
 
     pub(super) fn call_expression(&mut self, call: &ast::ExprCall, role: Role) -> ValueId {

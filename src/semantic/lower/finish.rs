@@ -168,10 +168,8 @@ fn rewrite(
         }
         Value::Slice { base, cut } => {
             *base = resolve(*base);
-            cut.limits
-                .iter_mut()
-                .chain(cut.ends.iter_mut().flatten())
-                .for_each(|limit| *limit = resolve(*limit));
+            let ends = [&mut cut.lower, &mut cut.upper, &mut cut.step].into_iter().flatten();
+            cut.limits.iter_mut().chain(ends).for_each(|limit| *limit = resolve(*limit));
         }
         Value::Iteration(base)
         | Value::Unpack { base, .. }

@@ -1,0 +1,238 @@
+//! Lists and generators that get another number of elements on the way: `mine.append(file)` under a condition on the
+//! rank, `yield batch` in a loop over a shard.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::blocks::Blocks;
+use super::super::values::{Cause, Difference};
+use super::equal_parts::Parts;
+use crate::api::Effect;
+use crate::program::{Caller, Facts, FunctionRef, Object, Place};
+use crate::project::FileId;
+use crate::semantic::{
+    BlockId, BranchKind, CallId, Container, Flow, FunctionId, Operator, SideEffect, StatementId, Value,
+    ValueId,
+};
+use crate::syntax::TextRange;
+
+/// How far it is followed where a value comes from.
+const STEPS: u32 = 4;
+
+/// Where lists and generators get their elements.
+#[derive(Debug, Default)]
+pub(super) struct Growing {
+    steps: BTreeMap<Caller, Vec<Step>>,
+    /// The generators that hand on all that others yield: `yield from files`.
+    handing_on: FxHashMap<Place, Vec<Place>>,
+}
+
+/// A place in the code where there is an element more or less.
+#[derive(Debug)]
+struct Step {
+    block: BlockId,
+    of: Vec<Place>,
+    /// It is a generator, which is longer for it at once.
+    yields: bool,
+}
+
+impl Growing {
+    pub(super) fn new(facts: &Facts<'_>, files: impl Iterator<Item = FileId>) -> Self {
+        let mut own = Self::default();
+        for file in files {
+            own.add_lists(facts, file);
+            own.add_generators(facts, file);
+        }
+        own
+    }
+
+    fn add_lists(&mut self, facts: &Facts<'_>, file: FileId) {
+        let module = facts.module(file);
+        for (index, call) in module.calls.iter().enumerate() {
+            let Some(list) = facts.receiver(file, call) else { continue };
+            if resizes(facts, file, CallId::new(index)) {
+                let caller = Caller { file, scope: module.code_scope(call.scope) };
+                let mut of = Vec::new();
+                add_origins(facts, (file, list), STEPS, &mut of);
+                let step = Step { block: call.block, of, yields: false };
+                self.steps.entry(caller).or_default().push(step);
+            }
+        }
+    }
+
+    fn add_generators(&mut self, facts: &Facts<'_>, file: FileId) {
+        let module = facts.module(file);
+        let yields = module.side_effects.iter().filter(|(effect, _)| *effect == SideEffect::Yield);
+        let yields: FxHashSet<TextRange> = yields.map(|&(_, range)| range).collect();
+        if yields.is_empty() {
+            return;
+        }
+        let mut made: FxHashMap<Caller, Vec<Place>> = FxHashMap::default();
+        for (index, function) in module.functions.iter().enumerate().filter(|(_, own)| own.generator) {
+            let own = FunctionRef { file, function: FunctionId::new(index) };
+            let calls = facts.incoming(own).iter().filter_map(|edge| Some((edge.caller.file, edge.call?)));
+            let results: Vec<Place> =
+                calls.map(|(file, call)| (file, facts.module(file).call(call).result)).collect();
+            for &value in &function.yields {
+                let yielded = module.value(value);
+                if let Value::Iteration(base) = yielded.value
+                    && yields.contains(&yielded.range)
+                {
+                    self.handing_on.entry((file, base)).or_default().extend(&results);
+                }
+            }
+            made.insert(facts.code_of(own), results);
+        }
+        // Statements stand in the order of the source: the last one that begins before is the innermost around.
+        for range in yields {
+            let next = module.statements.partition_point(|own| own.range.start() <= range.start());
+            let Some(index) = next.checked_sub(1) else { continue };
+            let statement = module.statement(StatementId::new(index));
+            let caller = Caller { file, scope: module.code_scope(statement.scope) };
+            let flow = &module.scope(caller.scope).flow;
+            // What is yielded without end is as long on all ranks.
+            if let Some(results) = made.get(&caller).filter(|_| comes_to_end(flow, statement.block)) {
+                let step = Step { block: statement.block, of: results.clone(), yields: true };
+                self.steps.entry(caller).or_default().push(step);
+            }
+        }
+    }
+
+    /// What is longer on some ranks because conditions on the rank decide on its elements.
+    pub(super) fn decided(&self, parts: Parts<'_, '_>) -> Vec<(Place, Difference)> {
+        let Parts { facts, blocks, values } = parts;
+        let mut found = Vec::new();
+        for (&caller, steps) in &self.steps {
+            let flow = &facts.module(caller.file).scope(caller.scope).flow;
+            for (index, block) in flow.blocks.iter().enumerate() {
+                let condition = block.branch.filter(|own| own.kind.outcome(0).is_some());
+                let condition = condition.and_then(|own| own.condition);
+                let condition = condition.filter(|&own| !parts.is_dealt_evenly(caller.file, own));
+                let own = condition.and_then(|condition| values.difference((caller.file, condition)));
+                if let Some(mut own) = own.filter(|own| own.cause == Cause::Rank) {
+                    let branch = BlockId::new(index);
+                    if condition.is_some_and(|condition| may_be_even(facts, (caller.file, condition))) {
+                        own.cause = Cause::Cut;
+                    }
+                    let apart = apart(blocks, caller, branch, steps, flow);
+                    found.extend(apart.into_iter().map(|place| (place, own)));
+                }
+            }
+        }
+        found
+    }
+
+    /// What has another length because that of a value differs: what gets an element in each turn of a loop over it, and
+    /// the generators that hand on what it has. With it whether that is sure: a loop that may be left earlier may make as
+    /// many turns on all ranks, and a batch that is yielded when it is full may be one of as many.
+    pub(super) fn following(
+        &self,
+        facts: &Facts<'_>,
+        blocks: &Blocks,
+        place: Place,
+    ) -> impl Iterator<Item = (Place, bool)> {
+        let handed = self.handing_on.get(&place).into_iter().flatten().map(|&own| (own, true));
+        let decided = blocks.decided_by(place).iter();
+        let in_turns = decided.filter_map(move |&(caller, head)| {
+            let steps = self.steps.get(&caller)?;
+            let flow = &facts.module(caller.file).scope(caller.scope).flow;
+            let branch = flow.blocks[head.index()].branch?;
+            if branch.kind != BranchKind::For {
+                return None;
+            }
+            let turns: FxHashSet<BlockId> = blocks.region(caller, head).into_iter().collect();
+            let stays = |next: &BlockId| *next == head || turns.contains(next);
+            let is_left = turns.iter().any(|block| !flow.blocks[block.index()].successors.iter().all(stays));
+            let is_turn = |block: BlockId| {
+                let branch = flow.blocks[block.index()].branch;
+                branch.is_some_and(|own| own.kind == BranchKind::For)
+            };
+            let longer = steps.iter().filter(|step| turns.contains(&step.block)).flat_map(|step| {
+                let mut around = facts.control(caller).of(step.block).into_iter();
+                let each_turn = around.all(|own| own != head && !turns.contains(&own) || is_turn(own));
+                step.of.iter().map(move |&own| (own, !is_left && each_turn))
+            });
+            Some(longer.collect::<Vec<_>>())
+        });
+        handed.chain(in_turns.flatten())
+    }
+}
+
+/// What gets more elements on one side of a branch than on the other.
+fn apart(blocks: &Blocks, caller: Caller, branch: BlockId, steps: &[Step], flow: &Flow) -> Vec<Place> {
+    let sides = blocks.sides(caller, branch);
+    let mut counts: BTreeMap<Place, [u32; 2]> = BTreeMap::new();
+    // What is dealt out in a loop is a shard; a list of callbacks has one more on some ranks, and that is meant.
+    let in_loop = flow.leads(branch, branch);
+    for step in steps.iter().filter(|step| step.yields || in_loop) {
+        let arm = match sides.get(&step.block) {
+            Some(1) => 0,
+            Some(2) => 1,
+            _ => continue,
+        };
+        for &place in &step.of {
+            counts.entry(place).or_default()[arm] += 1;
+        }
+    }
+    counts.into_iter().filter(|(_, [one, other])| one != other).map(|(place, _)| place).collect()
+}
+
+/// Whether a condition may hold as often on all ranks: a batch that is full is one of as many, most likely, and elements
+/// that say themselves which rank they are for, `device.task == hvd.rank()`, may be as many for each.
+fn may_be_even(facts: &Facts<'_>, (file, condition): Place) -> bool {
+    let module = facts.module(file);
+    let parts = match &module.value(condition).value {
+        Value::Phi(parts) => parts,
+        _ => std::slice::from_ref(&condition),
+    };
+    let compares = |part: ValueId| match module.value(part).value {
+        Value::Operator { operator: Operator::Compare(_), left, right } => Some([left, right]),
+        _ => None,
+    };
+    parts.iter().filter_map(|&part| compares(part)).flatten().any(|side| match module.value(side).value {
+        Value::Attribute { base, .. } | Value::Item { base, .. } => is_element(facts, (file, base), STEPS),
+        _ => facts.gives((file, side), &[Effect::Measures]),
+    })
+}
+
+/// Whether a value is computed from an element that a loop goes through.
+fn is_element(facts: &Facts<'_>, place: Place, steps: u32) -> bool {
+    let Some(steps) = steps.checked_sub(1) else { return false };
+    matches!(facts.module(place.0).value(place.1).value, Value::Iteration(_))
+        || facts.influence().operands(place).take(8).any(|own| is_element(facts, own, steps))
+}
+
+/// Whether control comes from a block to the end of its scope.
+fn comes_to_end(flow: &Flow, block: BlockId) -> bool {
+    flow.behind(block).into_iter().any(|own| flow.blocks[own.index()].successors.is_empty())
+}
+
+/// Whether a call changes how many elements the list has that it is a method of.
+fn resizes(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
+    facts.callees(file, call).iter().any(|edge| match facts.solution.object(edge.callee) {
+        Object::BuiltinMethod(receiver, name) if facts.builtin_class(receiver) == Some("list") => {
+            let method = format!("builtins.list.{}", facts.solution.names.text(name));
+            facts.library.lookup(&method).is_some_and(|own| own.has(Effect::Resizes))
+        }
+        _ => false,
+    })
+}
+
+/// The displays and calls that make a list.
+fn add_origins(facts: &Facts<'_>, place: Place, steps: u32, found: &mut Vec<Place>) {
+    let Some(steps) = steps.checked_sub(1) else { return };
+    let (file, value) = place;
+    match facts.module(file).value(value).value {
+        Value::Display(Container::List, _) | Value::Call(_) => found.push(place),
+        Value::Phi(_) | Value::Cell(_) | Value::Import(_) => {
+            let operands = facts.influence().operands(place);
+            operands.take(8).for_each(|own| add_origins(facts, own, steps, found));
+        }
+        Value::Attribute { base, .. } => {
+            let stored = facts.influence().operands(place).filter(|&own| own != (file, base));
+            stored.take(8).for_each(|own| add_origins(facts, own, steps, found));
+        }
+        _ => {}
+    }
+}
