@@ -72,8 +72,33 @@ fn source(parts: Parts<'_, '_>, place: Place) -> Option<Difference> {
         Value::Item { base, key, .. } if is_parted(facts, file, *base) => {
             values.difference((file, *key)).map(through_library)
         }
+        // `data[np.random.rand(len(data)) < 0.8]`
+        Value::Item { key, .. } if is_mask(facts, (file, *key), STEPS) => {
+            values.difference((file, *key)).filter(|own| own.cause == Cause::Data)
+        }
         Value::Call(call) => of_call(parts, file, *call),
         _ => None,
+    }
+}
+
+/// How far it is followed where a mask comes from.
+const STEPS: u32 = 4;
+
+/// Whether a value tells of each element of an array whether it is wanted: what comparing an array gives.
+fn is_mask(facts: &Facts<'_>, (file, value): Place, steps: u32) -> bool {
+    let Some(steps) = steps.checked_sub(1) else { return false };
+    let is_array = |value: ValueId| {
+        let Value::Call(call) = facts.module(file).value(value).value else { return false };
+        facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::DrawsRandom))
+    };
+    match facts.module(file).value(value).value {
+        Value::Operator { operator: Operator::Compare(_), left, right } => is_array(left) || is_array(right),
+        // `~mask`
+        Value::Operator { operator: Operator::Unary(_), left, .. } => is_mask(facts, (file, left), steps),
+        Value::Cell(_) | Value::Phi(_) | Value::Parameter(..) => {
+            facts.influence().operands((file, value)).any(|own| is_mask(facts, own, steps))
+        }
+        _ => false,
     }
 }
 
