@@ -5,6 +5,7 @@
 
 use super::callback::{Acts, Handed, Ranks};
 use super::distribution_rule;
+use super::forms;
 use super::job::Job;
 use super::keras::{Given, written};
 use super::sent::is_broadcast;
@@ -23,7 +24,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let loops = job.program.loops.iter();
     loops
         .filter(|own| own.kind == LoopKind::KerasFit && job.is_fit(own))
-        .filter(|own| !job.program.already_distributed || !job.facts.is_distributed_elsewhere(own))
+        .filter(|own| !forms::is_of_others(job, own))
         .filter_map(|own| step(job, own))
         .collect()
 }

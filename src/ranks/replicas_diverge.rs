@@ -112,6 +112,14 @@ struct Replicas<'m, 'c> {
     of_alike: FxHashMap<(FileId, CallId), Culprit>,
 }
 
+/// Whether several ranks make an object: what a single one makes for itself has no replicas.
+fn has_replicas(model: &Model<'_>, object: ObjectId) -> bool {
+    model.facts.made_at(object).is_none_or(|(file, call)| {
+        let call = model.facts.module(file).call(call);
+        !model.guard(Caller { file, scope: call.scope }, call.block).is_one()
+    })
+}
+
 impl<'m, 'c> Replicas<'m, 'c> {
     fn new(model: &'m Model<'c>) -> Option<Self> {
         let mut own = Self {
@@ -133,8 +141,8 @@ impl<'m, 'c> Replicas<'m, 'c> {
             of_alike: FxHashMap::default(),
         };
         for training in model.programs.iter().flat_map(|program| loops(model, program)) {
-            let objects: Vec<ObjectId> =
-                training.models.iter().chain(&training.optimizers).copied().collect();
+            let objects = training.models.iter().chain(&training.optimizers).copied();
+            let objects: Vec<ObjectId> = objects.filter(|&object| has_replicas(model, object)).collect();
             let numbers: Vec<usize> = objects.iter().map(|&object| own.number(object)).collect();
             own.trained.extend(objects);
             for &step in training.steps.iter().chain(&training.by_hand) {
@@ -155,16 +163,11 @@ impl<'m, 'c> Replicas<'m, 'c> {
                 maker
                     .is_some_and(|maker| kinds.iter().any(|&kind| model.facts.may_be(made.file, maker, kind)))
             };
-            // What a single rank makes for itself has no replicas.
-            let is_shared = || {
-                let call = model.facts.module(made.file).call(made.call);
-                !model.guard(Caller { file: made.file, scope: call.scope }, call.block).is_one()
-            };
             if made.kind == Kind::Variable
                 && !made.derived
                 && model.files.contains(&made.file)
                 && !is_part()
-                && is_shared()
+                && has_replicas(model, made.object)
             {
                 own.number(made.object);
             }

@@ -21,6 +21,9 @@ const VALUE: &str = "value";
 /// The attributes of an optimizer that have its variables, to which its rate doesn't belong.
 const VARIABLES: [&str; 2] = ["variables", "weights"];
 
+/// The attributes of a model that have all that is trained of it.
+const ALL: [&str; 4] = ["variables", "weights", "trainable_variables", "trainable_weights"];
+
 impl Replicas<'_, '_> {
     pub(super) fn of_call(
         &mut self,
@@ -210,8 +213,8 @@ impl Replicas<'_, '_> {
         if symbol.has(Effect::LoadsWeights)
             || symbol.parameter("weights").is_some() && symbol.has(Effect::UpdatesState)
         {
-            if changed.is_empty() {
-                // `checkpoint.restore(path)`
+            // `checkpoint.restore(path)`; a model that nobody trains is changed itself, and not what it was copied from.
+            if changed.is_empty() && !facts.may_be(file, receiver, Kind::Model) {
                 changed = self.behind(&[(file, receiver)]);
             }
             // Which file it is may be put together of anything; that it is another one is known of the rank's number.
@@ -332,6 +335,10 @@ impl Replicas<'_, '_> {
                 }
                 optimizers
             }
+            Value::Iteration(of) if self.agrees_on_all(file, id, of) => {
+                let owners = self.behind(&[(file, of)]).into_iter();
+                return Some(owners.map(|owner| (owner, Change::EQUAL)).collect());
+            }
             Value::Iteration(of) | Value::Unpack { base: of, .. } | Value::Item { base: of, .. } => {
                 return self.of_part(file, id, of);
             }
@@ -400,6 +407,23 @@ impl Replicas<'_, '_> {
         }
         let at = self.model.at_call(file, id);
         Some(self.assigned(&owners, worst, at, false))
+    }
+
+    /// Whether each of a model's variables is given what the ranks have agreed on:
+    /// `for variable in model.variables: variable.assign(hvd.broadcast(variable, 0))`.
+    fn agrees_on_all(&self, file: FileId, id: CallId, of: ValueId) -> bool {
+        let facts = self.model.facts;
+        let module = facts.module(file);
+        let is_all = match module.value(of).value {
+            Value::Attribute { base, name, .. } => {
+                ALL.contains(&module.names.text(name)) && facts.may_be(file, base, Kind::Model)
+            }
+            _ => false,
+        };
+        let arguments = &module.call(id).arguments;
+        is_all
+            && !arguments.is_empty()
+            && arguments.iter().all(|own| facts.gives((file, own.value), &[Effect::Agrees]))
     }
 
     /// A method of one of several variables.
