@@ -32,7 +32,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let mut done: Vec<(FileId, CallId)> = Vec::new();
     let loops = || job.program.loops.iter().chain(&job.program.steps_of_fit);
     for own in loops() {
-        if forms::is_of_others(job, own) {
+        if forms::is_of_others(job, own) || job.facts.averages_weights(job.program, own) {
             continue;
         }
         match own.kind {

@@ -75,16 +75,8 @@ fn is_kept(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let facts = job.facts;
     let given = facts.influence().forwards(&[(file, facts.module(file).call(call).result)], |_| false);
     job.calls().any(|(file, call)| {
-        let data = facts.module(file).call(call);
-        let is_update = data.arguments.iter().any(|argument| given.contains(&(file, argument.value)));
-        // Variables of a model are no objects that the value flow knows.
-        is_update
-            && (facts.callees(file, call).is_empty()
-                || facts
-                    .callees(file, call)
-                    .iter()
-                    .any(|edge| facts.solution.object(edge.callee) == Object::Unknown)
-                || facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::UpdatesState)))
+        let mut arguments = facts.module(file).call(call).arguments.iter();
+        arguments.any(|argument| given.contains(&(file, argument.value))) && facts.may_update(file, call)
     })
 }
 

@@ -23,6 +23,7 @@ distribution_rule!("HVD205", "tape-not-distributed", steps);
 fn steps(job: &Job<'_>) -> Vec<Step> {
     job.tape_loops()
         .filter(|own| !averages(job, own) && !forms::is_of_others(job, own))
+        .filter(|own| !job.facts.averages_weights(job.program, own))
         .filter_map(|own| match own.tape.and_then(|tape| forms::form(job, tape)) {
             Some(form) => Some(form.step(job, own)),
             None => step(job, own),

@@ -140,15 +140,20 @@ impl<'m, 'c> Replicas<'m, 'c> {
             alike: Alike::default(),
             of_alike: FxHashMap::default(),
         };
-        for training in model.programs.iter().flat_map(|program| loops(model, program)) {
-            let objects = training.models.iter().chain(&training.optimizers).copied();
-            let objects: Vec<ObjectId> = objects.filter(|&object| has_replicas(model, object)).collect();
-            let numbers: Vec<usize> = objects.iter().map(|&object| own.number(object)).collect();
-            own.trained.extend(objects);
-            for &step in training.steps.iter().chain(&training.by_hand) {
-                own.steps.entry(step).or_default().extend(&numbers);
+        for &program in &model.programs {
+            for training in loops(model, program) {
+                // Ranks that average weights step with optimizers of their own.
+                let are_own = model.facts.averages_weights(program, training);
+                let optimizers = training.optimizers.iter().filter(|_| !are_own);
+                let objects = training.models.iter().chain(optimizers).copied();
+                let objects: Vec<ObjectId> = objects.filter(|&object| has_replicas(model, object)).collect();
+                let numbers: Vec<usize> = objects.iter().map(|&object| own.number(object)).collect();
+                own.trained.extend(objects);
+                for &step in training.steps.iter().chain(&training.by_hand) {
+                    own.steps.entry(step).or_default().extend(&numbers);
+                }
+                own.steps.entry((training.caller.file, training.call)).or_default().extend(&numbers);
             }
-            own.steps.entry((training.caller.file, training.call)).or_default().extend(&numbers);
         }
         own.alike = Alike::new(model, &own.steps);
         for training in model.programs.iter().flat_map(|program| &program.steps_of_fit) {

@@ -123,6 +123,16 @@ impl<'a> Facts<'a> {
         })
     }
 
+    /// Whether a call may change the variables that it is made on. Those of a model are no objects that the value flow
+    /// knows.
+    #[must_use]
+    pub fn may_update(&self, file: FileId, call: CallId) -> bool {
+        let callees = self.callees(file, call);
+        callees.is_empty()
+            || callees.iter().any(|edge| self.solution.object(edge.callee) == Object::Unknown)
+            || self.called_symbols(file, call).any(|symbol| symbol.has(Effect::UpdatesState))
+    }
+
     /// The functions of the project that a call may call.
     pub fn called_functions(&self, file: FileId, call: CallId) -> impl Iterator<Item = FunctionRef> + '_ {
         self.callees(file, call).iter().filter_map(|edge| match self.solution.object(edge.callee) {
