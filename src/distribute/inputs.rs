@@ -76,9 +76,10 @@ impl Inputs {
 
     /// The calls that may read the data that a call writes.
     pub(super) fn data_read(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
-        let written = texts_behind(job, &arguments(job, file, call));
+        let written: Vec<Place> = texts_behind(job, &arguments(job, file, call)).into_iter().collect();
+        let paths = job.facts.influence().forwards(&written, |place| ends_path(job, place));
         let may_read = |&&(file, call): &&(FileId, CallId)| {
-            !written.is_disjoint(&texts_behind(job, &arguments(job, file, call)))
+            arguments(job, file, call).iter().any(|place| paths.contains(place))
         };
         self.data_read.iter().filter(may_read).copied().collect()
     }
