@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attribute_reads::{Reads, attribute_reads};
 use super::bound::{for_bound, for_merged};
+use super::class_attributes::ClassAttributes;
 use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::numbering::{Lists, Numbering};
@@ -49,6 +50,7 @@ impl Influence {
     pub fn new(facts: &Facts<'_>) -> Self {
         let values = Numbering::new(facts.modules.list.iter().map(|module| module.values.len()));
         let reads = attribute_reads(facts);
+        let class_attributes = ClassAttributes::new(facts);
         let stored = Stored::new(facts);
         let settled_in =
             |files: &[FileId]| files.iter().flat_map(|&file| settled(facts, file, &stored)).collect();
@@ -59,7 +61,12 @@ impl Influence {
                 collector.add_values(file);
                 collector.add_opaque(file);
                 collector.add_calls(file);
+                collector.add_implied(file);
                 collector.add_stores(file, &reads, &settled);
+                let of_classes = class_attributes.read_in(facts, file).into_iter();
+                for (bound, read) in of_classes.filter(|(_, read)| !settled.contains_key(read)) {
+                    collector.add(bound, read);
+                }
             }
             collector.edges
         };
@@ -281,6 +288,16 @@ impl Collector<'_, '_> {
                 for argument in call.arguments.iter().filter(|_| keeps) {
                     self.add((file, argument.value), (file, receiver));
                 }
+            }
+        }
+    }
+
+    /// What the language calls gives its value to what is evaluated.
+    fn add_implied(&mut self, file: FileId) {
+        for &(file, at, function) in self.facts.implied_calls(file) {
+            let own = self.facts.module(function.file).function(function.function);
+            for &value in &own.returns {
+                self.add((function.file, value), (file, at));
             }
         }
     }

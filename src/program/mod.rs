@@ -4,6 +4,7 @@ mod attribute_reads;
 mod averaged;
 mod bound;
 mod call_graph;
+mod class_attributes;
 mod components;
 mod conditions;
 mod containers;

@@ -5,16 +5,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::program::{Caller, Facts};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, Branch, BranchKind, CallId, Dependence, Flow, Module, ScopeId, StatementId, StatementKind,
-    Value, ValueId, Variable,
+    BlockId, Branch, BranchKind, CallId, Dependence, Flow, Module, ScopeId, Statement, StatementId,
+    StatementKind, Value, ValueId, Variable,
 };
-use crate::syntax::TextRange;
+use crate::syntax::{TextRange, TextSize};
 
 /// What a block executes, in the order of evaluation.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     /// The calls; those in an argument before the one that is given it.
     pub calls: Vec<CallId>,
+    /// What is evaluated so that the language calls functions of the project.
+    pub implied: Vec<ValueId>,
     /// The definitions: indices into the module's.
     pub definitions: Vec<u32>,
     /// The stores into attributes and items: indices into the module's.
@@ -101,8 +103,13 @@ fn without_failures(flow: &Flow, raising: &FxHashSet<BlockId>) -> Flow {
     Flow::new(blocks)
 }
 
-static NOTHING: Contents =
-    Contents { calls: Vec::new(), definitions: Vec::new(), stores: Vec::new(), leaves: Vec::new() };
+static NOTHING: Contents = Contents {
+    calls: Vec::new(),
+    implied: Vec::new(),
+    definitions: Vec::new(),
+    stores: Vec::new(),
+    leaves: Vec::new(),
+};
 
 impl Blocks {
     /// The blocks of these scopes, and of all others in their files.
@@ -162,6 +169,7 @@ impl Blocks {
             let data = module.call(call);
             self.contents(caller(data.scope), data.block).calls.push(call);
         }
+        self.add_implied(facts, file);
         for (index, definition) in (0..).zip(&module.definitions) {
             self.contents(caller(definition.scope), definition.block).definitions.push(index);
         }
@@ -173,6 +181,31 @@ impl Blocks {
             if matches!(statement.kind, StatementKind::Return | StatementKind::Raise) {
                 let leaves = &mut self.contents(caller(statement.scope), statement.block).leaves;
                 leaves.push(StatementId::new(index));
+            }
+        }
+    }
+
+    /// Finds where the language calls functions: in the block of the name that such an expression begins with, else in
+    /// that of its statement.
+    fn add_implied(&mut self, facts: &Facts<'_>, file: FileId) {
+        let mut implied: Vec<ValueId> = facts.implied_calls(file).iter().map(|own| own.1).collect();
+        if implied.is_empty() {
+            return;
+        }
+        let module = facts.module(file);
+        implied.dedup();
+        implied.sort_by_key(|&value| module.value(value).range.end());
+        let begun: FxHashMap<(ScopeId, TextSize), BlockId> =
+            module.uses.iter().map(|own| ((own.scope, own.range.start()), own.block)).collect();
+        for value in implied {
+            let own = module.value(value);
+            let around = || {
+                let is_before = |statement: &Statement| statement.range.start() <= own.range.start();
+                let last = module.statements.partition_point(is_before).checked_sub(1)?;
+                Some(module.statements[last].block)
+            };
+            if let Some(block) = begun.get(&(own.scope, own.range.start())).copied().or_else(around) {
+                self.contents(Caller { file, scope: own.scope }, block).implied.push(value);
             }
         }
     }

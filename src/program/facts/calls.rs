@@ -1,6 +1,7 @@
 //! Who calls whom, by call, by scope and by function.
 
 use super::super::call_graph::is_lost;
+use super::super::influence::Place;
 use super::super::modules::{FunctionRef, Modules};
 use super::super::numbering::{Lists, Numbering};
 use super::super::object::{Literal, Object, ObjectId};
@@ -30,6 +31,8 @@ pub(super) struct CallIndex {
     incoming: Lists<CallEdge>,
     /// The calls of library functions that have effects, sorted.
     effective: Vec<(FileId, CallId, EffectSet)>,
+    /// The functions that the language calls where something is evaluated, sorted.
+    implied: Vec<(FileId, ValueId, FunctionRef)>,
 }
 
 impl CallIndex {
@@ -40,12 +43,20 @@ impl CallIndex {
         let mut outgoing = Vec::with_capacity(scopes.count() + 1);
         let mut of_calls = vec![(0, 0); calls.count()];
         let mut effective: Vec<(FileId, CallId, EffectSet)> = Vec::new();
+        let mut implied: Vec<(FileId, ValueId, FunctionRef)> = Vec::new();
         for (index, edge) in (0..).zip(&solution.edges) {
             let scope = scopes.of(edge.caller.file, edge.caller.scope.index());
             while outgoing.len() <= scope {
                 outgoing.push(index);
             }
-            let Some(call) = edge.call else { continue };
+            let Some(call) = edge.call else {
+                if let (Some(at), Object::Function(function)) = (edge.at, solution.object(edge.callee))
+                    && edge.via == Via::Operator
+                {
+                    implied.push((edge.caller.file, at, function));
+                }
+                continue;
+            };
             let own = &mut of_calls[calls.of(edge.caller.file, call.index())];
             *own = (if own.1 == 0 { index } else { own.0 }, index + 1);
             if let Object::External(external) = solution.object(edge.callee)
@@ -57,6 +68,7 @@ impl CallIndex {
         }
         let end = u32::try_from(solution.edges.len()).expect("fewer calls than 2^32");
         outgoing.resize(scopes.count() + 1, end);
+        implied.sort_unstable();
         effective.sort_unstable_by_key(|&(file, call, _)| (file, call));
         effective.dedup_by(|next, first| {
             let is_same = (next.0, next.1) == (first.0, first.1);
@@ -72,7 +84,7 @@ impl CallIndex {
             _ => None,
         });
         let incoming = Lists::group(functions.count(), to_functions);
-        Self { scopes, calls, functions, outgoing, of_calls, incoming, effective }
+        Self { scopes, calls, functions, outgoing, of_calls, incoming, effective, implied }
     }
 }
 
@@ -93,6 +105,22 @@ impl<'a> Facts<'a> {
     pub fn callees(&self, file: FileId, call: CallId) -> &[CallEdge] {
         let (start, end) = self.calls.of_calls[self.calls.calls.of(file, call.index())];
         &self.solution.edges[start as usize..end as usize]
+    }
+
+    /// Where a file's code evaluates what makes the language call functions of the project: the getter of a property, the
+    /// method behind a subscript, an operator, `with` or `len`.
+    #[must_use]
+    pub fn implied_calls(&self, file: FileId) -> &[(FileId, ValueId, FunctionRef)] {
+        let implied = &self.calls.implied;
+        let start = implied.partition_point(|own| own.0 < file);
+        &implied[start..start + implied[start..].partition_point(|own| own.0 == file)]
+    }
+
+    /// The functions of the project that the language calls where a value is evaluated.
+    pub fn implied_functions(&self, (file, value): Place) -> impl Iterator<Item = FunctionRef> + '_ {
+        let own = self.implied_calls(file);
+        let start = own.partition_point(|own| own.1 < value);
+        own[start..].iter().take_while(move |own| own.1 == value).map(|own| own.2)
     }
 
     /// Whether value flow has lost track of what a call calls: most of its edges are wrong.

@@ -332,12 +332,13 @@ impl Solver<'_> {
         arguments: Arguments,
         result: Option<NodeId>,
     ) -> super::SiteId {
-        self.implicit_via(Via::Operator, caller, arguments, result)
+        self.implicit_via(Via::Operator, self.evaluated(caller, result), caller, arguments, result)
     }
 
     pub(super) fn implicit_via(
         &mut self,
         via: Via,
+        at: Option<ValueId>,
         caller: Caller,
         arguments: Arguments,
         result: Option<NodeId>,
@@ -345,6 +346,7 @@ impl Solver<'_> {
         self.site(Site {
             caller,
             call: None,
+            at,
             arguments: arguments.into(),
             result,
             decorator: false,
@@ -353,9 +355,29 @@ impl Solver<'_> {
         })
     }
 
+    /// The value of the caller's own code that a node is.
+    fn evaluated(&self, caller: Caller, node: Option<NodeId>) -> Option<ValueId> {
+        let (file, index) = self.values.place(node?.index())?;
+        (file == caller.file).then(|| ValueId::new(index))
+    }
+
     /// Calls the method `name` of `object` with `arguments`, as the language does.
     pub(super) fn call_method(
         &mut self,
+        object: ObjectId,
+        name: &str,
+        caller: Caller,
+        arguments: SmallVec<[NodeId; 4]>,
+        result: Option<NodeId>,
+    ) {
+        let at = self.evaluated(caller, result);
+        self.call_method_at(at, object, name, caller, arguments, result);
+    }
+
+    /// The same for what the caller evaluates at `at`, though its value is another one.
+    pub(super) fn call_method_at(
+        &mut self,
+        at: Option<ValueId>,
         object: ObjectId,
         name: &str,
         caller: Caller,
@@ -369,7 +391,7 @@ impl Solver<'_> {
         let name = self.names.id(name);
         let method = self.attribute_node(object, name);
         let arguments = Arguments { positional: arguments, ..Arguments::default() };
-        let site = self.implicit_via(via, caller, arguments, result);
+        let site = self.implicit_via(via, at, caller, arguments, result);
         self.on(method, Use::Call(site));
     }
 }

@@ -160,19 +160,21 @@ impl Solver<'_> {
             "abs" => "__abs__",
             _ => return,
         };
-        let (method, caller) = (self.names.id(method), self.site_caller(site));
+        let method = self.names.id(method);
         for &argument in &arguments.positional {
-            self.on(argument, Use::Method(method, caller));
+            self.on(argument, Use::Method(method, site));
         }
     }
 
-    /// The language calls the method of `object` if the project defines it.
-    pub(super) fn method(&mut self, object: ObjectId, method: Name, caller: super::Caller) {
+    /// The language calls the method of `object` at a call of a function of its own, if the project defines it.
+    pub(super) fn method(&mut self, object: ObjectId, method: Name, site: SiteId) {
         if let Object::Instance(class, _) = self.objects.get(object)
             && self.in_class(class, method)
         {
             let method = self.names.text(method).to_owned();
-            self.call_method(object, &method, caller, SmallVec::new(), None);
+            let super::Site { caller, call, .. } = self.sites[site.0 as usize];
+            let at = call.map(|call| self.modules.get(caller.file).call(call).result);
+            self.call_method_at(at, object, &method, caller, SmallVec::new(), None);
         }
     }
 
@@ -257,6 +259,7 @@ impl Solver<'_> {
             let site = self.site(super::Site {
                 caller,
                 call: None,
+                at: None,
                 arguments,
                 result,
                 decorator: false,

@@ -129,8 +129,8 @@ impl Solver<'_> {
     }
 
     pub(super) fn edge(&mut self, site: SiteId, callee: ObjectId) {
-        let Site { caller, call, via, .. } = self.sites[site.0 as usize];
-        self.edges.push(CallEdge { caller, call, callee, via });
+        let Site { caller, call, at, via, .. } = self.sites[site.0 as usize];
+        self.edges.push(CallEdge { caller, call, at, callee, via });
     }
 
     /// A site like `site` with other arguments, and another result if one is given.
@@ -185,7 +185,7 @@ impl Solver<'_> {
             self.add(result, instance);
         }
         let arguments = self.arguments(site);
-        let Site { caller, call, via, .. } = self.sites[site.0 as usize];
+        let Site { caller, call, at, via, .. } = self.sites[site.0 as usize];
         let mut own_initializer = false;
         for initializer in ["__new__", "__init__"] {
             let Some(function) = self.project_method(class, initializer) else { continue };
@@ -193,6 +193,7 @@ impl Solver<'_> {
             let init = self.site(Site {
                 caller,
                 call,
+                at,
                 arguments: Rc::clone(&arguments),
                 result: None,
                 decorator: false,
@@ -217,6 +218,7 @@ impl Solver<'_> {
                 let init = self.site(Site {
                     caller,
                     call,
+                    at,
                     arguments,
                     result: None,
                     decorator: false,

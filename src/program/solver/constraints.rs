@@ -283,6 +283,7 @@ impl Solver<'_> {
         let site = self.site(Site {
             caller: super::Caller { file, scope: call.scope },
             call: Some(id),
+            at: None,
             arguments: arguments.into(),
             result,
             decorator: call.kind == CallKind::Decorator,

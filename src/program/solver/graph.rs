@@ -96,8 +96,8 @@ pub(super) enum Use {
     ClassInto(NodeId),
     /// It is a class: a new instance goes to the node.
     InstanceInto(NodeId),
-    /// The language calls this method of it, if its class has one.
-    Method(Name, Caller),
+    /// The language calls this method of it at a call of one of Python's functions, if its class has one.
+    Method(Name, SiteId),
     /// It is the key of the container under which the node is put.
     PartOf(ObjectId, NodeId),
     /// It names a module that the file imports while it runs; the module goes to the node.
@@ -157,6 +157,8 @@ pub(super) struct Site {
     pub(super) caller: Caller,
     /// The call expression, if there is one.
     pub(super) call: Option<CallId>,
+    /// Where there is none: what the caller evaluates, so that the language calls.
+    pub(super) at: Option<ValueId>,
     pub(super) arguments: std::rc::Rc<Arguments>,
     pub(super) result: Option<NodeId>,
     pub(super) decorator: bool,

@@ -268,6 +268,7 @@ impl Solver<'_> {
                 let site = self.site(super::Site {
                     caller,
                     call: None,
+                    at: None,
                     arguments: open.into(),
                     result: None,
                     decorator: false,

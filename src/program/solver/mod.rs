@@ -397,7 +397,7 @@ impl<'a> Solver<'a> {
             Use::StoreInto(name, value) => self.store_attribute(object, name, value),
             Use::ClassInto(node) => self.class_of(object, node),
             Use::InstanceInto(node) => self.instance_of(object, node),
-            Use::Method(method, caller) => self.method(object, method, caller),
+            Use::Method(method, site) => self.method(object, method, site),
             Use::PartOf(container, value) => {
                 let part = match self.objects.get(object) {
                     Object::Literal(literal) => self.part(container, literal),

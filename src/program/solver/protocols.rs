@@ -45,7 +45,7 @@ impl Solver<'_> {
             let caller = self.caller(file, value);
             let unknown = self.singleton(ObjectId::UNKNOWN);
             let method = self.first_in_class(class, &["__exit__", "__aexit__"]).unwrap_or("__exit__");
-            self.call_method(object, method, caller, smallvec![unknown; 3], None);
+            self.call_method_at(Some(value), object, method, caller, smallvec![unknown; 3], None);
         }
     }
 

@@ -16,6 +16,8 @@ pub struct CallEdge {
     pub caller: Caller,
     /// The call expression, if there is one.
     pub call: Option<CallId>,
+    /// Where there is none: what the caller evaluates, so that the language calls.
+    pub at: Option<ValueId>,
     /// What is called.
     pub callee: ObjectId,
     /// How it comes about.
@@ -24,10 +26,11 @@ pub struct CallEdge {
 
 impl CallEdge {
     /// What sorts as the edge does, and is faster to compare.
-    pub(super) fn order(&self) -> (u64, u64, Via) {
+    pub(super) fn order(&self) -> (u64, u64, Via, Option<ValueId>) {
         let Caller { file, scope } = self.caller;
         let call = self.call.map_or(0, |call| u64::from(call.number()) + 1);
-        (u64::from(file.0) << 32 | u64::from(scope.number()), call << 32 | u64::from(self.callee.0), self.via)
+        let scope = u64::from(file.0) << 32 | u64::from(scope.number());
+        (scope, call << 32 | u64::from(self.callee.0), self.via, self.at)
     }
 }
 

@@ -9,7 +9,7 @@ use super::settled::question;
 use super::{Comms, Ending, Event, Node, NodeId, Way, Ways};
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Location;
-use crate::program::{CallEdge, Caller, Object, Via, code};
+use crate::program::{CallEdge, Caller, Object, Place, Via, code};
 use crate::project::FileId;
 use crate::semantic::{
     Block, BlockId, BranchKind, Call, CallId, CallKind, Constant, Flow, StatementId, StatementKind, Value,
@@ -110,10 +110,18 @@ impl<'w, 'c> Walk<'w, 'c> {
             [next] => self.after(id, next),
             _ => self.choice(id),
         };
-        for &call in self.model.blocks.of(self.caller, id).calls.iter().rev() {
+        let contents = self.model.blocks.of(self.caller, id);
+        let module = self.model.facts.module(self.caller.file);
+        let mut implied = contents.implied.iter().rev().peekable();
+        for &call in contents.calls.iter().rev() {
+            let is_later =
+                |value: &&ValueId| module.value(**value).range.end() >= module.call(call).range.end();
+            while let Some(&value) = implied.next_if(is_later) {
+                way = self.with_implied(value, way);
+            }
             way = self.with_call(call, way);
         }
-        way
+        implied.fold(way, |way, &value| self.with_implied(value, way))
     }
 
     /// How a block ends that nothing follows.
@@ -207,6 +215,29 @@ impl<'w, 'c> Walk<'w, 'c> {
                 _ => {}
             }
         }
+        for event in own.into_iter().take(1) {
+            let event = self.comms.event(event);
+            rest = self.comms.then(event, at, rest);
+        }
+        self.with_bodies(bodies, (file, call.result), at, rest)
+    }
+
+    /// What the functions communicate that the language calls where something is evaluated.
+    fn with_implied(&mut self, value: ValueId, rest: Way) -> Way {
+        let place = (self.caller.file, value);
+        let mut bodies = Vec::new();
+        for function in self.model.facts.implied_functions(place) {
+            let code = self.model.facts.code_of(function);
+            if let Some(body) = self.comms.of_scope(code) {
+                bodies.push(self.stepped(code, body));
+            }
+        }
+        let at = self.model.facts.location(place.0, self.model.facts.module(place.0).value(value).range);
+        self.with_bodies(bodies, place, at, rest)
+    }
+
+    /// What one of several functions communicates, whose summaries are `bodies`; the result of the call is `place`.
+    fn with_bodies(&mut self, mut bodies: Vec<NodeId>, place: Place, at: Location, rest: Way) -> Way {
         bodies.sort_unstable();
         bodies.dedup();
         // Which of several functions is meant can't be seen: that it is one that communicates is a guess.
@@ -214,15 +245,11 @@ impl<'w, 'c> Walk<'w, 'c> {
             bodies.clear();
         }
         bodies.retain(|&body| *self.comms.node(body) != Node::End(Ending::Returns));
-        for event in own.into_iter().take(1) {
-            let event = self.comms.event(event);
-            rest = self.comms.then(event, at, rest);
-        }
         match bodies[..] {
             [] => rest,
             [body] => self.with_body(body, at, rest),
             _ => {
-                let key = self.model.key((file, call.result));
+                let key = self.model.key(place);
                 let either = self.comms.intern(Node::Choice(key, bodies.into()));
                 if !self.comms.communicates(either) {
                     return rest;

@@ -161,7 +161,8 @@ impl<'f, 'a> Flood<'f, 'a> {
                 }
             }
             // Which name a file of the process's own has decides nothing: only its form is asked for.
-            let decides = !self.facts.gives(own.source, &[Effect::Temporary]);
+            let decides =
+                !self.facts.gives(own.source, &[Effect::Temporary]) && !part.has_one_truth(self.facts, place);
             // Ranks seldom find different files: what that decides, such as the epoch to go on at, is as weak as what
             // they read there.
             let cause = if file_questions::is_one(self.facts, own.source) { Cause::Files } else { own.cause };

@@ -68,6 +68,12 @@ impl Part {
         if steps.is_empty() || steps.len() > DEPTH { Self::Whole } else { Self::Within(steps.into()) }
     }
 
+    /// Whether a value of which this differs is nevertheless true on all ranks, or false: a dictionary without entries is
+    /// false.
+    pub(super) fn has_one_truth(&self, facts: &Facts<'_>, place: Place) -> bool {
+        matches!(self, Self::Entries(entries) if entries.have_keys_alike(facts, place))
+    }
+
     /// Adds to what differs; whether it is more then.
     pub(super) fn join(&mut self, other: Self) -> bool {
         match (&mut *self, other) {
@@ -93,6 +99,11 @@ impl Entries {
         self.keys.contains(&Key::Any) || self.names(key)
     }
 
+    /// Whether a dictionary of which these entries differ has the same keys on all ranks.
+    fn have_keys_alike(&self, facts: &Facts<'_>, (file, value): Place) -> bool {
+        !self.has_other_keys && is_dictionary(facts, file, value)
+    }
+
     /// Whether what stands under a key is known to be among what differs.
     pub(super) fn names(&self, key: &str) -> bool {
         self.keys.contains(&Key::Text(key.into()))
@@ -111,7 +122,7 @@ pub(super) fn of_entries(
     let known = |key: ValueId| text(facts, file, key).map_or(Some(Part::Whole), has);
     // What only the keys decide.
     let by_keys = || {
-        let is_alike = place.0 == file && is_dictionary(facts, file, place.1) && !entries.has_other_keys;
+        let is_alike = place.0 == file && entries.have_keys_alike(facts, place);
         (!is_alike).then_some(Part::Whole)
     };
     let whole = || Part::Entries(entries.clone());
@@ -136,6 +147,8 @@ pub(super) fn of_entries(
             }
         }
         Value::Call(call) if is_given(facts, file, call, place, "builtins.dict") => Some(whole()),
+        Value::Call(call) if is_given(facts, file, call, place, "builtins.bool") => by_keys(),
+        Value::Operator { operator: Operator::Not, .. } => by_keys(),
         // `sorted(config)`
         Value::Call(call) if lists(facts, file, call, place) => by_keys(),
         Value::Call(call)
