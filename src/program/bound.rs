@@ -75,6 +75,31 @@ pub fn for_merged(
     }
 }
 
+/// The defaults of the parameters that a call of a function certainly leaves out, other than literals, each with the index
+/// of its parameter.
+pub(super) fn for_left_out(
+    facts: &Facts<'_>,
+    file: FileId,
+    call: &Call,
+    function: FunctionRef,
+    mut found: impl FnMut(ValueId, usize),
+) {
+    let is_open = |argument: &Argument| matches!(argument.passing, Passing::Spread | Passing::Merge);
+    let module = facts.module(function.file);
+    let parameters = &module.function(function.function).parameters;
+    let default = |own: &Parameter| own.default.filter(|&default| !module.value(default).is_shared());
+    if parameters.iter().all(|own| default(own).is_none()) || call.arguments.iter().any(is_open) {
+        return;
+    }
+    let mut is_bound = vec![false; parameters.len()];
+    for_bound(facts, file, call, function, |_, parameter| is_bound[parameter] = true);
+    for (index, parameter) in parameters.iter().enumerate().filter(|&(index, _)| !is_bound[index]) {
+        if let Some(default) = default(parameter) {
+            found(default, index);
+        }
+    }
+}
+
 /// The parameter that a bound method's receiver binds; so does an instance that is called.
 fn receiver_of(own: &Function) -> Option<usize> {
     let is_place = |parameter: &Parameter| {

@@ -15,7 +15,7 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attribute_reads::{Reads, attribute_reads};
-use super::bound::{for_bound, for_merged};
+use super::bound::{for_bound, for_left_out, for_merged};
 use super::class_attributes::ClassAttributes;
 use super::facts::Facts;
 use super::modules::FunctionRef;
@@ -313,7 +313,10 @@ impl Collector<'_, '_> {
             self.add((file, argument), (function.file, own.parameters[parameter].value));
         };
         for_bound(facts, file, call, function, &mut bind);
-        for_merged(facts, file, call, function, bind);
+        for_merged(facts, file, call, function, &mut bind);
+        for_left_out(facts, file, call, function, |default, parameter| {
+            self.add((function.file, default), (function.file, own.parameters[parameter].value));
+        });
     }
 
     /// A store reaches the reads of the same attribute of what may be the same object.
