@@ -2,7 +2,7 @@
 
 use super::nature::{Nature, Reader};
 use crate::api::{Effect, Kind, Returns, Symbol};
-use crate::program::{CallEdge, Caller, Facts, FunctionRef, Object, Reason, code};
+use crate::program::{CallEdge, Caller, Facts, FunctionRef, Object, Reason};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, ParameterKind, Passing, Value};
 
@@ -115,13 +115,8 @@ impl Reader<'_, '_> {
     /// The call that bound some of a function's arguments which another calls, or hands to the library:
     /// `dataset.map(functools.partial(parse, size=224))`.
     fn partial(&self, file: FileId, call: &Call, function: FunctionRef) -> Option<(FileId, CallId)> {
-        let facts = self.facts;
         let given = call.arguments.iter().map(|argument| argument.value).chain([call.callee]);
-        given.flat_map(|value| facts.objects(file, value)).find_map(|(_, object)| {
-            let Object::Partial(site) = object else { return None };
-            let binds = |inner| code(facts.solution.object(inner)) == Some(function);
-            facts.solution.partial(site).any(binds).then(|| facts.call_at(site)).flatten()
-        })
+        given.into_iter().find_map(|value| self.facts.partial_of((file, value), function))
     }
 
     /// What a parameter gets where a partial application is called: what it bound, or what its caller gives.

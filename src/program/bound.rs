@@ -1,8 +1,10 @@
 //! What calls bind to the parameters of the functions that they enter.
 
 use super::facts::Facts;
+use super::influence::Place;
 use super::modules::FunctionRef;
 use super::object::Object;
+use super::travel::code;
 use crate::project::FileId;
 use crate::semantic::{Argument, Call, Function, Parameter, ParameterKind, Passing, ValueId};
 
@@ -20,6 +22,7 @@ pub fn for_bound(
         matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
             && Some(index) != receiver
     });
+    let mut places = places.by_ref().skip(given_before(facts, (file, call.callee), function));
     let names = &facts.module(function.file).names;
     let index_of = |is_wanted: &dyn Fn(&Parameter) -> bool| own.parameters.iter().position(is_wanted);
     for argument in &call.arguments {
@@ -43,6 +46,29 @@ pub fn for_bound(
         {
             found(argument.value, parameter);
         }
+    }
+}
+
+/// How many arguments a partial object around a function binds by position: one for `partial(function, 1)`.
+fn given_before(facts: &Facts<'_>, callee: Place, function: FunctionRef) -> usize {
+    let Some((file, partial)) = facts.partial_of(callee, function) else { return 0 };
+    let given = facts.module(file).call(partial).arguments.iter().skip(1);
+    given.filter(|argument| argument.passing == Passing::Positional).count()
+}
+
+/// What a call that makes a partial object binds to the parameters of the function that is called later: arguments, each
+/// with the function and the index of the parameter.
+pub(super) fn for_bound_later(
+    facts: &Facts<'_>,
+    file: FileId,
+    call: &Call,
+    mut found: impl FnMut(ValueId, FunctionRef, usize),
+) {
+    let Some((inner, given)) = call.arguments.split_first() else { return };
+    let of_inner = Call { callee: inner.value, arguments: given.to_vec(), ..call.clone() };
+    let functions = facts.solution.partial(facts.solution.node(file, call.result));
+    for function in functions.filter_map(|inner| code(facts.solution.object(inner))) {
+        for_bound(facts, file, &of_inner, function, |value, parameter| found(value, function, parameter));
     }
 }
 

@@ -15,7 +15,7 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attribute_reads::{Reads, attribute_reads};
-use super::bound::{for_bound, for_left_out, for_merged};
+use super::bound::{for_bound, for_bound_later, for_left_out, for_merged};
 use super::class_attributes::ClassAttributes;
 use super::facts::Facts;
 use super::modules::FunctionRef;
@@ -268,6 +268,10 @@ impl Collector<'_, '_> {
         for (index, call) in module.calls.iter().enumerate() {
             let id = crate::semantic::CallId::new(index);
             let mut is_own = false;
+            for_bound_later(facts, file, call, |argument, function, parameter| {
+                let own = facts.module(function.file).function(function.function);
+                self.add((file, argument), (function.file, own.parameters[parameter].value));
+            });
             for function in facts.called_functions(file, id) {
                 is_own = true;
                 self.add_binding(file, call, function);

@@ -3,10 +3,12 @@
 use rustc_hash::FxHashMap;
 
 use super::super::hierarchy::{Ancestor, Hierarchy};
-use super::super::modules::{ClassRef, Modules};
+use super::super::influence::Place;
+use super::super::modules::{ClassRef, FunctionRef, Modules};
 use super::super::numbering::{Lists, Numbering};
 use super::super::object::{ExternalId, Literal, Name, NodeId, Object, ObjectId};
 use super::super::solver::Solution;
+use super::super::travel::code;
 use super::Facts;
 use crate::api::{Kind, Library, Role, Symbol};
 use crate::project::FileId;
@@ -201,6 +203,16 @@ impl<'a> Facts<'a> {
             Value::Call(call) => Some((file, call)),
             _ => None,
         }
+    }
+
+    /// The call that made the partial object, of a function, that a value may be.
+    #[must_use]
+    pub fn partial_of(&self, (file, value): Place, function: FunctionRef) -> Option<(FileId, CallId)> {
+        self.objects(file, value).find_map(|(_, object)| {
+            let Object::Partial(site) = object else { return None };
+            let binds = |inner| code(self.solution.object(inner)) == Some(function);
+            self.solution.partial(site).any(binds).then(|| self.call_at(site)).flatten()
+        })
     }
 
     /// The call that made an object.
