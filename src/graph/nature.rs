@@ -222,9 +222,12 @@ impl Reader<'_, '_> {
             Value::Iteration(base) => self.iteration(file, *base, id),
             Value::Call(call) => self.call(file, *call),
             Value::Operator { operator, left, right } => self.operator(file, *operator, *left, *right),
-            Value::Enter(_) | Value::Await(_) | Value::Caught(_) | Value::Free(_) | Value::Import(_) => {
-                self.objects(file, id)
-            }
+            Value::Enter(_)
+            | Value::Leave(_)
+            | Value::Await(_)
+            | Value::Caught(_)
+            | Value::Free(_)
+            | Value::Import(_) => self.objects(file, id),
         }
     }
 

@@ -180,7 +180,7 @@ impl Order<'_, '_> {
         };
         match *value {
             Value::Operator { left, right, .. } => is_known(left) && is_known(right),
-            Value::Iteration(_) | Value::Enter(_) | Value::Await(_) => false,
+            Value::Iteration(_) | Value::Enter(_) | Value::Leave(_) | Value::Await(_) => false,
             _ => true,
         }
     }

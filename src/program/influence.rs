@@ -450,6 +450,7 @@ fn for_operands(value: &Value, mut found: impl FnMut(ValueId)) {
         Value::Iteration(base)
         | Value::Unpack { base, .. }
         | Value::Enter(base)
+        | Value::Leave(base)
         | Value::Await(base)
         | Value::Caught(base) => found(*base),
         Value::Operator { left, right, .. } => {

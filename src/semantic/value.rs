@@ -298,6 +298,8 @@ pub enum Value {
     },
     /// What `with manager as` binds.
     Enter(ValueId),
+    /// What a manager answers at the end of its `with` block; no name is bound to it.
+    Leave(ValueId),
     /// What awaiting gives.
     Await(ValueId),
     /// What an `except` clause binds: an instance of the classes.

@@ -36,7 +36,6 @@ struct Parts {
     values: Lists<ValueId>,
     calls: Lists<CallId>,
     stores: Lists<u32>,
-    managers: Lists<ValueId>,
 }
 
 impl Bodies {
@@ -67,12 +66,10 @@ impl Parts {
         let own = values.filter(|&value| !module.value(value).is_shared());
         let calls = (0..module.calls.len()).map(CallId::new);
         let stores = (0..).zip(&module.stores);
-        let managers = module.managers.iter().map(|&(manager, _)| manager);
         Self {
             values: Lists::group(count, own.filter_map(|value| Some((of_value(value)?, value)))),
             calls: Lists::group(count, calls.filter_map(|id| Some((function(module.call(id).scope)?, id)))),
             stores: Lists::group(count, stores.filter_map(|(id, store)| Some((of_value(store.base)?, id)))),
-            managers: Lists::group(count, managers.filter_map(|manager| Some((of_value(manager)?, manager)))),
         }
     }
 }
@@ -104,9 +101,6 @@ impl Solver<'_> {
         }
         for &store in parts.stores.of(own) {
             self.add_store(file, module, store);
-        }
-        for &manager in parts.managers.of(own) {
-            self.add_manager(file, manager);
         }
     }
 

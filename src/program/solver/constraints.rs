@@ -70,11 +70,6 @@ impl Solver<'_> {
                 self.add_store(file, module, index);
             }
         }
-        for &(manager, _) in &module.managers {
-            if is_in[module.value(manager).scope.index()] {
-                self.add_manager(file, manager);
-            }
-        }
     }
 
     pub(super) fn add_store(&mut self, file: FileId, module: &Module, index: u32) {
@@ -85,10 +80,6 @@ impl Solver<'_> {
         {
             self.use_of(file, key, Use::StoreKey(file, index));
         }
-    }
-
-    pub(super) fn add_manager(&mut self, file: FileId, manager: ValueId) {
-        self.use_of(file, manager, Use::Leave(file, manager));
     }
 
     pub(super) fn add_value(&mut self, file: FileId, module: &Module, id: ValueId) {
@@ -165,6 +156,7 @@ impl Solver<'_> {
             Value::Iteration(base) => self.use_of(file, *base, Use::Iteration(file, id)),
             Value::Unpack { base, .. } => self.use_of(file, *base, Use::Unpack(file, id)),
             Value::Enter(base) => self.use_of(file, *base, Use::Enter(file, id)),
+            Value::Leave(base) => self.use_of(file, *base, Use::Leave(file, id)),
             Value::Caught(base) => self.use_of(file, *base, Use::Caught(file, id)),
             Value::Await(base) => {
                 let from = self.node(file, *base);

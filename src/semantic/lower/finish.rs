@@ -174,6 +174,7 @@ fn rewrite(
         Value::Iteration(base)
         | Value::Unpack { base, .. }
         | Value::Enter(base)
+        | Value::Leave(base)
         | Value::Await(base)
         | Value::Caught(base) => *base = resolve(*base),
         Value::Operator { left, right, .. } => {

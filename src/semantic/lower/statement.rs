@@ -91,6 +91,7 @@ impl Lowering<'_> {
                     let manager = self.expression(&item.context_expr, Role::Managed);
                     self.module.managers.push((manager, id));
                     let value = self.push(Value::Enter(manager), item.context_expr.range());
+                    self.push(Value::Leave(manager), item.context_expr.range());
                     if let Some(target) = &item.optional_vars {
                         self.target(target, value, DefinitionKind::With);
                     }
