@@ -267,7 +267,8 @@ impl Collector<'_, '_> {
         let module = facts.module(file);
         for (index, call) in module.calls.iter().enumerate() {
             let id = crate::semantic::CallId::new(index);
-            let mut is_own = false;
+            // `len(batches)` is what `__len__` of the project returns.
+            let mut is_own = facts.implied_functions((file, call.result)).next().is_some();
             for_bound_later(facts, file, call, |argument, function, parameter| {
                 let own = facts.module(function.file).function(function.function);
                 self.add((file, argument), (function.file, own.parameters[parameter].value));
@@ -300,7 +301,7 @@ impl Collector<'_, '_> {
     fn add_implied(&mut self, file: FileId) {
         for &(file, at, function) in self.facts.implied_calls(file) {
             let own = self.facts.module(function.file).function(function.function);
-            for &value in &own.returns {
+            for &value in own.returns.iter().chain(&own.yields) {
                 self.add((function.file, value), (file, at));
             }
         }

@@ -1,6 +1,7 @@
 //! Which sequences have another number of elements on another rank: shards, slices by the rank, files of the rank's
 //! own. Loops over them make different numbers of turns.
 
+mod chosen;
 mod equal_parts;
 mod growing;
 mod polynomial;
@@ -77,6 +78,7 @@ fn source(parts: Parts<'_, '_>, place: Place) -> Option<Difference> {
             values.difference((file, *key)).filter(|own| own.cause == Cause::Data)
         }
         Value::Call(call) => of_call(parts, file, *call),
+        Value::Phi(options) => chosen::difference(parts, place, options),
         _ => None,
     }
 }
@@ -147,7 +149,7 @@ fn of_call(parts: Parts<'_, '_>, file: FileId, id: CallId) -> Option<Difference>
 }
 
 /// What a function of the project may return.
-fn returned<'f>(facts: &'f Facts<'_>, function: FunctionRef) -> impl Iterator<Item = Place> + 'f {
+pub(super) fn returned<'f>(facts: &'f Facts<'_>, function: FunctionRef) -> impl Iterator<Item = Place> + 'f {
     let returns = &facts.module(function.file).function(function.function).returns;
     returns.iter().map(move |&value| (function.file, value))
 }

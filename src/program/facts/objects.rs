@@ -12,7 +12,7 @@ use super::super::travel::code;
 use super::Facts;
 use crate::api::{Kind, Library, Role, Symbol};
 use crate::project::FileId;
-use crate::semantic::{CallId, Constant, Value, ValueId};
+use crate::semantic::{CallId, Constant, FunctionId, Value, ValueId};
 
 /// A place where the program makes an object of a kind that rules act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +110,31 @@ fn objects_in_files(modules: &Modules, solution: &Solution<'_>) -> Lists<ObjectI
 }
 
 impl<'a> Facts<'a> {
+    /// The methods that a class and its ancestors in the project define, those of the nearest first.
+    pub fn methods(&self, class: ClassRef) -> impl Iterator<Item = FunctionRef> + '_ {
+        self.hierarchy.order(class).iter().flat_map(|ancestor| {
+            let own = match *ancestor {
+                Ancestor::Project(class) => Some(class),
+                _ => None,
+            };
+            own.into_iter().flat_map(|ClassRef { file, class }| {
+                let functions = self.module(file).functions.iter().enumerate();
+                let methods = functions.filter(move |(_, own)| own.class == Some(class));
+                methods.map(move |(index, _)| FunctionRef { file, function: FunctionId::new(index) })
+            })
+        })
+    }
+
+    /// The method of a name that instances of a class have, if the project defines it.
+    #[must_use]
+    pub fn method(&self, class: ClassRef, name: &str) -> Option<FunctionRef> {
+        let is_it = |method: &FunctionRef| {
+            let module = self.module(method.file);
+            module.names.text(module.function(method.function).name) == name
+        };
+        self.methods(class).find(is_it)
+    }
+
     /// What a value may be.
     pub fn objects(&self, file: FileId, value: ValueId) -> impl Iterator<Item = (ObjectId, Object)> + '_ {
         self.solution.values(file, value).iter().map(|&id| (id, self.solution.object(id)))

@@ -356,7 +356,7 @@ impl Solver<'_> {
     }
 
     /// The value of the caller's own code that a node is.
-    fn evaluated(&self, caller: Caller, node: Option<NodeId>) -> Option<ValueId> {
+    pub(super) fn evaluated(&self, caller: Caller, node: Option<NodeId>) -> Option<ValueId> {
         let (file, index) = self.values.place(node?.index())?;
         (file == caller.file).then(|| ValueId::new(index))
     }

@@ -192,7 +192,8 @@ impl Solver<'_> {
                     self.call_method(object, method, caller, smallvec![index], Some(node));
                     return;
                 }
-                self.call_method(object, method, caller, SmallVec::new(), Some(iterator));
+                let at = self.evaluated(caller, Some(node));
+                self.call_method_at(at, object, method, caller, SmallVec::new(), Some(iterator));
                 self.on(iterator, Use::NextInto(node, caller));
             }
             Object::Literal(Literal::Str(_)) | Object::Type(BuiltinType::Str | BuiltinType::File) => {

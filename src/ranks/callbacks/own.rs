@@ -8,7 +8,7 @@ use crate::api::{Effect, Symbol};
 use crate::distribute::{SHARES, hooks};
 use crate::program::{Ancestor, CallEdge, Caller, ClassRef, FunctionRef, Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, Constant, FunctionId, Store, StoreKey, Value};
+use crate::semantic::{CallId, Constant, Store, StoreKey, Value};
 
 /// What the project's own code in a callback does.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,13 +56,7 @@ pub(in crate::ranks) fn broadcasts(model: &Model<'_>, callback: ObjectId) -> boo
 pub(super) fn knows_ranks(model: &Model<'_>, callback: ObjectId) -> bool {
     let facts = model.facts;
     let Object::Instance(class, _) = facts.solution.object(callback) else { return false };
-    let methods = facts.hierarchy.order(class).iter().flat_map(|ancestor| {
-        let &Ancestor::Project(ClassRef { file, class }) = ancestor else { return Vec::new() };
-        let functions = facts.module(file).functions.iter().enumerate();
-        let own = functions.filter(|(_, own)| own.class == Some(class));
-        own.map(|(index, _)| FunctionRef { file, function: FunctionId::new(index) }).collect()
-    });
-    let code = code(model, class, &methods.collect::<Vec<_>>());
+    let code = code(model, class, &facts.methods(class).collect::<Vec<_>>());
     calls(model, &code).any(|(file, call)| {
         facts
             .called_symbols(file, call)

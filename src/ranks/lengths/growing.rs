@@ -9,7 +9,7 @@ use super::super::blocks::Blocks;
 use super::super::values::{Cause, Difference};
 use super::equal_parts::Parts;
 use crate::api::Effect;
-use crate::program::{Caller, Facts, FunctionRef, Object, Place};
+use crate::program::{CallEdge, Caller, Facts, FunctionRef, Object, Place};
 use crate::project::FileId;
 use crate::semantic::{
     BlockId, BranchKind, CallId, Container, Flow, FunctionId, Operator, SideEffect, StatementId, Value,
@@ -26,6 +26,20 @@ pub(super) struct Growing {
     steps: BTreeMap<Caller, Vec<Step>>,
     /// The generators that hand on all that others yield: `yield from files`.
     handing_on: FxHashMap<Place, Vec<Place>>,
+}
+
+/// The generator that a call of its function makes: what is iterated over where `__iter__` is one.
+fn generated(facts: &Facts<'_>, edge: &CallEdge) -> Option<Place> {
+    let file = edge.caller.file;
+    let module = facts.module(file);
+    match (edge.call, edge.at) {
+        (Some(call), _) => Some((file, module.call(call).result)),
+        (None, Some(at)) => match module.value(at).value {
+            Value::Iteration(base) => Some((file, base)),
+            _ => None,
+        },
+        (None, None) => None,
+    }
 }
 
 /// A place in the code where there is an element more or less.
@@ -71,9 +85,8 @@ impl Growing {
         let mut made: FxHashMap<Caller, Vec<Place>> = FxHashMap::default();
         for (index, function) in module.functions.iter().enumerate().filter(|(_, own)| own.generator) {
             let own = FunctionRef { file, function: FunctionId::new(index) };
-            let calls = facts.incoming(own).iter().filter_map(|edge| Some((edge.caller.file, edge.call?)));
             let results: Vec<Place> =
-                calls.map(|(file, call)| (file, facts.module(file).call(call).result)).collect();
+                facts.incoming(own).iter().filter_map(|edge| generated(facts, edge)).collect();
             for &value in &function.yields {
                 let yielded = module.value(value);
                 if let Value::Iteration(base) = yielded.value

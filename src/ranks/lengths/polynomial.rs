@@ -38,7 +38,7 @@ pub(super) enum Factor {
 pub(super) struct Polynomial(BTreeMap<Vec<Factor>, i64>);
 
 impl Polynomial {
-    fn constant(number: i64) -> Self {
+    pub(super) fn constant(number: i64) -> Self {
         Self(std::iter::once((Vec::new(), number)).filter(|&(_, number)| number != 0).collect())
     }
 

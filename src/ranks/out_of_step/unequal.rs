@@ -1,12 +1,13 @@
 //! Collectives whose arguments have to be equal on all ranks, and are not: the root, the name in a graph, how they
 //! reduce, the tensor's shape and type; for `fit` how many steps it makes.
 
+use super::super::lengths::returned;
 use super::super::model::Model;
 use super::super::values::{Cause, Difference};
 use super::{CHECK, source};
 use crate::api::{Effect, Scaling, Symbol};
 use crate::finding::{Confidence, Finding, Label, Level};
-use crate::program::{Caller, Place};
+use crate::program::{Caller, Object, Place};
 use crate::semantic::{Argument, Call, CallId, CallKind, Element, Value, ValueId};
 use crate::syntax::TextRange;
 
@@ -87,11 +88,22 @@ impl Given<'_, '_> {
             let mut given = ["x", "generator"].into_iter().filter(|_| !is_told);
             given.find_map(|name| {
                 let own = self.argument(name)?;
-                Some((self.model.values.length((file, own.value))?, own.range))
+                let length = self.model.values.length((file, own.value));
+                Some((length.or_else(|| self.batches(own.value))?, own.range))
             })
         };
         let (own, range) = counted.or_else(uneven)?;
         Some((own, range, "the ranks train for different numbers of steps, and each step communicates"))
+    }
+
+    /// How many batches a sequence of the program's own says that it has: what its `__len__` returns.
+    fn batches(&self, sequence: ValueId) -> Option<Difference> {
+        let facts = self.model.facts;
+        let own = facts.objects(self.caller.file, sequence).filter_map(|(_, object)| match object {
+            Object::Instance(class, _) => facts.method(class, "__len__"),
+            _ => None,
+        });
+        own.flat_map(|length| returned(facts, length)).find_map(|place| self.model.difference(place))
     }
 
     fn root(&self) -> Option<Unequal> {

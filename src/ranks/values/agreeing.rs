@@ -12,7 +12,9 @@ pub(in crate::ranks) fn agrees(facts: &Facts<'_>, place: Place) -> bool {
     let (file, value) = place;
     match facts.module(file).value(value).value {
         Value::Call(call) => {
-            facts.gives(place, &[Effect::Agrees, Effect::Measures])
+            facts.gives(place, &[Effect::Agrees])
+                // What `__len__` of the project returns is the program's own.
+                || facts.gives(place, &[Effect::Measures]) && facts.implied_functions(place).next().is_none()
                 || facts.gives(place, &[Effect::TakesGradients]) && is_distributed(facts, file, call)
                 || facts.gives(place, &[Effect::Trains]) && averages_metrics(facts, file, call)
         }
