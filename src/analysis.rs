@@ -81,7 +81,7 @@ pub fn findings_unless(
     is_stopped: &(dyn Fn() -> bool + Sync),
 ) -> Option<Vec<Finding>> {
     let texts = Texts::new(project, facts.modules);
-    let context = Context { facts, texts: &texts, strict };
+    let context = Context { project, facts, texts: &texts, strict };
     // Nothing that a check finds depends on another, but distribution is refused where restrictions are violated.
     let restricted = || {
         let found = checks.par_iter().map(|check| (!is_stopped()).then(|| (check.run)(context)));

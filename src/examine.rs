@@ -208,7 +208,8 @@ impl Examined {
         let all: Vec<&Finding> = all.map(|reported| &reported.finding).collect();
         let mut proofs = analysis::with_modules(&self.modules, &self.project, wishes.library, |facts| {
             let texts = Texts::new(&self.project, facts.modules);
-            ranks::proofs(Context { facts, texts: &texts, strict: wishes.strict }, &all)
+            let context = Context { project: &self.project, facts, texts: &texts, strict: wishes.strict };
+            ranks::proofs(context, &all)
         });
         proofs.retain(|proof| proof.files.iter().any(|&file| self.project.file(file).reported));
         for proof in &proofs {

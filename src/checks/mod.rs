@@ -39,14 +39,16 @@ use crate::distribute;
 use crate::finding::{Confidence, Finding, Group, Level, Rule};
 use crate::graph;
 use crate::program::{Facts, Pattern, Program};
-use crate::project::FileId;
+use crate::project::{FileId, Project};
 use crate::ranks;
 use crate::rewrite::Texts;
 
 /// What a check is given.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// Everything that is known of the project.
+    /// The files, and what stands beside them.
+    pub project: &'a Project,
+    /// Everything that is known of the project's code.
     pub facts: &'a Facts<'a>,
     /// The texts that fixes are made in.
     pub texts: &'a Texts<'a>,

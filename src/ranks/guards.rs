@@ -15,7 +15,7 @@ use super::environment;
 use super::model::Model;
 use super::values::Cause;
 use crate::api::Effect;
-use crate::program::{Caller, Facts, Place};
+use crate::program::{Caller, Facts, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{
     BlockId, BranchKind, Constant, Dependence, Dominance, Method, Operator, Value, ValueId,
@@ -48,6 +48,8 @@ pub enum Key {
     Number(Number),
     /// A literal.
     Constant(Box<str>),
+    /// What a program makes at one place.
+    Object(ObjectId),
     /// An operator or an attribute, by name, of other values.
     Of(Box<str>, Box<[Key]>),
 }
@@ -133,6 +135,8 @@ impl Guard {
 pub struct Known {
     blocks: RefCell<FxHashMap<(Caller, BlockId), Guard>>,
     scopes: FxHashMap<Caller, Guard>,
+    /// Whether one function alone stores the attributes of objects.
+    kept: RefCell<FxHashMap<(ObjectId, Box<str>), bool>>,
     dominance: RefCell<FxHashMap<Caller, Dominance>>,
 }
 
@@ -377,7 +381,8 @@ impl Model<'_> {
                 let converts = ["builtins.int", "builtins.bool", "builtins.float"];
                 let is_conversion =
                     converts.into_iter().any(|name| super::lengths::is_called(facts, file, id, name));
-                call.arguments.first().filter(|_| is_conversion).map(|argument| (file, argument.value))
+                let given = call.arguments.first().filter(|_| is_conversion);
+                given.or_else(|| calls::given_back(facts, file, id)).map(|argument| (file, argument.value))
             }
             _ => None,
         }
@@ -419,9 +424,13 @@ impl Model<'_> {
                 };
                 of(name, &[*left, *right])
             }
-            Value::Attribute { base, name, narrowed: None } if self.same(place).is_none() => self
-                .number_of_several(place, depth)
-                .map_or_else(|| of(module.names.text(*name), &[*base]), Key::Number),
+            Value::Attribute { base, name, narrowed: None } if self.same(place).is_none() => {
+                let name = module.names.text(*name);
+                let number = self.number_of_several(place, depth).map(Key::Number);
+                let of_object =
+                    || Some(Key::Of(name.into(), [Key::Object(self.made_once(place, *base)?)].into()));
+                number.or_else(of_object).unwrap_or_else(|| of(name, &[*base]))
+            }
             Value::Item { base, key, narrowed: None } if self.same(place).is_none() => {
                 of("[.]", &[*base, *key])
             }
@@ -445,6 +454,9 @@ impl Model<'_> {
                 }
             }
             Value::Parameter(..) => self.number_of_several(place, depth).map_or_else(itself, Key::Number),
+            Value::Call(call) if let Some((name, arguments)) = calls::range(facts, file, *call) => {
+                of(name, &arguments)
+            }
             _ => self.same(place).map_or_else(itself, |same| self.key_within(same, depth + 1)),
         }
     }

@@ -16,6 +16,7 @@ use crate::project::FileId;
 use crate::semantic::{BranchKind, CallId, Container, Element, NameId, Operator, Value, ValueId};
 
 pub(super) use equal_parts::{Left, has_every_rank};
+pub(super) use polynomial::cancels;
 
 use equal_parts::Parts;
 use growing::Growing;

@@ -11,7 +11,7 @@ mod wrapping;
 
 use crate::api::{Role, Symbol};
 use crate::checks::{Context, check};
-use crate::finding::{Finding, Fix, Level, Location};
+use crate::finding::{Confidence, Finding, Fix, Level, Location};
 use crate::program::{Caller, Facts, Object, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, ValueId};
@@ -36,6 +36,7 @@ struct Misuse {
     here: &'static str,
     help: String,
     level: Level,
+    confidence: Confidence,
     labels: Vec<(Location, &'static str)>,
     fix: Option<Fix>,
 }
@@ -49,6 +50,7 @@ impl Misuse {
             here: "fails",
             help: help.into(),
             level: Level::Error,
+            confidence: Confidence::Certain,
             labels: Vec::new(),
             fix: None,
         }
@@ -56,6 +58,14 @@ impl Misuse {
 
     fn label(mut self, location: Location, message: &'static str) -> Self {
         self.labels.push((location, message));
+        self
+    }
+
+    /// What only newer versions do is not certain of a program of TensorFlow 1, which these don't run.
+    fn of_newer_versions(mut self, site: &Site<'_>) -> Self {
+        if site.facts.is_of_tensorflow_1(site.file) {
+            self.confidence = Confidence::Possible;
+        }
         self
     }
 
@@ -93,6 +103,7 @@ fn finding(site: &Site<'_>, misuse: Misuse) -> Finding {
     let Site { facts, file, .. } = *site;
     let location = facts.location(file, misuse.range);
     let mut finding = Finding::new(&CHECK.rule, misuse.level, location, misuse.message)
+        .confidence(misuse.confidence)
         .here(misuse.here)
         .help(misuse.help)
         .in_scope(facts.scope_name(Caller { file, scope: site.call.scope }));

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::environment;
+use super::super::values::Values;
 use super::is_called;
 use crate::api::{Effect, EffectSet};
 use crate::program::{Facts, Place};
@@ -126,8 +127,30 @@ fn within(facts: &Facts<'_>, place: Place, depth: u32) -> Option<Polynomial> {
             same if same == place => whole(),
             origin => within(facts, origin, depth),
         },
+        Value::Attribute { base, narrowed, .. } if told(facts, place).is_none() => {
+            let mut stored = facts.influence().operands(place).filter(|&from| from != (file, base));
+            let only = || stored.next().filter(|_| stored.next().is_none());
+            let from = narrowed.map(|value| (file, value)).or_else(only);
+            from.map_or_else(whole, |from| within(facts, from, depth))
+        }
         _ => whole(),
     }
+}
+
+/// Whether the rank's number cancels out in a difference, `(rank * n + n) - rank * n`, and nothing else in it differs.
+pub(in crate::ranks) fn cancels(facts: &Facts<'_>, values: &Values, place: Place) -> bool {
+    let (file, value) = place;
+    let is_difference = matches!(
+        facts.module(file).value(value).value,
+        Value::Operator { operator: Operator::Binary(method) | Operator::InPlace(method), .. } if method.name() == "__sub__"
+    );
+    let is_shared = |factor| match factor {
+        Factor::Rank | Factor::Quotient(_) => false,
+        Factor::Size => true,
+        Factor::Length(own) => values.length(own).is_none(),
+        Factor::Value(own) => own != place && values.difference(own).is_none(),
+    };
+    is_difference && polynomial(facts, place).is_some_and(|own| own.factors().all(is_shared))
 }
 
 /// What Horovod or the launcher tells of the ranks, as it is passed on or kept; a constant beside it is what there is

@@ -2,7 +2,11 @@
 
 use super::{Misuse, Site};
 use crate::api::{Parameter, Passing as Way, Symbol};
+use crate::project::Version;
 use crate::semantic::{CallKind, Passing};
+
+/// Parameters that older versions of Horovod do without, and the first version that needs them.
+const NEEDED_SINCE: [(&str, Version); 1] = [("initial_lr", Version(0, 21))];
 
 pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
     let symbol = site.horovods()?;
@@ -44,7 +48,13 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
     let missing = parameters.iter().find(is_needed)?;
     let (function, name) = (symbol.last_name(), missing.name());
     let message = format!("`{function}` is called without `{name}`, which it needs");
-    Some(Misuse::fails(site.call.range, message, format!("give it `{name}`")))
+    let help = format!("give it `{name}`");
+    let Some(&(_, since)) = NEEDED_SINCE.iter().find(|(parameter, _)| *parameter == name) else {
+        return Some(Misuse::fails(site.call.range, message, help));
+    };
+    let is_older = site.context.project.asks_for_less(site.file, "horovod", since);
+    let misuse = Misuse::fails(site.call.range, format!("{message} since Horovod {since}"), help);
+    (!is_older).then(|| misuse.of_newer_versions(site))
 }
 
 fn too_many(site: &Site<'_>, symbol: &Symbol, range: crate::syntax::TextRange) -> Misuse {

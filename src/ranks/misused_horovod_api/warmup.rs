@@ -4,10 +4,15 @@ use super::{Misuse, Site};
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Applicability, Fix};
 use crate::program::{Literal, LoopKind, Object, ObjectId};
+use crate::project::Version;
 use crate::semantic::{CallId, Passing};
 
 /// Horovod's callback that follows a schedule, and corrects momentum on the way.
 const SCHEDULE: &str = "horovod.tensorflow.keras.callbacks.LearningRateScheduleCallback";
+/// The first version of TensorFlow and Keras whose optimizers keep the momentum as a plain number.
+const SINCE: Version = Version(2, 11);
+/// The packages that have those optimizers.
+const PACKAGES: [&str; 4] = ["tensorflow", "tensorflow-gpu", "tensorflow-cpu", "keras"];
 /// The optimizers of Keras since TensorFlow 2.11 whose `momentum` is a plain number.
 const WITH_MOMENTUM: [&str; 2] = ["tensorflow.keras.optimizers.SGD", "tensorflow.keras.optimizers.RMSprop"];
 
@@ -25,7 +30,8 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
             return None;
         }
     }
-    if is_behind_another(site, class) {
+    let is_older = |package| site.context.project.asks_for_less(site.file, package, SINCE);
+    if is_behind_another(site, class) || PACKAGES.iter().any(|package| is_older(package)) {
         return None;
     }
     let made = (site.file, site.call.result);
@@ -43,7 +49,7 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
                 .any(|argument| used.contains(&(own.caller.file, argument.value)))
     })?;
     let message = format!(
-        "`{}` corrects the momentum of an optimizer whose momentum is a plain number",
+        "`{}` corrects the momentum, which can't be changed in this optimizer since TensorFlow {SINCE}",
         symbol.last_name()
     );
     let help =
@@ -59,7 +65,7 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
         edits: vec![text.append_argument(site.call, "momentum_correction=False")],
         unit: None,
     });
-    Some(misuse.mended_by(fix))
+    Some(misuse.mended_by(fix).of_newer_versions(site))
 }
 
 /// Whether the same code makes such a callback before: the first one fails.

@@ -274,6 +274,7 @@ impl<'f, 'a> Flood<'f, 'a> {
         }
         let own = arrival.own;
         if agrees(self.facts, place)
+            || lengths::cancels(self.facts, values, place)
             || matches!(own.cause, Cause::Data | Cause::Held) && asks_for_form(self.facts, place)
         {
             return;
