@@ -335,10 +335,12 @@ impl Collector<'_, '_> {
                 continue;
             };
             let storing = Caller { file, scope: store.scope };
+            // Several of the objects may be read at one place.
+            let mut known: FxHashSet<Place> = FxHashSet::default();
             for &object in facts.solution.values(file, store.base) {
                 for &read in reads.get(&(module.names.text(name), object)).into_iter().flatten() {
                     let is_seen = settled.get(&read).is_none_or(|&only| only == storing);
-                    if is_seen && overwritten.is_read(index, read) {
+                    if is_seen && known.insert(read) && overwritten.is_read(index, read) {
                         self.add((file, store.value), read);
                     }
                 }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::api::Effect;
 use crate::finding::{Confidence, Finding, Group};
-use crate::program::{Caller, Facts, HandedOver, Program, code, handed_over};
+use crate::program::{Caller, Facts, HandedOver, Program, Via, code, handed_over};
 use crate::project::FileId;
 use crate::semantic::CallId;
 
@@ -69,9 +69,10 @@ impl Runs<'_, '_> {
             return launched;
         }
         let modules = reached.iter().copied().filter(|&caller| self.facts.function_of(caller).is_none());
-        let mut common = self.reach(modules.collect(), false);
+        let modules: Vec<Caller> = modules.collect();
+        let mut common = self.reach(modules.clone(), false);
         if starts.iter().any(|start| common.contains(start)) {
-            return reached.clone();
+            return self.reach_with(modules, &self.leading(starts));
         }
         let leading = self.leading(starts);
         let commands = self.handed_functions().filter(|function| leading.contains(function));
@@ -148,6 +149,47 @@ impl Runs<'_, '_> {
             }
         }
         found
+    }
+
+    /// What some code runs where each call that chooses one of several functions, `builders[name]()`, chooses one that
+    /// leads to a start, if any of them does.
+    fn reach_with(&self, mut work: Vec<Caller>, leading: &FxHashSet<Caller>) -> FxHashSet<Caller> {
+        let mut found = FxHashSet::default();
+        while let Some(caller) = work.pop() {
+            if found.insert(caller) {
+                let others = self.others(caller, leading);
+                work.extend(self.next(caller, true).filter(|next| !others.contains(next)));
+            }
+        }
+        found
+    }
+
+    /// What calls of a scope's code only run if they don't run what leads to a start. What is called in a loop may be
+    /// called one after the other.
+    fn others(&self, caller: Caller, leading: &FxHashSet<Caller>) -> FxHashSet<Caller> {
+        let facts = self.facts;
+        let module = facts.module(caller.file);
+        let mut chosen: FxHashMap<CallId, Vec<Caller>> = FxHashMap::default();
+        let mut certain: FxHashSet<Caller> = FxHashSet::default();
+        for (edge, function) in facts.reached_functions(caller) {
+            let code = facts.code_of(function);
+            match edge.call.filter(|_| edge.via == Via::Source) {
+                Some(call) => chosen.entry(call).or_default().push(code),
+                None => drop(certain.insert(code)),
+            }
+        }
+        let mut others: FxHashSet<Caller> = FxHashSet::default();
+        for (call, functions) in chosen {
+            let block = module.call(call).block;
+            let flow = &module.scope(caller.scope).flow;
+            let is_choice = functions.iter().any(|own| leading.contains(own)) && !flow.leads(block, block);
+            let (kept, left): (Vec<_>, Vec<_>) =
+                functions.into_iter().partition(|own| !is_choice || leading.contains(own));
+            certain.extend(kept);
+            others.extend(left);
+        }
+        others.retain(|own| !certain.contains(own));
+        others
     }
 
     /// The code that leads to some other.

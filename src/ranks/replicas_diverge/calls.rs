@@ -104,9 +104,12 @@ impl Replicas<'_, '_> {
         match facts.kind(self.objects[object]) {
             Some(Kind::Model | Kind::Layer) => {
                 let is_loaded = symbols.iter().any(|symbol| {
-                    symbol.has(Effect::LoadsModel)
+                    let reads = symbol.has(Effect::LoadsModel)
                         || symbol.has(Effect::LoadsWeights)
-                        || symbol.has(Effect::ReadsFile)
+                        || symbol.has(Effect::ReadsFile);
+                    // `ResNet50(weights=None)`
+                    let weights = facts.argument(file, call, symbol, "weights");
+                    reads && weights.is_none_or(|own| !facts.is_none(file, own.value))
                 });
                 if is_loaded || self.model.seeds.cover_weights(facts, file) {
                     Change::EQUAL
