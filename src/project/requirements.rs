@@ -30,28 +30,23 @@ impl fmt::Display for Version {
 
 impl Project {
     /// Whether what stands beside a file, or in a folder around it up to the project's root, asks for a version of a
-    /// package below this one. The nearest place that asks for a version at all decides. Notebooks beside the file count,
-    /// too: those of cloud services start programs with the packages that they name.
+    /// package below this one. The nearest folder that asks for a version at all decides. Notebooks count, too: those of
+    /// cloud services start programs with the packages that they name.
     #[must_use]
     pub fn asks_for_less(&self, file: FileId, package: &str, version: Version) -> bool {
         let path = &self.file(file).path;
         let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(self.root()));
-        let listed = folders.flat_map(|folder| FILES.iter().map(move |name| folder.join(name)));
-        let notebooks = self.notebooks_beside(file).map(Path::to_owned);
-        let mut answers = listed.chain(notebooks).filter_map(|path| is_less(&text(&path)?, package, version));
+        let mut answers = folders.flat_map(|folder| {
+            let listed = FILES.iter().map(|name| folder.join(name));
+            let paths = listed.chain(self.notebooks_in(folder).map(Path::to_owned));
+            paths.filter_map(|path| is_less(&text(&path)?, package, version))
+        });
         answers.next().unwrap_or(false)
     }
 
-    fn notebooks_beside(&self, file: FileId) -> impl Iterator<Item = &Path> {
-        let relative = &self.file(file).relative;
-        let folder = &relative[..relative.rfind('/').map_or(0, |slash| slash + 1)];
-        let first = self.files().partition_point(|other| other.relative.as_bytes() < folder.as_bytes());
-        let inside = self.files()[first..].iter().take_while(move |other| other.relative.starts_with(folder));
-        inside
-            .filter(move |other| {
-                other.kind == FileKind::Notebook && !other.relative[folder.len()..].contains('/')
-            })
-            .map(|other| other.path.as_path())
+    fn notebooks_in<'p>(&'p self, folder: &'p Path) -> impl Iterator<Item = &'p Path> {
+        let notebooks = self.files().iter().filter(|file| file.kind == FileKind::Notebook);
+        notebooks.map(|file| file.path.as_path()).filter(move |path| path.parent() == Some(folder))
     }
 }
 

@@ -16,7 +16,8 @@ use super::environment;
 use super::model::Model;
 use super::values::Cause;
 use crate::api::Effect;
-use crate::program::{Caller, Facts, ObjectId, Place};
+use crate::program::{Caller, Facts, Place};
+use crate::project::FileId;
 use crate::semantic::{
     BlockId, BranchKind, Constant, Dependence, Dominance, Method, Operator, Value, ValueId,
 };
@@ -120,8 +121,8 @@ impl Guard {
 pub struct Known {
     blocks: RefCell<FxHashMap<(Caller, BlockId), Guard>>,
     scopes: FxHashMap<Caller, Guard>,
-    /// Whether one function alone stores the attributes of objects.
-    kept: RefCell<FxHashMap<(ObjectId, Box<str>), bool>>,
+    /// The stores of files to attributes, by name.
+    stores: RefCell<FxHashMap<FileId, FxHashMap<Box<str>, Vec<u32>>>>,
     dominance: RefCell<FxHashMap<Caller, Dominance>>,
 }
 

@@ -12,12 +12,18 @@ mod wrapping;
 use crate::api::{Role, Symbol};
 use crate::checks::{Context, check};
 use crate::finding::{Confidence, Finding, Fix, Level, Location};
-use crate::program::{Caller, Facts, Object, ObjectId};
-use crate::project::FileId;
+use crate::program::{Caller, Facts, Object, ObjectId, Program};
+use crate::project::{FileId, Version};
 use crate::semantic::{Call, CallId, ValueId};
 use crate::syntax::TextRange;
 
 check!("HVD310", "misused-horovod-api", Ranks, Error, run);
+
+/// The packages that have TensorFlow and Keras.
+const TENSORFLOW: [&str; 4] = ["tensorflow", "tensorflow-gpu", "tensorflow-cpu", "keras"];
+
+/// The first TensorFlow that came out after Horovod 0.21.
+const AFTER_HOROVOD_0_21: Version = Version(2, 4);
 
 /// A call with what is asked about it.
 #[derive(Clone, Copy)]
@@ -61,9 +67,12 @@ impl Misuse {
         self
     }
 
-    /// What only newer versions do is not certain of a program of TensorFlow 1, which these don't run.
+    /// What only newer versions do is not certain of a program of TensorFlow 1, or one that asks for the TensorFlow of
+    /// that time: nobody knows which Horovod is installed beside it.
     fn of_newer_versions(mut self, site: &Site<'_>) -> Self {
-        if site.facts.is_of_tensorflow_1(site.file) {
+        let asks_for_old =
+            || TENSORFLOW.iter().any(|package| site.asks_for_less(package, AFTER_HOROVOD_0_21));
+        if site.is_of_tensorflow_1() || asks_for_old() {
             self.confidence = Confidence::Possible;
         }
         self
@@ -129,6 +138,19 @@ fn is_horovods(facts: &Facts<'_>, symbol: &Symbol) -> bool {
 }
 
 impl<'c> Site<'c> {
+    /// Whether the project asks for a version of a package below this one.
+    fn asks_for_less(&self, package: &str, version: Version) -> bool {
+        self.context.project.asks_for_less(self.file, package, version)
+    }
+
+    /// Whether a program that makes the call names something that TensorFlow 2 only has elsewhere.
+    fn is_of_tensorflow_1(&self) -> bool {
+        let caller = Caller { file: self.file, scope: self.call.scope };
+        let programs = self.facts.programs.iter().filter(|program| program.reached.contains(&caller));
+        let mut files = programs.flat_map(Program::files);
+        self.facts.is_of_tensorflow_1(self.file) || files.any(|file| self.facts.is_of_tensorflow_1(file))
+    }
+
     /// The function or class of Horovod's that is called, if it can be no other.
     fn horovods(&self) -> Option<&'c Symbol> {
         let mut callees = self.facts.callees(self.file, self.id).iter();

@@ -167,7 +167,7 @@ fn is_whole(model: &Model<'_>, key: &Key) -> bool {
             let value = &model.facts.module(*file).value(ValueId::new(*value as usize)).value;
             !matches!(value, Value::Call(_) | Value::Instance(_))
         }
-        Key::Number(_) | Key::Constant(_) | Key::Object(_) => true,
+        Key::Number(_) | Key::Constant(_) | Key::Stored(_) => true,
         Key::Of(_, operands) => operands.iter().all(|own| is_whole(model, own)),
     }
 }

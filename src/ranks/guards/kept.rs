@@ -1,9 +1,12 @@
 //! Objects that keep what they are given by name as their attributes: `SimpleNamespace(rank=hvd.rank())`.
 
+use rustc_hash::FxHashMap;
+
 use super::super::model::Model;
 use super::super::values::Cause;
+use super::Known;
 use crate::api;
-use crate::program::{Ancestor, Caller, ClassRef, Facts, Object, ObjectId, Place};
+use crate::program::{Ancestor, Caller, Facts, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, NameId, Passing, StoreKey, Value, ValueId};
 
@@ -22,56 +25,62 @@ pub(in crate::ranks) fn kept(facts: &Facts<'_>, file: FileId, base: ValueId, nam
 }
 
 impl Model<'_> {
-    /// The object whose attribute a value is, if it can be no other and the rank decides what one function puts there: its
-    /// methods all read the same.
-    pub(super) fn made_once(&self, place: Place, base: ValueId) -> Option<ObjectId> {
+    /// The function that alone stores what an attribute may be, if the rank decides what it puts there: all methods read the
+    /// same then, `self.is_first`.
+    pub(super) fn kept_by(&self, place: Place, base: ValueId) -> Option<Caller> {
         let facts = self.facts;
-        let (file, value) = place;
-        let Value::Attribute { name, .. } = facts.module(file).value(value).value else { return None };
+        let Value::Attribute { name, .. } = facts.module(place.0).value(place.1).value else { return None };
         self.difference(place).filter(|own| own.cause == Cause::Rank)?;
-        let mut objects = facts.objects(file, base);
-        let (id, object) = objects.next().filter(|_| objects.next().is_none())?;
-        let Object::Instance(class, Some(_)) = object else { return None };
-        let name = facts.module(file).names.text(name);
-        let known = self.guards.kept.borrow().get(&(id, name.into())).copied();
-        let is_kept = known.unwrap_or_else(|| {
-            let is_kept = self.is_kept(id, class, name, place, base);
-            self.guards.kept.borrow_mut().insert((id, name.into()), is_kept);
-            is_kept
-        });
-        is_kept.then_some(id)
-    }
-
-    /// Whether all that an attribute of an object may be is stored by one function of its class.
-    fn is_kept(&self, id: ObjectId, class: ClassRef, name: &str, place: Place, base: ValueId) -> bool {
-        let facts = self.facts;
-        let mut stored: Vec<Place> = Vec::new();
-        let mut storing: Vec<Caller> = Vec::new();
-        let mut files: Vec<FileId> = facts
-            .hierarchy
-            .order(class)
-            .iter()
-            .filter_map(|ancestor| match ancestor {
+        let mut objects: Vec<ObjectId> = Vec::new();
+        let mut files: Vec<FileId> = Vec::new();
+        for (id, object) in facts.objects(place.0, base) {
+            let Object::Instance(class, Some(_)) = object else { return None };
+            objects.push(id);
+            files.extend(facts.hierarchy.order(class).iter().filter_map(|ancestor| match ancestor {
                 Ancestor::Project(own) => Some(own.file),
                 _ => None,
-            })
-            .collect();
+            }));
+        }
         files.sort_unstable();
         files.dedup();
-        for file in files {
-            let module = facts.module(file);
-            for store in &module.stores {
-                if matches!(store.key, StoreKey::Attribute(own) if module.names.text(own) == name)
-                    && facts.objects(file, store.base).any(|(own, _)| own == id)
-                {
-                    stored.push((file, store.value));
-                    storing.push(Caller { file, scope: store.scope });
+        let name = facts.module(place.0).names.text(name);
+        let stores = files.into_iter().flat_map(|file| {
+            let stores = self.guards.stores(facts, file, name);
+            stores.into_iter().map(move |store| (file, store))
+        });
+        let mut stored: Vec<Place> = Vec::new();
+        let mut storing: Option<Caller> = None;
+        for (file, index) in stores {
+            let store = &facts.module(file).stores[index as usize];
+            if facts.objects(file, store.base).any(|(own, _)| objects.contains(&own)) {
+                let caller = Caller { file, scope: store.scope };
+                if storing.is_some_and(|known| known != caller) {
+                    return None;
                 }
+                storing = Some(caller);
+                stored.push((file, store.value));
             }
         }
-        storing.dedup();
         let mut values = facts.influence().operands(place).filter(|&from| from != (place.0, base));
-        storing.len() == 1 && values.all(|from| stored.contains(&from))
+        storing.filter(|_| values.all(|from| stored.contains(&from)))
+    }
+}
+
+impl Known {
+    /// The stores of a file to attributes of this name.
+    fn stores(&self, facts: &Facts<'_>, file: FileId, name: &str) -> Vec<u32> {
+        let mut known = self.stores.borrow_mut();
+        let own = known.entry(file).or_insert_with(|| {
+            let module = facts.module(file);
+            let mut by_name: FxHashMap<Box<str>, Vec<u32>> = FxHashMap::default();
+            for (index, store) in (0..).zip(&module.stores) {
+                if let StoreKey::Attribute(own) = store.key {
+                    by_name.entry(module.names.text(own).into()).or_default().push(index);
+                }
+            }
+            by_name
+        });
+        own.get(name).cloned().unwrap_or_default()
     }
 }
 

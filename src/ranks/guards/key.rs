@@ -4,7 +4,7 @@ use super::super::model::Model;
 use super::junctions::{AND, OR};
 use super::kept::kept;
 use super::{Number, calls, number};
-use crate::program::{ObjectId, Place};
+use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::semantic::{BranchKind, Constant, Element, Operator, Value, ValueId};
 
@@ -17,8 +17,8 @@ pub enum Key {
     Number(Number),
     /// A literal.
     Constant(Box<str>),
-    /// What a program makes at one place.
-    Object(ObjectId),
+    /// What a function stores.
+    Stored(Caller),
     /// An operator or an attribute, by name, of other values.
     Of(Box<str>, Box<[Key]>),
 }
@@ -63,9 +63,8 @@ impl Model<'_> {
             Value::Attribute { base, name, narrowed: None } if self.same(place).is_none() => {
                 let name = module.names.text(*name);
                 let number = self.number_of_several(place, depth).map(Key::Number);
-                let of_object =
-                    || Some(Key::Of(name.into(), [Key::Object(self.made_once(place, *base)?)].into()));
-                number.or_else(of_object).unwrap_or_else(|| of(name, &[*base]))
+                let stored = || Some(Key::Of(name.into(), [Key::Stored(self.kept_by(place, *base)?)].into()));
+                number.or_else(stored).unwrap_or_else(|| of(name, &[*base]))
             }
             Value::Item { base, key, narrowed: None } if self.same(place).is_none() => {
                 of("[.]", &[*base, *key])

@@ -52,7 +52,7 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
     let Some(&(_, since)) = NEEDED_SINCE.iter().find(|(parameter, _)| *parameter == name) else {
         return Some(Misuse::fails(site.call.range, message, help));
     };
-    let is_older = site.context.project.asks_for_less(site.file, "horovod", since);
+    let is_older = site.asks_for_less("horovod", since);
     let misuse = Misuse::fails(site.call.range, format!("{message} since Horovod {since}"), help);
     (!is_older).then(|| misuse.of_newer_versions(site))
 }

@@ -1,6 +1,6 @@
 //! Callbacks that correct the momentum of an optimizer whose momentum can't be changed.
 
-use super::{Misuse, Site};
+use super::{Misuse, Site, TENSORFLOW};
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Applicability, Fix};
 use crate::program::{Literal, LoopKind, Object, ObjectId};
@@ -11,8 +11,6 @@ use crate::semantic::{CallId, Passing};
 const SCHEDULE: &str = "horovod.tensorflow.keras.callbacks.LearningRateScheduleCallback";
 /// The first version of TensorFlow and Keras whose optimizers keep the momentum as a plain number.
 const SINCE: Version = Version(2, 11);
-/// The packages that have those optimizers.
-const PACKAGES: [&str; 4] = ["tensorflow", "tensorflow-gpu", "tensorflow-cpu", "keras"];
 /// The optimizers of Keras since TensorFlow 2.11 whose `momentum` is a plain number.
 const WITH_MOMENTUM: [&str; 2] = ["tensorflow.keras.optimizers.SGD", "tensorflow.keras.optimizers.RMSprop"];
 
@@ -30,8 +28,7 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
             return None;
         }
     }
-    let is_older = |package| site.context.project.asks_for_less(site.file, package, SINCE);
-    if is_behind_another(site, class) || PACKAGES.iter().any(|package| is_older(package)) {
+    if is_behind_another(site, class) || TENSORFLOW.iter().any(|package| site.asks_for_less(package, SINCE)) {
         return None;
     }
     let made = (site.file, site.call.result);
