@@ -1,6 +1,7 @@
 //! The callbacks that `fit` is given: which ranks run them, and what they do to the others.
 
 mod filtered;
+mod listed;
 mod own;
 
 use rustc_hash::FxHashSet;
@@ -219,7 +220,7 @@ fn decides_alone(model: &Model<'_>, callback: &Given, all: &[Given]) -> bool {
     let mut averages = all.iter().filter(|other| other.effects.contains(Effect::Averages));
     match averages.next() {
         None => true,
-        Some(average) => comes_later(model, average.at, callback.at),
+        Some(average) => listed::comes_later(model.facts, average.at, callback.at),
     }
 }
 
@@ -247,19 +248,6 @@ fn is_of_validation(metric: &str) -> bool {
 const MONITOR: &str = "monitor";
 /// How the names of metrics of validation data begin.
 const OF_VALIDATION: &str = "val";
-
-/// Whether one callback stands behind another in a list that is written out.
-fn comes_later(model: &Model<'_>, (file, one): (FileId, CallId), (of, other): (FileId, CallId)) -> bool {
-    let module = model.facts.module(file);
-    let (one, other) = (module.call(one).range, model.facts.module(of).call(other).range);
-    file == of
-        && one.start() > other.start()
-        && module.values.iter().any(|own| {
-            matches!(own.value, Value::Display(..))
-                && own.range.contains_range(one)
-                && own.range.contains_range(other)
-        })
-}
 
 fn guarded(
     model: &Model<'_>,
