@@ -78,6 +78,10 @@ fn source(parts: Parts<'_, '_>, place: Place) -> Option<Difference> {
         Value::Item { key, .. } if is_mask(facts, (file, *key), STEPS) => {
             values.difference((file, *key)).filter(|own| own.cause == Cause::Data)
         }
+        // `rows[rows[:, 0] != 0]` of rows of the rank's own
+        Value::Item { base, key, .. } if is_mask_of(facts, file, *base, *key, STEPS) => {
+            values.difference((file, *key)).map(through_library)
+        }
         Value::Call(call) => of_call(parts, file, *call),
         Value::Phi(options) => chosen::difference(parts, place, options),
         _ => None,
@@ -100,6 +104,24 @@ fn is_mask(facts: &Facts<'_>, (file, value): Place, steps: u32) -> bool {
         Value::Operator { operator: Operator::Unary(_), left, .. } => is_mask(facts, (file, left), steps),
         Value::Cell(_) | Value::Phi(_) | Value::Parameter(..) => {
             facts.influence().operands((file, value)).any(|own| is_mask(facts, own, steps))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a value tells of each element of an array which compares as wanted, by the array itself or columns of it.
+fn is_mask_of(facts: &Facts<'_>, file: FileId, array: ValueId, mask: ValueId, steps: u32) -> bool {
+    let Some(steps) = steps.checked_sub(1) else { return false };
+    let is_of_array = |value: ValueId| match facts.module(file).value(value).value {
+        Value::Item { base, .. } | Value::Slice { base, .. } | Value::Attribute { base, .. } => base == array,
+        _ => value == array,
+    };
+    match facts.module(file).value(mask).value {
+        Value::Operator { operator: Operator::Compare(_), left, right } => {
+            is_of_array(left) || is_of_array(right)
+        }
+        Value::Operator { operator: Operator::Binary(_) | Operator::Unary(_), left, right } => {
+            [left, right].into_iter().any(|own| is_mask_of(facts, file, array, own, steps))
         }
         _ => false,
     }
