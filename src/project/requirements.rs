@@ -67,14 +67,14 @@ pub fn is_less(text: &str, package: &str, version: Version) -> Option<bool> {
     });
     let first = answers.next()?;
     // Another place may ask for others: then nobody knows.
-    Some(
-        std::iter::once(first).chain(answers).all(|limit| limit.is_some_and(|limit| limit.is_below(version))),
-    )
+    Some(std::iter::once(first).chain(answers).all(|limit| limit.is_below(version)))
 }
 
-/// The newest version that is allowed, or the first that is not.
+/// Up to where versions are allowed.
 #[derive(Clone, Copy, Debug)]
 enum Limit {
+    /// There is no last one.
+    Open,
     Newest(Version),
     Before(Version),
 }
@@ -82,21 +82,21 @@ enum Limit {
 impl Limit {
     fn is_below(self, version: Version) -> bool {
         match self {
+            Self::Open => false,
             Self::Newest(newest) => newest < version,
             Self::Before(first) => first <= version,
         }
     }
 }
 
-/// What stands behind a package's name: a limit from above, none, or nothing of versions.
-fn limits(rest: &str) -> Option<Option<Limit>> {
+/// What the text behind a package's name says of its versions, if it says anything.
+fn limits(rest: &str) -> Option<Limit> {
     let rest = rest.trim_start_matches([' ', '\t']);
     let mut rest = match rest.strip_prefix('[') {
         Some(extras) => extras.split_once(']')?.1.trim_start_matches(' '),
         None => rest,
     };
-    let mut found = None;
-    let mut limit: Option<Limit> = None;
+    let mut found: Option<Limit> = None;
     loop {
         let length = rest.find(|other| !matches!(other, '=' | '<' | '>' | '~' | '!')).unwrap_or(rest.len());
         let (operator, behind) = rest.split_at(length);
@@ -107,15 +107,15 @@ fn limits(rest: &str) -> Option<Option<Limit>> {
         let mut numbers = number.split('.').map_while(|part| part.parse().ok());
         let Some(major) = numbers.next().filter(|_| !operator.is_empty()) else { return found };
         let own = numbers.next().map_or(Version(major, 0), |minor| Version(major, minor));
-        limit = match operator {
-            // `=` is conda's; `~=1.2` leaves the second number open.
-            "==" | "===" | "=" | "<=" => Some(Limit::Newest(own)),
-            "~=" if number.split('.').count() > 2 => Some(Limit::Newest(own)),
-            "~=" => Some(Limit::Before(Version(major + 1, 0))),
-            "<" => Some(Limit::Before(own)),
-            _ => limit,
-        };
-        found = Some(limit);
+        found = Some(match operator {
+            // Conda's, and not the assignment of a number. `~=1.2` leaves the second number open.
+            "=" if !number.contains('.') => return found,
+            "==" | "===" | "=" | "<=" => Limit::Newest(own),
+            "~=" if number.split('.').count() > 2 => Limit::Newest(own),
+            "~=" => Limit::Before(Version(major + 1, 0)),
+            "<" => Limit::Before(own),
+            _ => found.unwrap_or(Limit::Open),
+        });
         match behind.trim_start_matches(['*', ' ']).strip_prefix(',') {
             Some(next) => rest = next.trim_start_matches(' '),
             None => return found,

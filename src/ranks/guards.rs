@@ -116,13 +116,16 @@ impl Guard {
     }
 }
 
+/// Stores to attributes, by the attribute's name.
+type ByName = FxHashMap<Box<str>, Vec<u32>>;
+
 /// Guards that were asked for before.
 #[derive(Debug, Default)]
 pub struct Known {
     blocks: RefCell<FxHashMap<(Caller, BlockId), Guard>>,
     scopes: FxHashMap<Caller, Guard>,
     /// The stores of files to attributes, by name.
-    stores: RefCell<FxHashMap<FileId, FxHashMap<Box<str>, Vec<u32>>>>,
+    stores: RefCell<FxHashMap<FileId, ByName>>,
     dominance: RefCell<FxHashMap<Caller, Dominance>>,
 }
 

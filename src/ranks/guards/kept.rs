@@ -1,10 +1,8 @@
 //! Objects that keep what they are given by name as their attributes: `SimpleNamespace(rank=hvd.rank())`.
 
-use rustc_hash::FxHashMap;
-
 use super::super::model::Model;
 use super::super::values::Cause;
-use super::Known;
+use super::{ByName, Known};
 use crate::api;
 use crate::program::{Ancestor, Caller, Facts, Object, ObjectId, Place};
 use crate::project::FileId;
@@ -72,7 +70,7 @@ impl Known {
         let mut known = self.stores.borrow_mut();
         let own = known.entry(file).or_insert_with(|| {
             let module = facts.module(file);
-            let mut by_name: FxHashMap<Box<str>, Vec<u32>> = FxHashMap::default();
+            let mut by_name = ByName::default();
             for (index, store) in (0..).zip(&module.stores) {
                 if let StoreKey::Attribute(own) = store.key {
                     by_name.entry(module.names.text(own).into()).or_default().push(index);
