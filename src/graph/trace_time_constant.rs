@@ -3,7 +3,7 @@
 use super::later::Later;
 use super::{Graph, graph_check, one_for_each_cause};
 use crate::api::{Effect, Symbol};
-use crate::finding::Finding;
+use crate::finding::{Confidence, Finding};
 use crate::program::{Caller, Object, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId, Container, StoreKey, Value, ValueId, Variable};
@@ -239,9 +239,27 @@ fn report(
     })?;
     let (first, _, _) = graph.tracing.tracer(caller)?;
     let message = "this is read once for each trace: later changes do not reach the graph";
-    let finding = graph
+    let mut finding = graph
         .finding(&CHECK, caller, range, message)
         .label(graph.facts.location(write.caller.file, write.range), "changed after a call")
         .help("keep it in a `tf.Variable`, or pass it as an argument");
+    // Of several objects each has traces of its own: what is given to the next one changes nothing for the last.
+    if let Written::Attribute(objects, _) = &write.subject
+        && objects.iter().all(|&object| may_be_several(graph, object))
+    {
+        finding = finding.confidence(Confidence::Possible);
+    }
     Some(((first, write.caller.file, write.range), finding))
+}
+
+/// Whether an object stands for several, made in a loop or by code that runs more than once.
+fn may_be_several(graph: &Graph<'_>, object: ObjectId) -> bool {
+    let facts = graph.facts;
+    facts.made_at(object).is_some_and(|(file, call)| {
+        let module = graph.module(file);
+        let made = module.call(call);
+        let caller = Caller { file, scope: module.code_scope(made.scope) };
+        let flow = &module.scope(caller.scope).flow;
+        flow.leads(made.block, made.block) || facts.repetition().of(caller).is_some()
+    })
 }

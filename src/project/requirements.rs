@@ -1,22 +1,16 @@
 //! Which versions of a library a project asks for, in the files that tell its installers.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
 use super::{FileId, FileKind, LARGEST_FILE, Project};
 
-/// The files that tell an installer which versions to take.
-const FILES: [&str; 9] = [
-    "requirements.txt",
-    "environment.yml",
-    "environment.yaml",
-    "conda.yml",
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "Pipfile",
-    "Dockerfile",
-];
+/// The files that tell an installer which versions to take, beside lists of requirements and descriptions of environments.
+const FILES: [&str; 5] = ["pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "Dockerfile"];
+
+/// How the list in the description of an environment begins.
+const DEPENDENCIES: &str = "dependencies:";
 
 /// A version's first two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,9 +31,8 @@ impl Project {
         let path = &self.file(file).path;
         let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(self.root()));
         let mut answers = folders.flat_map(|folder| {
-            let listed = FILES.iter().map(|name| folder.join(name));
-            let paths = listed.chain(self.notebooks_in(folder).map(Path::to_owned));
-            paths.filter_map(|path| is_less(&text(&path)?, package, version))
+            let notebooks = self.notebooks_in(folder).filter_map(text);
+            listed(folder).into_iter().chain(notebooks).filter_map(|text| is_less(&text, package, version))
         });
         answers.next().unwrap_or(false)
     }
@@ -48,6 +41,23 @@ impl Project {
         let notebooks = self.files().iter().filter(|file| file.kind == FileKind::Notebook);
         notebooks.map(|file| file.path.as_path()).filter(move |path| path.parent() == Some(folder))
     }
+}
+
+/// The texts in a folder that tell an installer what to take, in the order of their names.
+fn listed(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort_unstable();
+    let texts = paths.iter().filter_map(|path| {
+        let name = path.file_name()?.to_str()?;
+        match path.extension().and_then(OsStr::to_str) {
+            Some("yml" | "yaml") => text(path).filter(|text| text.contains(DEPENDENCIES)),
+            Some("txt") if name.starts_with("requirements") => text(path),
+            _ if FILES.contains(&name) => text(path),
+            _ => None,
+        }
+    });
+    texts.collect()
 }
 
 /// What a file of reasonable size holds, if it is there and is text.
@@ -96,6 +106,11 @@ fn limits(rest: &str) -> Option<Limit> {
         Some(extras) => extras.split_once(']')?.1.trim_start_matches(' '),
         None => rest,
     };
+    // `horovod = "==0.19.5"` of a Pipfile.
+    let assigned = rest.strip_prefix('=').map(|own| own.trim_start_matches(' '));
+    if let Some(quoted) = assigned.and_then(|own| own.strip_prefix(['"', '\''])) {
+        rest = quoted;
+    }
     let mut found: Option<Limit> = None;
     loop {
         let length = rest.find(|other| !matches!(other, '=' | '<' | '>' | '~' | '!')).unwrap_or(rest.len());
