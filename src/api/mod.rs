@@ -27,7 +27,7 @@
 //! |---|---|
 //! | `<` | base classes |
 //! | `:` | a [`Kind`]; without it a class has its base's |
-//! | `->` | what a call [`Returns`]: a class, `?class` (perhaps), `None`, `self`, `argument p`, `wrapped p`, `partial p`, `module p`, `result-of p`, `decorator` |
+//! | `->` | what a call [`Returns`]: a class, `?class` (perhaps), `pair-with class` (it is the first of two), `None`, `self`, `argument p`, `wrapped p`, `partial p`, `module p`, `result-of p`, `decorator` |
 //! | `!` | each [`Effect`] |
 //! | `@` | what the library [`Calls`] back: `p` (that argument), `p.method`, `self.method` |
 //! | `*`, `/` | parameters that are multiplied with, or divided by, the number of ranks |

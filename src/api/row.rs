@@ -132,7 +132,7 @@ impl Symbol {
         let returns = std::iter::once(&mut self.returns);
         let returns = returns.chain(self.members.iter_mut().map(|member| &mut member.returns));
         bases.iter_mut().chain(returns.filter_map(|returns| match returns {
-            Returns::Instance(class) | Returns::Perhaps(class) => Some(class),
+            Returns::Instance(class) | Returns::Perhaps(class) | Returns::PairWith(class) => Some(class),
             _ => None,
         }))
     }
@@ -278,10 +278,11 @@ impl<'s> Clauses<'s> {
         form: &'s str,
         mut argument: impl FnMut() -> Option<&'s str>,
     ) -> Read<Returns> {
-        let mut argument = || {
-            let name = argument().ok_or_else(|| format!("`{form}` needs a parameter"))?;
-            self.known(symbol, name)
-        };
+        let mut word = || argument().ok_or_else(|| format!("`{form}` needs a name"));
+        if form == "pair-with" {
+            return Ok(Returns::PairWith(self.qualify(word()?)));
+        }
+        let mut argument = || self.known(symbol, word()?);
         Ok(match form {
             "None" => Returns::Nothing,
             "self" => Returns::Receiver,

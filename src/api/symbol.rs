@@ -121,6 +121,8 @@ pub enum Returns {
     Instance(Text),
     /// An instance of the class of this name, or something else: `tensorflow_datasets.load`.
     Perhaps(Text),
+    /// A pair of an instance of the class of this name and something else: `figure, axes = plt.subplots()`.
+    PairWith(Text),
     /// The object that the method was called on.
     Receiver,
     /// This argument itself.

@@ -192,15 +192,13 @@ impl<'f, 'a> Reader<'f, 'a> {
                 let Some(known) = self.known(argument.value, call.statement, Target::Container) else {
                     continue;
                 };
-                let keeps = self.facts.objects(self.file, call.callee).any(|(_, object)| {
-                    let Object::BuiltinMethod(receiver, name) = object else { return false };
-                    let class = self.facts.builtin_class(receiver);
-                    let method = class.and_then(|class| {
-                        let name = self.facts.solution.names.text(name);
-                        self.facts.library.lookup(&format!("builtins.{class}.{name}"))
-                    });
+                let mut methods = self
+                    .facts
+                    .objects(self.file, call.callee)
+                    .filter_map(|(callee, _)| self.facts.builtin_method(callee));
+                let keeps = methods.any(|(receiver, method)| {
                     matches!(self.facts.solution.object(receiver), Object::Container(..))
-                        && method.is_some_and(|method| method.has(crate::api::Effect::UpdatesState))
+                        && method.has(crate::api::Effect::UpdatesState)
                 });
                 if keeps {
                     found.push(Alias {

@@ -138,24 +138,3 @@ fn effects_of_builtin(facts: &Facts<'_>, (class, name): (Option<&'static str>, N
     };
     symbol.map_or(EffectSet::NONE, |symbol| symbol.effects().on_the_world())
 }
-
-impl Facts<'_> {
-    /// The name of the built-in class that an object is an instance of.
-    #[must_use]
-    pub fn builtin_class(&self, object: ObjectId) -> Option<&'static str> {
-        use crate::semantic::{BuiltinType, Container};
-
-        use super::object::Literal;
-        match self.solution.object(object) {
-            Object::Literal(Literal::Str(_)) | Object::Type(BuiltinType::Str) => Some("str"),
-            Object::Type(BuiltinType::Bytes) => Some("bytes"),
-            Object::Type(BuiltinType::File) => Some("file"),
-            Object::Container(Container::List, _) => Some("list"),
-            Object::Container(Container::Dict, _) => Some("dict"),
-            Object::Container(Container::Set, _) => Some("set"),
-            Object::Container(Container::Tuple, _) => Some("tuple"),
-            Object::Container(Container::Generator, _) => Some("generator"),
-            _ => None,
-        }
-    }
-}

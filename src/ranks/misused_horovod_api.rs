@@ -153,7 +153,9 @@ impl<'c> Site<'c> {
 
     /// The function or class of Horovod's that is called, if it can be no other.
     fn horovods(&self) -> Option<&'c Symbol> {
-        let mut callees = self.facts.callees(self.file, self.id).iter();
+        // What it calls back, as a schedule does its function, is called later.
+        let callees = self.facts.callees(self.file, self.id).iter();
+        let mut callees = callees.filter(|edge| !Facts::is_call_back(edge));
         let symbol = self.facts.symbol(self.facts.solution.object(callees.next()?.callee))?;
         let is_only =
             callees.all(|edge| self.facts.symbol(self.facts.solution.object(edge.callee)) == Some(symbol));

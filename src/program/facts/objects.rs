@@ -12,7 +12,7 @@ use super::super::travel::code;
 use super::Facts;
 use crate::api::{Kind, Library, Role, Symbol};
 use crate::project::FileId;
-use crate::semantic::{CallId, Constant, FunctionId, Value, ValueId};
+use crate::semantic::{BuiltinType, CallId, Constant, Container, FunctionId, Value, ValueId};
 
 /// A place where the program makes an object of a kind that rules act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,6 +175,32 @@ impl<'a> Facts<'a> {
 
     fn builtin_symbol(&self, name: Name) -> Option<&'a Symbol> {
         self.objects.builtins.get(&name).copied().flatten()
+    }
+
+    /// The name of the built-in class that an object is an instance of.
+    #[must_use]
+    pub fn builtin_class(&self, object: ObjectId) -> Option<&'static str> {
+        match self.solution.object(object) {
+            Object::Literal(Literal::Str(_)) | Object::Type(BuiltinType::Str) => Some("str"),
+            Object::Type(BuiltinType::Bytes) => Some("bytes"),
+            Object::Type(BuiltinType::File) => Some("file"),
+            Object::Container(Container::List, _) => Some("list"),
+            Object::Container(Container::Dict, _) => Some("dict"),
+            Object::Container(Container::Set, _) => Some("set"),
+            Object::Container(Container::Tuple, _) => Some("tuple"),
+            Object::Container(Container::Generator, _) => Some("generator"),
+            _ => None,
+        }
+    }
+
+    /// The object of a built-in class that a method belongs to, and what is known of the method: `names` and
+    /// `list.append` for `names.append`.
+    #[must_use]
+    pub fn builtin_method(&self, callee: ObjectId) -> Option<(ObjectId, &'a Symbol)> {
+        let Object::BuiltinMethod(receiver, name) = self.solution.object(callee) else { return None };
+        let class = self.builtin_class(receiver)?;
+        let method = format!("builtins.{class}.{}", self.solution.names.text(name));
+        Some((receiver, self.library.lookup(&method)?))
     }
 
     /// The first library class that a class of the project inherits from and that the library knows.

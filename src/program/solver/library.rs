@@ -5,6 +5,7 @@ use super::{
     Solver, Target, Use, Via,
 };
 use crate::api::{Calls, Effect, Passing, Returns, Symbol};
+use crate::semantic::Container;
 
 /// What the arguments of the command line are kept in.
 const NAMESPACE: &str = "argparse.Namespace";
@@ -61,6 +62,17 @@ impl Solver<'_> {
                 let class = self.externals.id(class);
                 self.created(site, class);
                 self.unknown_result(site);
+            }
+            Returns::PairWith(class) => {
+                if let Some(result) = self.result(site) {
+                    let class = self.externals.id(class);
+                    let instance = self.instance_made(site, class, result);
+                    let pair = self.objects.id(Object::Container(Container::Tuple, result));
+                    let [first, second] = [0, 1].map(|index| self.part(pair, Literal::Int(index)));
+                    self.add(first, instance);
+                    self.unknown(second);
+                    self.add(result, pair);
+                }
             }
             Returns::Receiver => {
                 if let (Some(result), Some(receiver)) = (self.result(site), receiver) {
@@ -154,11 +166,15 @@ impl Solver<'_> {
     /// What a library made at this call.
     fn created(&mut self, site: SiteId, class: ExternalId) {
         if let Some(result) = self.result(site) {
-            // Beyond the sites that are told apart, one object stands for all of a component.
-            let component = self.modules.components.of(self.site_caller(site).file);
-            let object = self.creation(Object::Created(class, NodeId(u32::MAX - component.0)), result);
+            let object = self.instance_made(site, class, result);
             self.add(result, object);
         }
+    }
+
+    fn instance_made(&mut self, site: SiteId, class: ExternalId, result: NodeId) -> ObjectId {
+        // Beyond the sites that are told apart, one object stands for all of a component.
+        let component = self.modules.components.of(self.site_caller(site).file);
+        self.creation(Object::Created(class, NodeId(u32::MAX - component.0)), result)
     }
 
     /// The table has no row: something was returned; where it may be a class, an instance of it.

@@ -1,7 +1,7 @@
 //! In which order callbacks come into their list: Keras calls them one after the other.
 
 use crate::api::{Effect, Parameter};
-use crate::program::{Facts, Object, ObjectId};
+use crate::program::{Facts, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId, ScopeId, Value, ValueId};
 use crate::syntax::TextRange;
@@ -67,13 +67,9 @@ fn joining(facts: &Facts<'_>, file: FileId, callback: CallId) -> Option<Joining>
 
 /// Whether a call adds its only argument, or the elements of that, to the end of a list.
 fn appends(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
-    facts.callees(file, call).iter().any(|edge| {
-        let Object::BuiltinMethod(list, name) = facts.solution.object(edge.callee) else { return false };
-        let Some(class) = facts.builtin_class(list) else { return false };
-        let method = format!("builtins.{class}.{}", facts.solution.names.text(name));
-        facts.library.lookup(&method).is_some_and(|method| {
-            let is_needed = |own: &Parameter| own.default().is_none();
-            method.has(Effect::Resizes) && matches!(method.parameters(), [only] if is_needed(only))
-        })
+    let methods = facts.callees(file, call).iter().filter_map(|edge| facts.builtin_method(edge.callee));
+    methods.map(|(_, method)| method).any(|method| {
+        let is_needed = |own: &Parameter| own.default().is_none();
+        method.has(Effect::Resizes) && matches!(method.parameters(), [only] if is_needed(only))
     })
 }

@@ -9,7 +9,7 @@ use super::super::blocks::Blocks;
 use super::super::values::{Cause, Difference};
 use super::equal_parts::Parts;
 use crate::api::Effect;
-use crate::program::{CallEdge, Caller, Facts, FunctionRef, Object, Place};
+use crate::program::{CallEdge, Caller, Facts, FunctionRef, Place};
 use crate::project::FileId;
 use crate::semantic::{
     BlockId, BranchKind, CallId, Container, Flow, FunctionId, Operator, SideEffect, StatementId, Value,
@@ -223,13 +223,9 @@ fn comes_to_end(flow: &Flow, block: BlockId) -> bool {
 
 /// Whether a call changes how many elements the list has that it is a method of.
 fn resizes(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
-    facts.callees(file, call).iter().any(|edge| match facts.solution.object(edge.callee) {
-        Object::BuiltinMethod(receiver, name) if facts.builtin_class(receiver) == Some("list") => {
-            let method = format!("builtins.list.{}", facts.solution.names.text(name));
-            facts.library.lookup(&method).is_some_and(|own| own.has(Effect::Resizes))
-        }
-        _ => false,
-    })
+    let methods = facts.callees(file, call).iter().filter_map(|edge| facts.builtin_method(edge.callee));
+    let mut of_lists = methods.filter(|&(receiver, _)| facts.builtin_class(receiver) == Some("list"));
+    of_lists.any(|(_, method)| method.has(Effect::Resizes))
 }
 
 /// The displays and calls that make a list.
