@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::Facts;
+use super::layers::Layers;
 use super::modules::{ClassRef, FunctionRef};
 use super::object::{Object, ObjectId};
 use super::receivers::Receivers;
@@ -72,7 +73,8 @@ impl Tracing {
     #[must_use]
     pub fn new(facts: &Facts<'_>) -> Self {
         let mut tracing = Self::default();
-        let first = facts.traced_first();
+        let layers = facts.layers();
+        let first = facts.traced_first(&layers);
         for (caller, traced) in &first {
             if let Reason::Given(file, call) | Reason::OfKeras(file, call) = traced.reason {
                 tracing.tracers.entry(*caller).or_default().push((file, call));
@@ -184,7 +186,7 @@ impl Facts<'_> {
     }
 
     /// What is given to something that traces.
-    fn traced_first(&self) -> Vec<(Caller, Traced)> {
+    fn traced_first(&self, layers: &Layers) -> Vec<(Caller, Traced)> {
         let mut found = Vec::new();
         let eager = self.calls_with(Effect::DisablesTracing).any(|(file, call)| {
             let first = self.module(file).call(call).arguments.first();
@@ -206,7 +208,7 @@ impl Facts<'_> {
             }
         }
         if !eager {
-            found.extend(self.traced_by_keras());
+            found.extend(self.traced_by_keras(layers));
         }
         found
     }
@@ -306,15 +308,13 @@ impl Facts<'_> {
     }
 
     /// What Keras traces: the steps and layers of models that train, evaluate or predict, losses and metrics.
-    fn traced_by_keras(&self) -> Vec<(Caller, Traced)> {
-        let runs = [Effect::Trains, Effect::Evaluates, Effect::Predicts];
+    fn traced_by_keras(&self, layers: &Layers) -> Vec<(Caller, Traced)> {
         let mut found = Vec::new();
         for caller in self.scopes() {
             for edge in self.outgoing(caller).iter().filter(|edge| Self::is_call_back(edge)) {
                 let Some(call) = edge.call else { continue };
                 let Object::Function(function) = self.solution.object(edge.callee) else { continue };
-                let mut symbols = self.called_symbols(caller.file, call);
-                if !symbols.any(|symbol| runs.iter().any(|&effect| symbol.has(effect)))
+                if !self.runs_model(caller.file, call)
                     || !self.is_of_keras(function)
                     || self.runs_eagerly(caller.file, call)
                     || self.is_built_once(function)
@@ -326,7 +326,36 @@ impl Facts<'_> {
                 found.push((self.code_of(function), traced));
             }
         }
+        found.extend(self.traced_layers(layers));
         found.extend(self.compiled_with());
+        found
+    }
+
+    /// Whether Keras runs the steps of a model: `fit`, `evaluate`, `predict`.
+    fn runs_model(&self, file: FileId, call: CallId) -> bool {
+        let runs = [Effect::Trains, Effect::Evaluates, Effect::Predicts];
+        self.called_symbols(file, call).any(|symbol| runs.iter().any(|&effect| symbol.has(effect)))
+    }
+
+    /// The layers of the library's models that train, evaluate or predict.
+    fn traced_layers(&self, layers: &Layers) -> Vec<(Caller, Traced)> {
+        let mut found = Vec::new();
+        if layers.is_empty() {
+            return found;
+        }
+        for file in self.files() {
+            for (index, call) in self.module(file).calls.iter().enumerate() {
+                let id = CallId::new(index);
+                let Some(receiver) = self.receiver(file, call) else { continue };
+                let models = self.solution.values(file, receiver).iter();
+                let mut functions = models.filter_map(|model| layers.get(model)).flatten().peekable();
+                if functions.peek().is_none() || !self.runs_model(file, id) || self.runs_eagerly(file, id) {
+                    continue;
+                }
+                let traced = Traced::first(Reason::OfKeras(file, id), Conversion::Converted);
+                found.extend(functions.map(|&function| (self.code_of(function), traced)));
+            }
+        }
         found
     }
 

@@ -81,6 +81,7 @@ impl Unreached {
                 let is_here = match edge.call {
                     Some(call) => {
                         !self.is_block(edge.caller, facts.module(edge.caller.file).call(call).block)
+                            && !self.is_of_unmade(facts, edge.caller.file, call, function)
                     }
                     None => self.is_handed(facts, edge.caller, function),
                 };
@@ -131,6 +132,22 @@ impl Unreached {
             let maker = Caller { file, scope: made.scope };
             self.is_block(maker, made.block) || self.is_scope(maker)
         })
+    }
+
+    /// Whether a call is one of this method only on objects that are made where control does not come.
+    fn is_of_unmade(&self, facts: &Facts<'_>, file: FileId, call: CallId, method: FunctionRef) -> bool {
+        let receiver = facts.receiver(file, facts.module(file).call(call));
+        let Some(receiver) = receiver.filter(|&receiver| !facts.is_unknown(file, receiver)) else {
+            return false;
+        };
+        let module = facts.module(method.file);
+        let name = module.names.text(module.function(method.function).name);
+        let mut having = facts.objects(file, receiver).filter(|&(_, object)| match object {
+            Object::Instance(class, _) => facts.method(class, name) == Some(method),
+            _ => false,
+        });
+        having.next().is_some_and(|(first, _)| self.is_never_made(facts, first))
+            && having.all(|(object, _)| self.is_never_made(facts, object))
     }
 
     /// Whether code that control comes to hands a library an object of the function's class, to call this method of it:

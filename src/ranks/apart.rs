@@ -2,6 +2,8 @@
 //! runs in front of the processes that a program launches, and programs to which the code that they share offers a start
 //! that they make nothing of, or that they tell not to start it.
 
+mod without;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::api::Effect;
@@ -71,10 +73,13 @@ impl Runs<'_, '_> {
         let modules = reached.iter().copied().filter(|&caller| self.facts.function_of(caller).is_none());
         let modules: Vec<Caller> = modules.collect();
         let mut common = self.reach(modules.clone(), false);
+        let leading = self.leading(starts.clone());
         if starts.iter().any(|start| common.contains(start)) {
-            return self.reach_with(modules, &self.leading(starts));
+            let mut together = self.reach_with(modules, &leading);
+            let without = self.without(&starts, &leading);
+            together.retain(|&caller| !without.is_scope(caller));
+            return together;
         }
-        let leading = self.leading(starts);
         let commands = self.handed_functions().filter(|function| leading.contains(function));
         common.extend(self.reach(commands.collect(), true));
         common
