@@ -121,6 +121,11 @@ pub enum Effect {
     KeepsPython,
     /// Returns the number that it is given, or that its receiver holds: `tf.constant`, `variable.numpy`.
     KeepsValue,
+    /// What it returns has elements of the type of those of its first argument, or of its receiver: `tf.reduce_sum`,
+    /// `dataset.batch`.
+    KeepsType,
+    /// What it returns has fractions, unless its first argument says how many bits: `tf.sqrt`, losses.
+    GivesFractions,
     /// Adds its argument to what its receiver holds.
     Adds,
     /// Takes its argument from what its receiver holds.
@@ -147,7 +152,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 69] = [
+    pub const ALL: [(Self, &'static str); 71] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -206,6 +211,8 @@ impl Effect {
         (Self::Grows, "grows"),
         (Self::KeepsPython, "keeps-python"),
         (Self::KeepsValue, "keeps-value"),
+        (Self::KeepsType, "keeps-type"),
+        (Self::GivesFractions, "gives-fractions"),
         (Self::Adds, "adds"),
         (Self::Subtracts, "subtracts"),
         (Self::Sums, "sums"),
@@ -298,6 +305,8 @@ impl EffectSet {
             Effect::Grows,
             Effect::KeepsPython,
             Effect::KeepsValue,
+            Effect::KeepsType,
+            Effect::GivesFractions,
             Effect::Adds,
             Effect::Subtracts,
             Effect::TakesLeast,

@@ -3,7 +3,7 @@
 mod loops;
 
 use super::arms::{Level, live_behind};
-use super::dtype::{BOOL, STRING};
+use super::dtype::{BOOL, SOME_FLOAT, STRING};
 use super::{Graph, graph_check};
 use crate::finding::Finding;
 use crate::program::Caller;
@@ -192,9 +192,15 @@ fn expressions(graph: &Graph<'_>, module: &Module, caller: Caller) -> Vec<Findin
         let Some(condition) = staged.branch.condition else { continue };
         if matches!(staged.branch.kind, BranchKind::If | BranchKind::And | BranchKind::Or | BranchKind::While)
         {
-            let dtype = graph.dtype(caller.file, condition);
+            let dtype = graph
+                .dtype(caller.file, condition)
+                .or_else(|| graph.has_fractions(caller.file, condition).then_some(SOME_FLOAT));
             if let Some(dtype) = dtype.filter(|&dtype| dtype != BOOL && dtype != STRING) {
-                let message = format!("a tensor of type {dtype} is no condition: it has to be a bool");
+                let message = if dtype == SOME_FLOAT {
+                    "a tensor of floats is no condition: it has to be a bool".to_owned()
+                } else {
+                    format!("a tensor of type {dtype} is no condition: it has to be a bool")
+                };
                 let finding = graph
                     .finding(&CHECK, caller, staged.branch.range, message)
                     .help("compare it, as in `x != 0`");

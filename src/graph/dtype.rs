@@ -1,16 +1,18 @@
 //! The types of the elements of tensors, as far as literals and arguments tell.
 
 use super::Graph;
-use crate::api::{Kind, Role};
-use crate::program::{Ancestor, Facts, FunctionRef, Object};
+use crate::api::{Effect, Kind, Role};
+use crate::program::{Ancestor, Facts, FunctionRef, Object, Place};
 use crate::project::FileId;
-use crate::semantic::{BuiltinType, Constant, Operator, Passing, Value, ValueId};
+use crate::semantic::{BuiltinType, Constant, Container, Element, Operator, Passing, Value, ValueId};
 
 /// What Python's numbers become.
 pub(super) const INT: &str = "int32";
 pub(super) const FLOAT: &str = "float32";
 pub(super) const BOOL: &str = "bool";
 pub(super) const STRING: &str = "string";
+/// Some type with fractions.
+pub(super) const SOME_FLOAT: &str = "a float";
 
 /// How many values are looked through.
 const DEPTH: u32 = 12;
@@ -43,7 +45,16 @@ impl<'a> Graph<'a> {
                 Operator::Unary(_) => self.dtype_within(file, *left, depth),
                 Operator::Binary(_) | Operator::InPlace(_) => {
                     let (a, b) =
-                        (self.dtype_within(file, *left, depth)?, self.dtype_within(file, *right, depth)?);
+                        (self.dtype_within(file, *left, depth), self.dtype_within(file, *right, depth));
+                    let is_tensor = |value| self.nature(file, value).is_tensor();
+                    let (a, b) = match (a, b) {
+                        (Some(a), Some(b)) => (a, b),
+                        // Tensors of one operation have one type.
+                        (Some(one), None) | (None, Some(one)) if is_tensor(*left) && is_tensor(*right) => {
+                            return Some(one);
+                        }
+                        _ => return None,
+                    };
                     if a == b {
                         return Some(a);
                     }
@@ -60,6 +71,18 @@ impl<'a> Graph<'a> {
                 if self.nature(file, *base).is_tensor() =>
             {
                 self.dtype_within(file, *base, depth)
+            }
+            Value::Iteration(base) => self.dtype_of_elements((file, *base), None, depth),
+            Value::Unpack { base, index: Some(index), starred: false } => match module.value(*base).value {
+                Value::Iteration(iterated) => self.dtype_of_elements((file, iterated), Some(*index), depth),
+                _ => None,
+            },
+            Value::Display(Container::List | Container::Tuple, elements) => {
+                let values = elements.iter().map(|element| match *element {
+                    Element::At(_, value) => Some(value),
+                    _ => None,
+                });
+                all(values.collect::<Option<Vec<_>>>()?)
             }
             Value::Call(call) => self.dtype_of_call(file, *call, depth),
             Value::Parameter(function, index) => {
@@ -80,6 +103,9 @@ impl<'a> Graph<'a> {
         if symbols.next().is_some() {
             return None;
         }
+        if symbol.has(Effect::KeepsType) {
+            return self.dtype_within(file, call.arguments.first()?.value, depth);
+        }
         symbol.parameter("dtype")?;
         if let Some(argument) = self.facts.argument(file, call, symbol, "dtype") {
             return self.named_dtype(file, argument.value);
@@ -88,6 +114,72 @@ impl<'a> Graph<'a> {
             return self.dtype_within(file, value.value, depth);
         }
         (symbol.position_of("shape") == Some(0)).then_some(FLOAT)
+    }
+
+    /// The type of what a dataset of given data has, or of a part of it: `for x, y in from_tensor_slices((xs, ys))`.
+    fn dtype_of_elements(&self, (file, value): Place, part: Option<u32>, depth: u32) -> Option<&'a str> {
+        let depth = depth.checked_sub(1)?;
+        let mut datasets = self.facts.of_kind(file, value, Kind::Dataset).into_iter();
+        let only = datasets.next().filter(|_| datasets.next().is_none())?;
+        let (file, id) = self.facts.made_at(only)?;
+        let module = self.module(file);
+        let call = module.call(id);
+        if !self.facts.called_symbols(file, id).all(|symbol| symbol.has(Effect::KeepsType)) {
+            return None;
+        }
+        if let Some(receiver) = self.facts.receiver(file, call)
+            && self.facts.is_dataset(file, receiver)
+        {
+            return self.dtype_of_elements((file, receiver), part, depth);
+        }
+        let given = call.arguments.first()?.value;
+        match (&module.value(given).value, part) {
+            (Value::Display(Container::Tuple, elements), Some(part)) => {
+                elements.iter().find_map(|element| match *element {
+                    Element::At(at, value) if at == part => self.dtype_within(file, value, depth),
+                    _ => None,
+                })
+            }
+            (Value::Display(Container::Tuple, _), None) | (_, Some(_)) => None,
+            _ => self.dtype_within(file, given, depth),
+        }
+    }
+
+    /// Whether a tensor has fractions, of however many bits.
+    pub(super) fn has_fractions(&self, file: FileId, value: ValueId) -> bool {
+        self.has_fractions_within(file, value, DEPTH)
+    }
+
+    fn has_fractions_within(&self, file: FileId, id: ValueId, depth: u32) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        if let Some(known) = self.dtype_within(file, id, depth) {
+            return known.starts_with("float");
+        }
+        let module = self.module(file);
+        let has = |value: ValueId| self.has_fractions_within(file, value, depth);
+        match &module.value(id).value {
+            Value::Phi(values) => values.iter().all(|&value| value == id || has(value)),
+            Value::Operator { operator: Operator::Binary(_) | Operator::InPlace(_), left, right } => {
+                let is_tensor = |value| self.nature(file, value).is_tensor();
+                is_tensor(*left) && has(*left) || is_tensor(*right) && has(*right)
+            }
+            Value::Call(call) => {
+                let own = module.call(*call);
+                let mut called = self.facts.objects(file, own.callee).peekable();
+                let is_network = |(id, _)| matches!(self.facts.kind(id), Some(Kind::Model | Kind::Loss));
+                if called.peek().is_some() && called.all(is_network) {
+                    return true;
+                }
+                let mut symbols = self.facts.called_symbols(file, *call).peekable();
+                symbols.peek().is_some()
+                    && symbols.all(|symbol| {
+                        symbol.has(Effect::GivesFractions)
+                            || symbol.has(Effect::KeepsType)
+                                && own.arguments.first().is_some_and(|argument| has(argument.value))
+                    })
+            }
+            _ => false,
+        }
     }
 
     /// The type that an expression such as `tf.float32` names.

@@ -200,8 +200,12 @@ impl Reader<'_, '_> {
             Value::Display(..) | Value::Function(_) | Value::Class(_) => Nature::OBJECT,
             Value::Attribute { base, narrowed, .. } => match narrowed {
                 Some(narrowed) => self.of(file, *narrowed),
-                None if self.of(file, *base).is_tensor() => Nature::OBJECT,
-                None => self.objects(file, id),
+                None => match self.of(file, *base) {
+                    // It is not known yet; what is said too early stays.
+                    of if of.is_empty() => Nature::default(),
+                    of if of.is_tensor() => Nature::OBJECT,
+                    _ => self.objects(file, id),
+                },
             },
             Value::Item { base, narrowed, .. } => match narrowed {
                 Some(narrowed) => self.of(file, *narrowed),
@@ -271,7 +275,9 @@ impl Reader<'_, '_> {
 
     fn part(&self, file: FileId, base: ValueId, own: ValueId) -> Nature {
         let of = self.of(file, base);
-        if of.is_tensor() {
+        if of.is_empty() {
+            Nature::default()
+        } else if of.is_tensor() {
             Nature::TENSOR
         } else if of.is_of_tensors() {
             Nature::NEST
@@ -427,6 +433,9 @@ impl Reader<'_, '_> {
 
     fn of_builtin(&self, file: FileId, call: &Call, symbol: &Symbol) -> Nature {
         let mut arguments = call.arguments.iter();
+        if arguments.clone().any(|argument| self.of(file, argument.value).is_empty()) {
+            return Nature::default();
+        }
         if symbol.has(Effect::Converts) {
             if symbol.has(Effect::ConsumesIterator)
                 && arguments.clone().any(|argument| self.facts.is_dataset(file, argument.value))

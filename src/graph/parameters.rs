@@ -40,8 +40,8 @@ impl Reader<'_, '_> {
             return Nature::NEST;
         }
         let mut nature = Nature::default();
-        if matches!(traced.map(|traced| traced.reason), Some(Reason::OfKeras(..))) {
-            nature = nature.with(self.given_by_keras(function, index));
+        if let Some(Reason::OfKeras(file, call)) = traced.map(|traced| traced.reason) {
+            nature = nature.with(self.given_by_keras(function, index, (file, call)));
         }
         for edge in self.facts.incoming(function) {
             nature = nature.with(self.passed(function, index, edge, tracer.is_some()));
@@ -64,15 +64,16 @@ impl Reader<'_, '_> {
         has(call) || matches!(module.value(module.call(call).callee).value, Value::Call(made) if has(made))
     }
 
-    /// The first parameters of what Keras calls are batches.
-    fn given_by_keras(&self, function: FunctionRef, index: u32) -> Nature {
+    /// The first parameters of what Keras calls are batches; those of a loss or metric belong to one output.
+    fn given_by_keras(&self, function: FunctionRef, index: u32, (file, call): (FileId, CallId)) -> Nature {
         let own = self.facts.module(function.file).function(function.function);
         let is_method = own.class.is_some();
         let parameter = &own.parameters[index as usize];
         let first = u32::from(is_method);
         if index == first || !is_method && index < 2 || is_method && index == 2 && parameter.default.is_none()
         {
-            Nature::NEST
+            let is_compiled = self.facts.called_symbols(file, call).any(|own| own.has(Effect::Compiles));
+            if is_compiled { Nature::TENSOR } else { Nature::NEST }
         } else {
             Nature::UNKNOWN
         }
@@ -102,7 +103,7 @@ impl Reader<'_, '_> {
                 return self.argument(file, function, call, index, 1);
             }
             // What Keras passes on is said by the reason.
-            let runs = [Effect::Trains, Effect::Evaluates, Effect::Predicts];
+            let runs = [Effect::Trains, Effect::Evaluates, Effect::Predicts, Effect::Compiles];
             let of_keras = symbols().any(|symbol| runs.iter().any(|&effect| symbol.has(effect)));
             return if of_keras { Nature::default() } else { Nature::UNKNOWN };
         }

@@ -9,7 +9,7 @@ use super::object::{Object, ObjectId};
 use super::travel::code;
 use crate::api::{Calls, Kind};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId};
+use crate::semantic::{Call, CallId, Value};
 
 /// For each model of the library that has layers of the project, or functions in layers of the library, their code.
 pub(super) type Layers = FxHashMap<ObjectId, Vec<FunctionRef>>;
@@ -23,7 +23,7 @@ impl Facts<'_> {
                 && let Some((file, call)) = self.made_at(id)
             {
                 let given: Vec<Place> = given(file, self.module(file).call(call)).collect();
-                self.add_layers(&given, found.entry(id).or_default());
+                found.insert(id, self.layers_behind(given));
             }
         }
         if found.is_empty() {
@@ -42,7 +42,7 @@ impl Facts<'_> {
                 }
                 for (model, _) in self.objects(file, receiver) {
                     if let Some(layers) = found.get_mut(&model) {
-                        self.add_layers(&added, layers);
+                        layers.extend(self.layers_behind(added.clone()));
                     }
                 }
             }
@@ -60,16 +60,34 @@ impl Facts<'_> {
         matches!(object, Object::Created(..)) && self.kind(id) == Some(Kind::Model)
     }
 
-    /// The code of the layers by which values are computed.
-    fn add_layers(&self, from: &[Place], found: &mut Vec<FunctionRef>) {
+    /// The code of the layers by which values are computed, and of those of models among them.
+    fn layers_behind(&self, mut work: Vec<Place>) -> Vec<FunctionRef> {
+        let mut found = Vec::new();
         let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
-        for (file, value) in self.influence().backwards(from, |_| false) {
-            for (id, object) in self.objects(file, value) {
-                if self.kind(id) == Some(Kind::Layer) && seen.insert(id) {
-                    self.add_layer(id, object, found);
+        while !work.is_empty() {
+            for (file, value) in self.influence().backwards(&std::mem::take(&mut work), |_| false) {
+                let module = self.module(file);
+                let called = match module.value(value).value {
+                    Value::Call(call) => Some(module.call(call).callee),
+                    _ => None,
+                };
+                for (id, object) in [value].into_iter().chain(called).flat_map(|own| self.objects(file, own))
+                {
+                    match self.kind(id) {
+                        Some(Kind::Layer) if seen.insert(id) => self.add_layer(id, object, &mut found),
+                        Some(Kind::Model) if self.is_assembled(id, object) && seen.insert(id) => {
+                            let made = self.made_at(id);
+                            work.extend(
+                                made.into_iter()
+                                    .flat_map(|(file, call)| given(file, self.module(file).call(call))),
+                            );
+                        }
+                        _ => {}
+                    }
                 }
             }
         }
+        found
     }
 
     fn add_layer(&self, id: ObjectId, object: Object, found: &mut Vec<FunctionRef>) {
@@ -78,7 +96,9 @@ impl Facts<'_> {
                 let methods = self.methods(class).filter(|method| {
                     let module = self.module(method.file);
                     let name = module.names.text(module.function(method.function).name);
-                    self.is_called_by_base(class, name) && self.method(class, name) == Some(*method)
+                    self.is_called_by_base(class, name)
+                        && self.method(class, name) == Some(*method)
+                        && !self.is_built_once(*method)
                 });
                 found.extend(methods);
             }

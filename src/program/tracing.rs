@@ -359,7 +359,7 @@ impl Facts<'_> {
         found
     }
 
-    /// Functions that models are compiled with, as losses and metrics.
+    /// Functions that models are compiled with, as losses and metrics, and the schedules of their optimizers.
     fn compiled_with(&self) -> Vec<(Caller, Traced)> {
         let mut found = Vec::new();
         for (file, id) in self.calls_with(Effect::Compiles) {
@@ -369,6 +369,12 @@ impl Facts<'_> {
             }
             let mut objects: Vec<ObjectId> = Vec::new();
             for symbol in self.called_symbols(file, id) {
+                let optimizer = self.argument(file, call, symbol, "optimizer");
+                let schedules = optimizer.into_iter().flat_map(|given| self.schedules(file, given.value));
+                found.extend(schedules.map(|function| {
+                    let traced = Traced::first(Reason::OfKeras(file, id), Conversion::Converted);
+                    (self.code_of(function), traced)
+                }));
                 for name in ["loss", "metrics", "weighted_metrics"] {
                     let argument = self.argument(file, call, symbol, name);
                     objects.extend(
@@ -392,6 +398,22 @@ impl Facts<'_> {
                         }
                     }
                     _ => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// What schedules of the project do that optimizers are made with: `SGD(WarmUp(0.1))`.
+    fn schedules(&self, file: FileId, optimizer: ValueId) -> Vec<FunctionRef> {
+        let mut found = Vec::new();
+        let optimizers = self.of_kind(file, optimizer, Kind::Optimizer);
+        for (file, call) in optimizers.into_iter().filter_map(|own| self.made_at(own)) {
+            for argument in &self.module(file).call(call).arguments {
+                for schedule in self.of_kind(file, argument.value, Kind::Schedule) {
+                    if let Object::Instance(class, _) = self.solution.object(schedule) {
+                        found.extend(self.method(class, "__call__"));
+                    }
                 }
             }
         }

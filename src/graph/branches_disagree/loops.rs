@@ -1,7 +1,7 @@
 //! Loops that are operations give a variable values of different kinds: in front of them, and behind a turn.
 
 use super::super::Graph;
-use super::super::dtype::INT;
+use super::super::dtype::{INT, SOME_FLOAT};
 use super::CHECK;
 use crate::api::Effect;
 use crate::finding::Finding;
@@ -152,8 +152,10 @@ fn new_dtype<'a>(graph: &Graph<'a>, caller: Caller, value: ValueId, initial: Val
     {
         let other = if depends_on(module, *left, initial) { right } else { left };
         if depends_on(module, *left, initial) || depends_on(module, *right, initial) {
-            let other_dtype = graph.dtype(caller.file, *other)?;
             let from = graph.dtype(caller.file, initial)?;
+            let fractions = || graph.has_fractions(caller.file, *other).then_some(SOME_FLOAT);
+            let other_dtype =
+                graph.dtype(caller.file, *other).or_else(|| fractions().filter(|_| from == INT))?;
             let is_plain_int = graph.nature(caller.file, *other).is_plain() && other_dtype == INT;
             return Some(if is_plain_int { from } else { other_dtype });
         }

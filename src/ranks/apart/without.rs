@@ -58,7 +58,8 @@ impl Runs<'_, '_> {
         let module = facts.module(caller.file);
         let flow = &module.scope(caller.scope).flow;
         let own = self.starting().filter(|(of, _)| *of == caller).map(|(_, call)| call);
-        let called = facts.reached_functions(caller).filter(|(_, own)| leading.contains(&facts.code_of(*own)));
+        let called =
+            facts.reached_functions(caller).filter(|(_, own)| leading.contains(&facts.code_of(*own)));
         let calls = own.chain(called.filter_map(|(edge, _)| edge.call));
         let blocks: Vec<BlockId> = calls.map(|call| module.call(call).block).collect();
         if blocks.is_empty() {
