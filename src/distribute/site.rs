@@ -2,7 +2,7 @@
 
 use super::job::Job;
 use super::spoken::Spoken;
-use crate::program::{Caller, FunctionRef, Object, ObjectId, TrainingLoop, loop_around};
+use crate::program::{Caller, FunctionRef, Object, ObjectId, TrainingLoop, is_in_comprehension, loop_around};
 use crate::project::FileId;
 use crate::semantic::{CallId, Module, ScopeKind, StatementId, StatementKind};
 
@@ -110,6 +110,10 @@ fn outwards(job: &Job<'_>, at: &Site) -> Option<Site> {
     // What a `return` or a condition computes is too late, or too early, for a statement behind it.
     let kind = facts.module(file).statement(data.statement).kind;
     if matches!(kind, StatementKind::Return | StatementKind::While | StatementKind::If | StatementKind::For) {
+        return None;
+    }
+    // Behind `losses = [step(batch) for batch in data]` all steps have been made.
+    if is_in_comprehension(facts, file, data.statement, data.block, caller) {
         return None;
     }
     Some(Site { caller, statement: data.statement, memory: Memory::Global, variables: variables? })

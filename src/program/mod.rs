@@ -57,7 +57,7 @@ pub use object::{
 pub use order::Spot;
 pub(crate) use overwritten::comes_to;
 pub use programs::{HandedOver, Pattern, Program, handed_over, way};
-pub use repetition::{Repeated, Repetition, loop_around};
+pub use repetition::{Repeated, Repetition, is_in_comprehension, loop_around};
 pub use settings::Settings;
 pub(crate) use settled::settled_along;
 pub use solver::{CallEdge, Caller, Solution, Via, View, solve};

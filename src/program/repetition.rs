@@ -151,13 +151,24 @@ pub fn loop_around(
         child = parent;
         next = parent.parent;
     }
+    is_in_comprehension(facts, file, statement, block, caller).then_some(statement)
+}
+
+/// Whether a block of a statement is run for each element of a comprehension in the statement.
+#[must_use]
+pub fn is_in_comprehension(
+    facts: &Facts<'_>,
+    file: FileId,
+    statement: StatementId,
+    block: BlockId,
+    caller: Caller,
+) -> bool {
     let conditions = facts.conditions(caller, block);
-    let in_comprehension = conditions.iter().any(|condition| {
+    conditions.iter().any(|condition| {
         condition.branch.kind == BranchKind::For
             && condition.branch.statement == statement
-            && module.statement(statement).kind != StatementKind::For
-    });
-    in_comprehension.then_some(statement)
+            && facts.module(file).statement(statement).kind != StatementKind::For
+    })
 }
 
 /// Whether a display has an element for sure.
