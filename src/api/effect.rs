@@ -25,6 +25,8 @@ pub enum Effect {
     LoadsWeights,
     /// Every rank has to take part.
     Collective,
+    /// Takes part in what other ranks communicate until all come to it: `hvd.join`.
+    Joins,
     /// Sends variables or values from one rank to all.
     Broadcasts,
     /// Averages (or otherwise reduces) over the ranks.
@@ -152,7 +154,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 71] = [
+    pub const ALL: [(Self, &'static str); 72] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -163,6 +165,7 @@ impl Effect {
         (Self::LoadsModel, "loads-model"),
         (Self::LoadsWeights, "loads-weights"),
         (Self::Collective, "collective"),
+        (Self::Joins, "joins"),
         (Self::Broadcasts, "broadcasts"),
         (Self::Averages, "averages"),
         (Self::Agrees, "agrees"),

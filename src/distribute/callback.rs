@@ -100,7 +100,7 @@ impl Acts {
     /// Whether it changes the training by what the metrics are.
     pub(crate) fn acts_on_metrics(self) -> bool {
         self.effects.contains(Effect::SteersTraining) && self.effects.contains(Effect::ReadsMetrics)
-            || self.changes && self.reads
+            || self.changes && self.reads && !has_any(self.own, &SHARES)
     }
 
     /// Whether it ends the training by what a rank's own batch gave, of which the others know nothing.

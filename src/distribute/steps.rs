@@ -287,9 +287,68 @@ fn taken(job: &Job<'_>, fed: &[Place]) -> Vec<Step> {
         if is_part || job.program.already_distributed && is_shared(job, file, &source) {
             continue;
         }
+        // Where the program counts on that many steps, each rank makes all of them.
+        if is_counted_on(job, file, count) {
+            continue;
+        }
         found.extend(divided(job, file, call, count, Vec::new()));
     }
     found
+}
+
+/// Whether a number of steps decides about something else: `if step == STEPS - 1`, `decay_steps=EPOCHS * STEPS`. What
+/// is only told, or what a sum is divided by, follows the steps that are made.
+fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument) -> bool {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let is_handed_on = |(file, value): Place| {
+        matches!(
+            facts.module(file).value(value).value,
+            Value::Cell(_)
+                | Value::Phi(_)
+                | Value::Parameter(..)
+                | Value::Import(_)
+                | Value::Attribute { .. }
+        )
+    };
+    let mut same: FxHashSet<Place> = FxHashSet::default();
+    let mut work = vec![(file, count.value)];
+    while let Some(place) = work.pop() {
+        if same.insert(place) {
+            work.extend(facts.influence().dependents(place).filter(|&next| is_handed_on(next)));
+            if is_handed_on(place) {
+                work.extend(facts.influence().operands(place));
+            }
+        }
+    }
+    // A constant is the same value wherever it is written: its name tells whether it is meant.
+    let variable = module.uses.iter().find(|own| own.range == count.range).and_then(|own| own.variable);
+    let is_named_in = |range: TextRange| {
+        let mut readings = module.uses.iter().filter(|own| own.variable == variable);
+        variable.is_some() && readings.any(|own| range.contains_range(own.range))
+    };
+    let decides = |of: Place, (file, value): Place| {
+        let evaluation = facts.module(file).value(value);
+        let is_meant = || {
+            !matches!(facts.module(of.0).value(of.1).value, Value::Constant(_))
+                || is_named_in(evaluation.range)
+        };
+        match evaluation.value {
+            Value::Operator { operator: Operator::Compare(_), .. } => true,
+            Value::Operator { operator: Operator::Binary(Method::TRUEDIV), right, .. } if right == of.1 => {
+                false
+            }
+            Value::Operator { .. } => is_meant(),
+            Value::Call(call) => {
+                let mut callees = facts.called_symbols(file, call);
+                let is_schedule =
+                    |own: &Symbol| own.is_class() && facts.library.kind_of_class(own) == Kind::Schedule;
+                callees.any(is_schedule) && is_meant()
+            }
+            _ => false,
+        }
+    };
+    same.iter().any(|&place| facts.influence().dependents(place).any(|next| decides(place, next)))
 }
 
 /// Whether the rest of a dataset is used too: then what is taken is a part of the data and no number of steps.

@@ -76,6 +76,19 @@ impl Hierarchy {
         self.orders.get(&class).map_or(&[], Vec::as_slice)
     }
 
+    /// The names that a class and its ancestors annotate, theirs first, each once: the fields of a data class.
+    pub fn fields<'m>(&self, modules: &'m Modules, class: ClassRef) -> Vec<&'m str> {
+        let mut found: Vec<&str> = Vec::new();
+        for ancestor in self.order(class).iter().rev() {
+            if let Ancestor::Project(ancestor) = ancestor {
+                let module = modules.get(ancestor.file);
+                let own = module.class(ancestor.class).annotated.iter().map(|&name| module.names.text(name));
+                found.extend(own.filter(|name| !found.contains(name)).collect::<Vec<_>>());
+            }
+        }
+        found
+    }
+
     /// The bases as written.
     #[must_use]
     pub fn bases(&self, class: ClassRef) -> &[Ancestor] {

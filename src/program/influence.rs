@@ -4,8 +4,9 @@
 //! knows, but still depends on the tape. A slice follows operands, arguments to results, arguments to
 //! parameters, returned values to calls, and stores to the reads of the same attribute of the same objects.
 
+mod opaque;
+
 use std::cell::Cell;
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
@@ -14,19 +15,21 @@ use std::thread;
 use fixedbitset::FixedBitSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use opaque::Opaque;
+
 use super::attribute_reads::{Reads, attribute_reads};
 use super::bound::{for_bound, for_bound_later, for_left_out, for_merged};
 use super::class_attributes::ClassAttributes;
 use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::numbering::{Lists, Numbering};
+use super::object::Object;
 use super::overwritten::Overwritten;
 use super::settled::{Stored, settled};
 use super::solver::Caller;
 use crate::api::{Effect, Symbol};
 use crate::project::FileId;
-use crate::semantic::{BuiltinType, Call, Element, Module, StoreKey, Value, ValueId};
-use crate::syntax::TextRange;
+use crate::semantic::{Call, CallId, Element, Passing, StoreKey, Value, ValueId};
 
 /// So many files are worth a thread.
 const SHARE: usize = 100;
@@ -63,6 +66,7 @@ impl Influence {
                 collector.add_calls(file);
                 collector.add_implied(file);
                 collector.add_stores(file, &reads, &settled);
+                collector.add_fields(file, &reads);
                 let of_classes = class_attributes.read_in(facts, file).into_iter();
                 for (bound, read) in of_classes.filter(|(_, read)| !settled.contains_key(read)) {
                     collector.add(bound, read);
@@ -266,7 +270,7 @@ impl Collector<'_, '_> {
         let facts = self.facts;
         let module = facts.module(file);
         for (index, call) in module.calls.iter().enumerate() {
-            let id = crate::semantic::CallId::new(index);
+            let id = CallId::new(index);
             // `len(batches)` is what `__len__` of the project returns.
             let mut is_own = facts.implied_functions((file, call.result)).next().is_some();
             for_bound_later(facts, file, call, |argument, function, parameter| {
@@ -287,7 +291,7 @@ impl Collector<'_, '_> {
                 // `list.append(x)`: the list has it from now on.
                 let keeps = facts.callees(file, id).iter().any(|edge| {
                     let callee = facts.solution.object(edge.callee);
-                    matches!(callee, super::object::Object::BuiltinMethod(..))
+                    matches!(callee, Object::BuiltinMethod(..))
                         || facts.symbol(callee).is_some_and(is_of_collection)
                 });
                 for argument in call.arguments.iter().filter(|_| keeps) {
@@ -349,74 +353,41 @@ impl Collector<'_, '_> {
     }
 }
 
+impl Collector<'_, '_> {
+    /// What a data class is called with reaches the reads of its fields.
+    fn add_fields(&mut self, file: FileId, reads: &Reads<'_>) {
+        let facts = self.facts;
+        let module = facts.module(file);
+        for (index, call) in module.calls.iter().enumerate() {
+            for edge in facts.callees(file, CallId::new(index)) {
+                let Object::Class(class) = facts.solution.object(edge.callee) else { continue };
+                if facts.method(class, "__init__").is_some() {
+                    continue;
+                }
+                let fields = facts.hierarchy.fields(facts.modules, class);
+                let mut positions = fields.into_iter();
+                for argument in &call.arguments {
+                    let field = match argument.passing {
+                        Passing::Positional => positions.next(),
+                        Passing::Keyword(name) => Some(module.names.text(name)),
+                        Passing::Spread | Passing::Merge => break,
+                    };
+                    let Some(field) = field else { continue };
+                    for &object in facts.solution.values(file, call.result) {
+                        for &read in reads.get(&(field, object)).into_iter().flatten() {
+                            self.add((file, argument.value), read);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Whether a symbol is a method that changes a collection of Python's library: `deque.append`.
 fn is_of_collection(symbol: &Symbol) -> bool {
     symbol.has(Effect::UpdatesState)
         && ["builtins.", "collections."].iter().any(|package| symbol.name().starts_with(package))
-}
-
-/// The expressions of a module of which only the type is kept.
-struct Opaque {
-    /// By where they begin, those around others first.
-    expressions: Vec<OpaqueExpression>,
-}
-
-struct OpaqueExpression {
-    range: TextRange,
-    value: ValueId,
-    /// The one around it.
-    around: Option<usize>,
-}
-
-impl Opaque {
-    fn new(module: &Module) -> Self {
-        let opaque = module.values.iter().enumerate().filter(|(_, evaluation)| match evaluation.value {
-            Value::Instance(kind) => kind != BuiltinType::Exception,
-            Value::Unknown => true,
-            _ => false,
-        });
-        let mut expressions: Vec<OpaqueExpression> = opaque
-            .map(|(index, evaluation)| {
-                let (range, value) = (evaluation.range, ValueId::new(index));
-                OpaqueExpression { range, value, around: None }
-            })
-            .collect();
-        expressions.sort_by_key(|own| (own.range.start(), Reverse(own.range.end())));
-        let mut open: Vec<usize> = Vec::new();
-        for index in 0..expressions.len() {
-            let range = expressions[index].range;
-            while open.pop_if(|&mut around| !expressions[around].range.contains_range(range)).is_some() {}
-            expressions[index].around = open.last().copied();
-            open.push(index);
-        }
-        Self { expressions }
-    }
-
-    /// How many of the expressions begin where the range does or before; `near` is a guess, as most ranges are near
-    /// the ones before them.
-    fn count_before(&self, range: TextRange, near: usize) -> usize {
-        let is_before = |index: usize| self.expressions[index].range.start() <= range.start();
-        let is_right =
-            (near == 0 || is_before(near - 1)) && (near == self.expressions.len() || !is_before(near));
-        if is_right {
-            return near;
-        }
-        self.expressions.partition_point(|own| own.range.start() <= range.start())
-    }
-
-    /// Calls `found` with the expressions that contain a range and more, from the inside; `count` of them begin
-    /// where it does or before.
-    fn for_each_around(&self, range: TextRange, count: usize, mut found: impl FnMut(ValueId)) {
-        let mut next = count.checked_sub(1);
-        while let Some(index) = next {
-            let own = &self.expressions[index];
-            let begins_inside = range.start() < own.range.end();
-            if own.range != range && begins_inside && own.range.contains_range(range) {
-                found(own.value);
-            }
-            next = own.around;
-        }
-    }
 }
 
 /// Calls `found` with the values that an expression is computed from; calls are left to the call graph.

@@ -119,6 +119,9 @@ fn parting(
     follows: bool,
 ) -> Option<Finding> {
     let branch = branch?;
+    if joins_behind(model, caller, &branch) {
+        return None;
+    }
     let own = difference(model, caller, id, &branch)?;
     let is_traced = model.traced.contains(&caller);
     let condition = (caller.file, branch.condition?);
@@ -132,6 +135,17 @@ fn parting(
     let finding = finding(model, caller, &branch, own, parting);
     let is_unseen = unseen::may_be_in_step(model, caller, id);
     Some(if is_unseen { finding.confidence(Confidence::Possible) } else { finding })
+}
+
+/// Whether ranks that leave a loop earlier take part in what the others communicate there: `hvd.join()` behind it.
+fn joins_behind(model: &Model<'_>, caller: Caller, branch: &Branch) -> bool {
+    let module = model.facts.module(caller.file);
+    let end = module.statement(branch.statement).range.end();
+    matches!(branch.kind, BranchKind::For | BranchKind::While)
+        && model.facts.calls_with(Effect::Joins).any(|(file, call)| {
+            let call = model.facts.module(file).call(call);
+            file == caller.file && call.scope == caller.scope && call.range.start() >= end
+        })
 }
 
 /// The ways behind the arms of a branch that some of several ranks go to.

@@ -230,20 +230,10 @@ impl Solver<'_> {
         }
     }
 
-    /// The names that a class and its ancestors annotate, theirs first: the fields of a data class.
+    /// The fields of a data class.
     pub(super) fn annotated(&mut self, class: ClassRef) -> Vec<super::Name> {
-        let mut names = Vec::new();
-        for ancestor in self.hierarchy.order(class).iter().rev() {
-            if let Ancestor::Project(ancestor) = ancestor {
-                for &name in &self.modules.get(ancestor.file).class(ancestor.class).annotated {
-                    let name = self.name(ancestor.file, name);
-                    if !names.contains(&name) {
-                        names.push(name);
-                    }
-                }
-            }
-        }
-        names
+        let fields = self.hierarchy.fields(self.modules, class);
+        fields.into_iter().map(|name| self.names.id(name)).collect()
     }
 
     /// The node of the method that the project defines first along a class's resolution order; `None` where a

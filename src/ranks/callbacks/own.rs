@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::super::model::Model;
+use super::super::values::agrees;
 use super::is_of_validation;
 use crate::api::{Effect, Symbol};
 use crate::distribute::{SHARES, hooks};
@@ -138,12 +139,13 @@ fn metrics(model: &Model<'_>, hooks: &[FunctionRef]) -> Vec<Place> {
 /// Whether values decide that something is stored.
 fn is_decided_by(model: &Model<'_>, stores: &[(Caller, &Store)], values: &[Place]) -> bool {
     let facts = model.facts;
-    let behind = facts.influence().forwards(values, |_| false);
+    let is_common = |place| agrees(facts, place);
+    let behind = facts.influence().forwards(values, is_common);
     stores.iter().any(|&(caller, store)| {
         let block = facts.module(caller.file).statement(store.statement).block;
         let conditions = facts.conditions(caller, block);
-        let mut conditions = conditions.iter().filter_map(|own| own.branch.condition);
-        conditions.any(|value| behind.contains(&(caller.file, value)))
+        let conditions = conditions.iter().filter_map(|own| own.branch.condition);
+        conditions.map(|value| (caller.file, value)).any(|own| behind.contains(&own) && !is_common(own))
     })
 }
 

@@ -298,7 +298,9 @@ impl<'w, 'c> Walk<'w, 'c> {
         if edge.via == Via::Library {
             return symbol.has(Effect::Collective).then(|| plain("fit")).flatten();
         }
-        if symbol.has(Effect::Initializes) {
+        // Of a set of processes it is not known which ranks belong to it.
+        let is_of_some = || self.model.facts.argument(file, call, symbol, "process_set").is_some();
+        if symbol.has(Effect::Initializes) || symbol.has(Effect::Collective) && is_of_some() {
             return None;
         }
         if symbol.has(Effect::Collective) {

@@ -123,7 +123,7 @@ impl Growing {
                 let condition = condition.and_then(|own| own.condition);
                 let condition = condition.filter(|&own| !parts.is_dealt_evenly(caller.file, own));
                 let own = condition.and_then(|condition| values.difference((caller.file, condition)));
-                if let Some(mut own) = own.filter(|own| own.cause == Cause::Rank) {
+                if let Some(mut own) = own.filter(|own| own.cause >= Cause::Data) {
                     let branch = BlockId::new(index);
                     if condition.is_some_and(|condition| may_be_even(facts, (caller.file, condition))) {
                         own.cause = Cause::Cut;

@@ -1,0 +1,70 @@
+//! Expressions of which only the type is kept: `not a`, an f-string. They depend on all that is evaluated in them.
+
+use std::cmp::Reverse;
+
+use crate::semantic::{BuiltinType, Module, Value, ValueId};
+use crate::syntax::TextRange;
+
+/// The expressions of a module of which only the type is kept.
+pub(super) struct Opaque {
+    /// By where they begin, those around others first.
+    pub(super) expressions: Vec<Expression>,
+}
+
+pub(super) struct Expression {
+    range: TextRange,
+    value: ValueId,
+    /// The one around it.
+    around: Option<usize>,
+}
+
+impl Opaque {
+    pub(super) fn new(module: &Module) -> Self {
+        let opaque = module.values.iter().enumerate().filter(|(_, evaluation)| match evaluation.value {
+            Value::Instance(kind) => kind != BuiltinType::Exception,
+            Value::Unknown => true,
+            _ => false,
+        });
+        let mut expressions: Vec<Expression> = opaque
+            .map(|(index, evaluation)| {
+                let (range, value) = (evaluation.range, ValueId::new(index));
+                Expression { range, value, around: None }
+            })
+            .collect();
+        expressions.sort_by_key(|own| (own.range.start(), Reverse(own.range.end())));
+        let mut open: Vec<usize> = Vec::new();
+        for index in 0..expressions.len() {
+            let range = expressions[index].range;
+            while open.pop_if(|&mut around| !expressions[around].range.contains_range(range)).is_some() {}
+            expressions[index].around = open.last().copied();
+            open.push(index);
+        }
+        Self { expressions }
+    }
+
+    /// How many of the expressions begin where the range does or before; `near` is a guess, as most ranges are near
+    /// the ones before them.
+    pub(super) fn count_before(&self, range: TextRange, near: usize) -> usize {
+        let is_before = |index: usize| self.expressions[index].range.start() <= range.start();
+        let is_right =
+            (near == 0 || is_before(near - 1)) && (near == self.expressions.len() || !is_before(near));
+        if is_right {
+            return near;
+        }
+        self.expressions.partition_point(|own| own.range.start() <= range.start())
+    }
+
+    /// Calls `found` with the expressions that contain a range and more, from the inside; `count` of them begin
+    /// where it does or before.
+    pub(super) fn for_each_around(&self, range: TextRange, count: usize, mut found: impl FnMut(ValueId)) {
+        let mut next = count.checked_sub(1);
+        while let Some(index) = next {
+            let own = &self.expressions[index];
+            let begins_inside = range.start() < own.range.end();
+            if own.range != range && begins_inside && own.range.contains_range(range) {
+                found(own.value);
+            }
+            next = own.around;
+        }
+    }
+}
