@@ -3,6 +3,7 @@
 //! The seed's rule `apply_gradients` (section 2.4), but once for all that a loop steps, outside of traced code, and
 //! with variables that are named and not taken from a `zip` that the step has used up.
 
+use super::copied;
 use super::distribution_rule;
 use super::forms;
 use super::job::Job;
@@ -53,6 +54,12 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
             Ok(site) => add(job, &mut sites, site),
             Err(reason) => found.push(Step::blocked(missing(job, file, call), reason)),
         }
+    }
+    if !sites.is_empty() {
+        let unnamed = copied::add(job, &mut sites);
+        found.extend(
+            unnamed.into_iter().map(|(file, call)| Step::blocked(missing(job, file, call), copied::UNNAMED)),
+        );
     }
     found.extend(session::broadcasts(job, &RULE.rule));
     let mut taken = Vec::new();

@@ -20,6 +20,7 @@ mod callback;
 pub mod callbacks;
 pub mod checkpoint;
 mod choices;
+mod copied;
 mod counted;
 pub mod data;
 pub mod device;

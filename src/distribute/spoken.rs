@@ -83,6 +83,23 @@ impl Spoken {
         Some([Self::Model(model), Self::Optimizer(optimizer)])
     }
 
+    /// What another model is called where this one is known, if code elsewhere names both by the receivers of two
+    /// calls: `agent.target` beside `agent.model`, for `self.target` and `self.model`.
+    pub(super) fn beside(&self, text: Text<'_>, model: &Call, other: &Call) -> Option<Self> {
+        let Self::Model(known) = self else { return None };
+        let (model, other) = (receiver(text, model)?, receiver(text, other)?);
+        if model == *known {
+            return (model.variable.scope == other.variable.scope).then_some(Self::Model(other));
+        }
+        if model.variable != other.variable {
+            return None;
+        }
+        let root = text.module.variable_name(model.variable);
+        let owner = known.text.strip_suffix(model.text.strip_prefix(root)?)?;
+        let attributes = other.text.strip_prefix(root)?;
+        Some(Self::Model(Chain { text: format!("{owner}{attributes}"), ..known.clone() }))
+    }
+
     /// The variables that an argument gives: whole models where it takes a model's variables.
     pub(super) fn of_argument(job: &Job<'_>, file: FileId, argument: &Argument) -> Option<Vec<Self>> {
         let text = job.text(file)?;

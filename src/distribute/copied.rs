@@ -1,0 +1,63 @@
+//! Copies of the models that a loop trains: `target.set_weights(online.get_weights())`. What was copied in front of the
+//! broadcast is each rank's own, so that a copy is broadcast with its model.
+
+use super::job::Job;
+use super::site::Site;
+use super::spoken::Spoken;
+use crate::api::{Effect, Kind};
+use crate::program::{Caller, loop_around};
+use crate::project::FileId;
+use crate::semantic::{CallId, Value};
+
+/// Why a copy can't be broadcast.
+pub(super) const UNNAMED: &str = "A model is made equal to the trained one before that is broadcast, and it can't be seen what it is called behind \
+     the first step: each rank would go on with a copy of its own.";
+
+/// Adds copies of what is trained to the broadcasts of their models. Gives the calls that make copies which have no
+/// name there, and are only made once.
+pub(super) fn add(job: &Job<'_>, sites: &mut [Site]) -> Vec<(FileId, CallId)> {
+    let mut unnamed = Vec::new();
+    for (file, call) in job.calls() {
+        let Some(source) = copied(job, file, call) else { continue };
+        let module = job.facts.module(file);
+        let Some(text) = job.text(file) else { continue };
+        let beside = |spoken: &Spoken| spoken.beside(text, module.call(source), module.call(call));
+        let mut is_named = false;
+        for site in &mut *sites {
+            if let Some(copy) = site.variables.iter().find_map(beside) {
+                is_named = true;
+                if !site.variables.contains(&copy) {
+                    site.variables.push(copy);
+                }
+            }
+        }
+        if !is_named && !is_repeated(job, file, call) {
+            unnamed.push((file, call));
+        }
+    }
+    unnamed
+}
+
+/// The call that reads the weights of a model that is trained by steps of its own, where another model gets them.
+fn copied(job: &Job<'_>, file: FileId, call: CallId) -> Option<CallId> {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let data = module.call(call);
+    let target = facts.receiver(file, data)?;
+    let [weights] = data.arguments.as_slice() else { return None };
+    let Value::Call(source) = module.value(weights.value).value else { return None };
+    let is_copied = facts.called_symbols(file, source).any(|symbol| symbol.has(Effect::CopiesWeights));
+    let read = facts.receiver(file, module.call(source)).filter(|_| is_copied)?;
+    let mut loops = job.program.loops.iter().filter(|own| !job.is_fit(own));
+    let is_trained = loops.any(|own| facts.objects(file, read).any(|(id, _)| own.models.contains(&id)));
+    (is_trained && facts.may_be(file, target, Kind::Model)).then_some(source)
+}
+
+/// Whether a call is made again in a loop of its own code or of those that call it.
+fn is_repeated(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let data = facts.module(file).call(call);
+    let caller = Caller { file, scope: data.scope };
+    facts.repetition().of(caller).is_some()
+        || loop_around(facts, file, data.statement, data.block, caller).is_some()
+}
