@@ -79,8 +79,19 @@ impl Replicas<'_, '_> {
         for object in made {
             let change = self.beginning(file, id, object, &symbols);
             found.push(std::iter::once((object, change)).collect());
+            found.extend(self.setting_made(file, id, object));
         }
         found
+    }
+
+    /// The rate that an optimizer is made with, where it differs: `Adam(10 ** np.random.uniform(-4, -2))`.
+    fn setting_made(&mut self, file: FileId, id: CallId, object: usize) -> Option<Changes> {
+        let settings = *self.settings.get(&object)?;
+        let arguments = self.model.facts.module(file).call(id).arguments.iter();
+        let differing = arguments.filter_map(|argument| self.model.difference((file, argument.value)));
+        let own = differing.filter(|own| own.cause == Cause::Data).max_by_key(|own| own.cause)?;
+        let at = self.model.at_call(file, id);
+        Some(self.assigned(&[settings], Some(own), at, false))
     }
 
     /// What a function does, without the weights that it loads if nothing is trained from this call of it on.
