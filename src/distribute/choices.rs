@@ -27,9 +27,11 @@ pub(super) fn chosen_by_own_results(job: &Job<'_>) -> FxHashSet<Place> {
         let mut chosen = deciding.chosen();
         chosen.extend(lengths.changed_under(&deciding));
         chosen.retain(|place| !found.contains(place));
-        // What is computed from what is found has been found with it.
-        news =
-            job.facts.influence().forwards(&chosen, |place| found.contains(&place) || is_common(job, place));
+        // What is computed from what is found has been found with it. What `__len__` of the project returns may be one of
+        // the lengths.
+        let is_own = |place| job.facts.implied_functions(place).next().is_some();
+        let stops = |place| found.contains(&place) || is_common(job, place) && !is_own(place);
+        news = job.facts.influence().forwards(&chosen, stops);
         news.retain(|&place| found.insert(place));
     }
     found
