@@ -109,6 +109,8 @@ pub enum Effect {
     ReadsEnvironment,
     /// Needs the value of its argument, which a tensor has only when the graph runs; of a module, its functions do.
     ReadsValue,
+    /// Needs the values of the elements that it is given: whether they are true, which is the least.
+    ReadsElements,
     /// Asks its argument for its type or shape, which a tensor has while it is traced.
     ReadsType,
     /// `AutoGraph` replaces it: of a tensor it makes a tensor.
@@ -154,7 +156,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 72] = [
+    pub const ALL: [(Self, &'static str); 73] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -207,6 +209,7 @@ impl Effect {
         (Self::ReadsClock, "reads-clock"),
         (Self::ReadsEnvironment, "reads-environment"),
         (Self::ReadsValue, "reads-value"),
+        (Self::ReadsElements, "reads-elements"),
         (Self::ReadsType, "reads-type"),
         (Self::Converts, "converts"),
         (Self::FailsLate, "fails-late"),
@@ -300,6 +303,7 @@ impl EffectSet {
             Effect::ReadsClock,
             Effect::ReadsEnvironment,
             Effect::ReadsValue,
+            Effect::ReadsElements,
             Effect::ReadsType,
             Effect::Converts,
             Effect::FailsLate,

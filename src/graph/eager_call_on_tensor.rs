@@ -65,6 +65,16 @@ fn calls(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
             let name = symbol.last_name();
             let message = format!("`{name}` needs the value of {what}, a tensor of the graph");
             report(call.range, message, "use the function of TensorFlow that does the same");
+        } else if let Some(symbol) = called(graph, file, id).find(|own| own.has(Effect::ReadsElements))
+            && call.arguments.iter().any(|argument| has_tensors(graph, file, argument.value))
+        {
+            let name = symbol.last_name();
+            let message = format!("`{name}` needs the values of its elements, tensors of the graph");
+            report(
+                call.range,
+                message,
+                "use `tf.reduce_any`, `tf.reduce_max` and the like on `tf.stack(...)`",
+            );
         } else if is_formatted(graph, file, id, call) && given().is_some() {
             let message = "a tensor of the graph can't be formatted as a number".to_owned();
             report(call.range, message, "use `tf.print` or `tf.strings.format`");
@@ -102,6 +112,19 @@ fn called<'g>(graph: &'g Graph<'_>, file: FileId, call: CallId) -> impl Iterator
 /// Whether a function needs values: one of Python's own, of `NumPy`, of `math`, or `tf.constant`.
 fn needs_value(graph: &Graph<'_>, symbol: &Symbol) -> bool {
     (symbol.has(Effect::ReadsValue) || graph.facts.is_of_numbers(symbol)) && !symbol.has(Effect::ReadsType)
+}
+
+/// Whether a list that is written out, or what a comprehension gives, has tensors.
+fn has_tensors(graph: &Graph<'_>, file: FileId, value: ValueId) -> bool {
+    let Value::Display(Container::List | Container::Tuple | Container::Set | Container::Generator, elements) =
+        &graph.module(file).value(value).value
+    else {
+        return false;
+    };
+    elements.iter().any(|element| match *element {
+        Element::At(_, value) | Element::Any(value) => graph.nature(file, value).is_tensor(),
+        _ => false,
+    })
 }
 
 /// `"{:.2f}".format(x)`
@@ -142,6 +165,11 @@ fn values(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
                     let message = "a tensor of the graph can't be formatted as a number".to_owned();
                     report(value.range, message, "use `tf.print` or `tf.strings.format`");
                 }
+            }
+            Value::Unpack { base, index: Some(0), .. } if is_tensor(*base) => {
+                let what = graph.named(file, *base, "this");
+                let message = format!("{what} is a tensor of the graph, which can't be unpacked in Python");
+                report(value.range, message, "use `tf.unstack`, or take the parts by their indices");
             }
             Value::Item { base, key, .. } if is_tensor(*key) && is_of_python(graph, file, *base) => {
                 let what = graph.named(file, *base, "a container");

@@ -2,9 +2,9 @@
 
 use super::later::Later;
 use super::{Graph, graph_check, one_for_each_cause};
-use crate::api::{Effect, Symbol};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding};
-use crate::program::{Caller, Object, ObjectId};
+use crate::program::{Caller, Facts, Object, ObjectId, Spot};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId, Container, StoreKey, Value, ValueId, Variable};
 use crate::syntax::TextRange;
@@ -44,6 +44,7 @@ fn drawn(graph: &Graph<'_>, caller: Caller) -> Vec<Finding> {
             || graph.facts.is_outside_graph(caller.file, call.statement)
             || graph.retraced.contains(&caller)
             || graph.is_constructor(caller)
+            || is_of_seed(graph, caller.file, CallId::new(index))
         {
             continue;
         }
@@ -244,12 +245,50 @@ fn report(
         .label(graph.facts.location(write.caller.file, write.range), "changed after a call")
         .help("keep it in a `tf.Variable`, or pass it as an argument");
     // Of several objects each has traces of its own: what is given to the next one changes nothing for the last.
-    if let Written::Attribute(objects, _) = &write.subject
-        && objects.iter().all(|&object| may_be_several(graph, object))
-    {
+    let is_of_others = match &write.subject {
+        Written::Attribute(objects, _) => objects.iter().all(|&object| may_be_several(graph, object)),
+        _ => false,
+    };
+    if is_of_others || is_traced_anew(graph, first, write) {
         finding = finding.confidence(Confidence::Possible);
     }
     Some(((first, write.caller.file, write.range), finding))
+}
+
+/// Whether code behind a change makes a traced function anew: `self.rate = rate; self.step = tf.function(self._step)`.
+fn is_traced_anew(graph: &Graph<'_>, first: Caller, write: &Write) -> bool {
+    let facts = graph.facts;
+    let spots: Vec<Spot> = graph.tracing.tracers(first).iter().map(|&tracer| facts.spot(tracer)).collect();
+    let flow = &graph.module(write.caller.file).scope(write.caller.scope).flow;
+    !spots.is_empty()
+        && facts.leading_to(spots, |edge| !Facts::is_call_back(edge)).into_iter().any(
+            |(caller, block, range)| {
+                caller == write.caller
+                    && (block == write.block && range.start() >= write.range.end()
+                        || block != write.block && flow.leads(write.block, block))
+            },
+        )
+}
+
+/// Whether a generator of random numbers is made with a seed by the traced code itself: it gives the same ones at each
+/// call of the text, too.
+fn is_of_seed(graph: &Graph<'_>, file: FileId, call: CallId) -> bool {
+    let facts = graph.facts;
+    let receiver = facts.receiver(file, graph.module(file).call(call));
+    let generators = receiver.map(|receiver| facts.solution.values(file, receiver)).unwrap_or_default();
+    !generators.is_empty()
+        && generators.iter().all(|&generator| {
+            facts.kind(generator) == Some(Kind::Random)
+                && facts.made_at(generator).is_some_and(|(file, made)| {
+                    let module = graph.module(file);
+                    let made = module.call(made);
+                    let is_constant =
+                        |value: ValueId| matches!(module.value(value).value, Value::Constant(_));
+                    graph.is_traced(Caller { file, scope: module.code_scope(made.scope) })
+                        && !made.arguments.is_empty()
+                        && made.arguments.iter().all(|own| is_constant(own.value))
+                })
+        })
 }
 
 /// Whether an object stands for several, made in a loop or by code that runs more than once.
