@@ -267,15 +267,15 @@ impl Graph<'_> {
                 let objects = self.known_objects(file, base);
                 self.facts.files().any(|file| {
                     let module = self.module(file);
-                    module.uses.iter().any(|reading| {
-                        !self.is_traced(Caller { file, scope: module.code_scope(reading.scope) })
-                            && self
-                                .facts
-                                .solution
-                                .values(file, reading.value)
-                                .iter()
-                                .any(|own| objects.contains(own))
-                    })
+                    let is_outside =
+                        |scope| !self.is_traced(Caller { file, scope: module.code_scope(scope) });
+                    let is_it = |value| {
+                        self.facts.solution.values(file, value).iter().any(|own| objects.contains(own))
+                    };
+                    let held = module.values.iter().enumerate();
+                    let mut held = held.filter(|(_, own)| matches!(own.value, Value::Attribute { .. }));
+                    module.uses.iter().any(|reading| is_outside(reading.scope) && is_it(reading.value))
+                        || held.any(|(index, own)| is_outside(own.scope) && is_it(ValueId::new(index)))
                 })
             }
         }

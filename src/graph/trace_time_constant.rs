@@ -202,7 +202,7 @@ fn own_objects(graph: &Graph<'_>, file: FileId, value: ValueId) -> Vec<ObjectId>
     let objects = graph.facts.solution.values(file, value);
     let is_own = |&object: &ObjectId| {
         graph.is_container(object)
-            || matches!(graph.facts.solution.object(object), Object::Instance(_, Some(_)))
+            || matches!(graph.facts.solution.object(object), Object::Instance(_, Some(_)) | Object::Class(_))
     };
     if objects.iter().all(is_own) { objects.to_vec() } else { Vec::new() }
 }

@@ -8,7 +8,7 @@ use crate::finding::Finding;
 use crate::program::Caller;
 use crate::project::FileId;
 use crate::semantic::{BranchKind, CallId, Definition, Element, Module, Operator, Reaching, Value, ValueId};
-use crate::syntax::TextRange;
+use crate::syntax::{TextRange, TextSize};
 
 /// Variables that a staged loop gives another type or shape.
 pub(super) fn findings(graph: &Graph<'_>, module: &Module, caller: Caller) -> Vec<Finding> {
@@ -33,13 +33,16 @@ pub(super) fn findings(graph: &Graph<'_>, module: &Module, caller: Caller) -> Ve
                 .branch
                 .condition
                 .is_some_and(|iterated| graph.facts.is_whole_dataset(caller.file, iterated));
-        let nones = if goes_over_dataset { nones_before(graph, module, caller, body) } else { Vec::new() };
+        let nones = nones_before(graph, module, caller, body);
+        // In other loops the first turn gets zeros in place of `None`.
+        let read_at =
+            if goes_over_dataset { TextRange::new(body.start(), TextSize::new(u32::MAX)) } else { body };
         let reaching = Reaching::new(module, caller.scope);
         for (index, definition) in module.definitions.iter().enumerate() {
             if definition.scope != caller.scope || !body.contains_range(definition.range) {
                 continue;
             }
-            if is_none_before(graph, caller.file, definition, &nones, statement.range) {
+            if is_none_before(graph, caller.file, definition, &nones, read_at) {
                 let name = module.variable_name(definition.variable);
                 let message = format!("`{name}` is `None` in front of the loop, which is an operation");
                 let finding = graph
@@ -105,13 +108,13 @@ fn nones_before<'m>(
     own.collect()
 }
 
-/// Whether a turn of a loop gives a variable tensors that is `None` in front of it, and either is read behind it.
+/// Whether a turn of a loop gives a variable tensors that is `None` in front of it, and either is read at a place.
 fn is_none_before(
     graph: &Graph<'_>,
     file: FileId,
     turn: &Definition,
     nones: &[&Definition],
-    around: TextRange,
+    at: TextRange,
 ) -> bool {
     let none = nones.iter().find(|own| own.variable == turn.variable);
     let Some(none) = none else { return false };
@@ -119,10 +122,24 @@ fn is_none_before(
     graph.nature(file, turn.value).is_of_tensors()
         && module.uses.iter().any(|reading| {
             reading.scope == turn.scope
-                && reading.range.start() >= around.end()
-                && matches!(&module.value(reading.value).value, Value::Phi(values)
-                    if values.contains(&turn.value) && values.contains(&none.value))
+                && reading.variable == Some(turn.variable)
+                && at.contains_range(reading.range)
+                && [turn.value, none.value].iter().all(|&value| {
+                    reading.value != value && may_be(module, reading.value, value, &mut Vec::new())
+                })
         })
+}
+
+/// Whether a value is put together of another one and more.
+fn may_be(module: &Module, value: ValueId, wanted: ValueId, seen: &mut Vec<ValueId>) -> bool {
+    if seen.contains(&value) {
+        return false;
+    }
+    seen.push(value);
+    match &module.value(value).value {
+        Value::Phi(parts) => parts.iter().any(|&part| part == wanted || may_be(module, part, wanted, seen)),
+        _ => false,
+    }
 }
 
 /// What a variable is in a loop before a definition: what comes from in front and from the turn before.
