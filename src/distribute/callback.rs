@@ -11,7 +11,7 @@ use super::ranked::is_for_one_rank;
 use crate::api::{Calls, Effect, EffectSet, Kind, Role, Symbol};
 use crate::program::{Ancestor, Caller, ClassRef, Facts, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, FunctionId, StoreKey, Value, ValueId};
+use crate::semantic::{Argument, BlockId, CallId, FunctionId, StoreKey, Value, ValueId};
 
 /// What the hooks of a callback do together.
 #[derive(Clone, Copy, Debug, Default)]
@@ -117,7 +117,8 @@ impl Acts {
     fn add(&mut self, job: &Job<'_>, hook: &Hook) {
         self.changes |= hook.changes;
         self.reads |= hook.reads.is_some();
-        self.steers_alone |= hook.steers && (hook.reads == Some(Metrics::OfBatch) || hook.evaluates);
+        self.steers_alone |=
+            hook.steers && (hook.reads == Some(Metrics::OfBatch) || hook.evaluates) || hook.is_timed;
         let is_apart = |&(_, call): &(_, Option<(FileId, CallId)>)| {
             call.is_some_and(|(file, call)| is_for_one_rank(job, file, call))
         };
@@ -145,6 +146,8 @@ pub(super) struct Hook {
     steers: bool,
     /// It evaluates or predicts by itself.
     evaluates: bool,
+    /// It changes what `self.model` has when a clock says so.
+    is_timed: bool,
     /// What it communicates.
     shares: EffectSet,
     /// What its calls write.
@@ -241,9 +244,20 @@ impl Hook {
                 && !given.contains(&(caller.file, store.base))
                 && matches!(module.value(store.base).value, Value::Attribute { .. });
             self.changes |= (is_unset || !is_own) && !is_item_of_own;
-            self.steers |= is_of_model(facts, caller.file, store.base, given);
+            let steers = is_of_model(facts, caller.file, store.base, given);
+            self.steers |= steers;
+            self.is_timed |= steers && is_timed(facts, caller, module.statement(store.statement).block);
         }
     }
+}
+
+/// Whether a clock decides that a block runs.
+fn is_timed(facts: &Facts<'_>, caller: Caller, block: BlockId) -> bool {
+    let conditions = facts.conditions(caller, block);
+    let conditions = conditions.iter().filter_map(|own| own.branch.condition);
+    let conditions: Vec<Place> = conditions.map(|condition| (caller.file, condition)).collect();
+    let behind = facts.influence().backwards(&conditions, |_| false);
+    behind.into_iter().any(|place| facts.gives(place, &[Effect::ReadsClock]))
 }
 
 /// Whether a value is what training changes.
