@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::super::change::{Change, Changes, join};
 use super::super::values::{Cause, Difference};
 use super::{Manner, Replicas};
-use crate::api::{Effect, Kind, Role, Symbol};
+use crate::api::{Effect, Kind, Role, Scaling, Symbol};
 use crate::finding::Location;
 use crate::program::{Caller, Object, ObjectId, Place};
 use crate::project::FileId;
@@ -84,12 +84,20 @@ impl Replicas<'_, '_> {
         found
     }
 
-    /// The rate that an optimizer is made with, where it differs: `Adam(10 ** np.random.uniform(-4, -2))`.
+    /// The rate that an optimizer is made with, where each rank draws its own: `Adam(10 ** np.random.uniform(-4, -2))`.
     fn setting_made(&mut self, file: FileId, id: CallId, object: usize) -> Option<Changes> {
+        let facts = self.model.facts;
         let settings = *self.settings.get(&object)?;
-        let arguments = self.model.facts.module(file).call(id).arguments.iter();
-        let differing = arguments.filter_map(|argument| self.model.difference((file, argument.value)));
-        let own = differing.filter(|own| own.cause == Cause::Data).max_by_key(|own| own.cause)?;
+        let call = facts.module(file).call(id);
+        let mut drawn = facts.called_symbols(file, id).flat_map(|symbol| {
+            let scaled = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Multiply);
+            scaled.filter_map(move |(name, _)| facts.argument(file, call, symbol, name))
+        });
+        let own = drawn.find_map(|rate| {
+            let own = self.model.difference((file, rate.value))?;
+            let is_schedule = facts.may_be(file, rate.value, Kind::Schedule);
+            (!is_schedule && facts.gives(own.source, &[Effect::DrawsRandom])).then_some(own)
+        })?;
         let at = self.model.at_call(file, id);
         Some(self.assigned(&[settings], Some(own), at, false))
     }
