@@ -29,6 +29,7 @@ mod file_questions;
 pub mod gradients_not_averaged;
 mod guards;
 mod layer_names;
+mod layer_sizes;
 mod lengths;
 mod made;
 pub mod misused_horovod_api;

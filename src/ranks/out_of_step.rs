@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::comms::{Comms, Parting, Way};
 use super::model::Model;
 use super::values::{Cause, Difference};
-use super::{callbacks, layer_names, ranks_check};
+use super::{callbacks, layer_names, layer_sizes, ranks_check};
 use crate::api::Effect;
 use crate::finding::{Confidence, Finding, Label, Level, Location};
 use crate::program::Caller;
@@ -51,6 +51,7 @@ fn check(model: &Model<'_>) -> Vec<Finding> {
     }
     found.extend(callbacks::out_of_step(model));
     found.extend(layer_names::out_of_step(model));
+    found.extend(layer_sizes::out_of_step(model));
     found
 }
 

@@ -1,0 +1,62 @@
+//! Layers whose weights have another shape on each rank: their gradients are averaged with those of the same name.
+
+use super::model::Model;
+use super::out_of_step::{CHECK, source};
+use crate::api::{Effect, Kind, Parameter, Symbol};
+use crate::finding::{Finding, Label, Level};
+use crate::program::Caller;
+
+/// What the parameters of layers that have weights end with.
+const WEIGHTS: &str = "_initializer";
+
+/// The layers that are made with a size which each rank draws, or computes from its number.
+pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
+    let facts = model.facts;
+    let made = facts.creations.iter().filter(|made| made.kind == Kind::Layer && !made.derived);
+    let mut found = Vec::new();
+    for own in made.filter(|made| model.files.contains(&made.file)) {
+        let call = facts.module(own.file).call(own.call);
+        let caller = Caller { file: own.file, scope: facts.module(own.file).code_scope(call.scope) };
+        let mut programs = model.programs.iter().filter(|program| program.reached.contains(&caller));
+        if model.unreached.is_block(caller, call.block)
+            || !programs.any(|program| model.communicates(program))
+        {
+            continue;
+        }
+        let sized = facts.called_symbols(own.file, own.call).filter(|symbol| has_weights(symbol));
+        let sizes = sized.flat_map(|symbol| {
+            let needed = symbol.parameters().iter().filter(|own| own.default().is_none());
+            needed.filter_map(move |needed| facts.argument(own.file, call, symbol, needed.name()))
+        });
+        let drawn = [Effect::DrawsRandom, Effect::ReadsRank, Effect::ReadsLocalRank];
+        let mut differing = sizes.filter_map(|size| Some((size, model.difference((own.file, size.value))?)));
+        let Some((size, difference)) =
+            differing.find(|(_, own)| !own.cause.is_weak() && facts.gives(own.source, &drawn))
+        else {
+            continue;
+        };
+        let location = model.at_call(own.file, own.call);
+        let given = facts.location(own.file, size.range);
+        let origin = source(model, difference);
+        let message = "the ranks make this layer in different sizes, and the gradients of its weights don't fit together";
+        let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
+            .here("another size on each rank")
+            .help("draw the size on rank 0, and send it to all by `hvd.broadcast_object`")
+            .in_scope(model.scope_of(own.file, own.call));
+        if origin.location != given && origin.location != location {
+            finding = finding.label(origin.location, origin.message.clone());
+        }
+        finding.flow = vec![
+            origin,
+            Label { location: given, message: "given here".to_owned() },
+            Label { location, message: "another size on each rank".to_owned() },
+        ];
+        found.push(finding);
+    }
+    found
+}
+
+/// Whether a class is that of layers with weights, as its parameters for their first values tell.
+fn has_weights(symbol: &Symbol) -> bool {
+    symbol.is_class() && symbol.parameters().iter().map(Parameter::name).any(|name| name.ends_with(WEIGHTS))
+}
