@@ -26,6 +26,8 @@ pub(crate) struct Acts {
     reads: bool,
     /// One of its own surely changes the training, and knows nothing of the other ranks then.
     steers_alone: bool,
+    /// One of its own saves `self.model`, on all ranks that run it.
+    saves_model: bool,
 }
 
 /// What running a callback on each rank takes.
@@ -113,12 +115,18 @@ impl Acts {
         self.steers_alone && !has_any(self.own, &SHARES)
     }
 
+    /// Whether all ranks have to run it, and it saves the model on each.
+    pub(crate) fn saves_on_all(self) -> bool {
+        self.saves_model && self.ranks() == Ranks::All
+    }
+
     /// Adds what a function does that the library calls as a hook.
     fn add(&mut self, job: &Job<'_>, hook: &Hook) {
         self.changes |= hook.changes;
         self.reads |= hook.reads.is_some();
         self.steers_alone |=
             hook.steers && (hook.reads == Some(Metrics::OfBatch) || hook.evaluates) || hook.is_timed;
+        self.saves_model |= hook.saves.iter().any(|&(file, call)| !is_for_one_rank(job, file, call));
         let is_apart = |&(_, call): &(_, Option<(FileId, CallId)>)| {
             call.is_some_and(|(file, call)| is_for_one_rank(job, file, call))
         };
@@ -150,6 +158,8 @@ pub(super) struct Hook {
     is_timed: bool,
     /// What it communicates.
     shares: EffectSet,
+    /// The calls by which it saves what `self.model` is.
+    saves: Vec<(FileId, CallId)>,
     /// What its calls write.
     writes: Vec<(EffectSet, Option<(FileId, CallId)>)>,
 }
@@ -210,6 +220,9 @@ impl Hook {
                             self.steers |= has_any(method.effects(), &CHANGES);
                             self.evaluates |= has_any(method.effects(), &EVALUATES);
                             self.add(method.effects(), place);
+                            if method.has(Effect::WritesFile) {
+                                self.saves.push((caller.file, call));
+                            }
                             self.changes |=
                                 has_any(method.effects(), &CHANGES) || method.has(Effect::UpdatesState);
                         }

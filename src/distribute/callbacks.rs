@@ -34,6 +34,10 @@ pub(super) fn makes_list(job: &Job<'_>, own: &TrainingLoop) -> bool {
     step(job, own).is_some()
 }
 
+/// Why a callback can't be left to all ranks, nor to one.
+const SAVES_ON_ALL: &str = "One of the callbacks saves the model, which rank 0 alone should do, and acts on the training, which all ranks \
+     have to do: give each a callback of its own.";
+
 fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     let handed = Handed::of(job, own)?;
     let acts: Vec<Acts> = handed.callbacks.iter().map(|&callback| Acts::of(job, callback)).collect();
@@ -59,6 +63,9 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
         }
         if acts.steers_alone() {
             return Some(decides_alone(job, own, callback, &OF_RANK));
+        }
+        if acts.saves_on_all() {
+            return Some(Step::blocked(finding, SAVES_ON_ALL));
         }
     }
     let text = job.text(file)?;

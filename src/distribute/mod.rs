@@ -16,6 +16,7 @@ mod awaited;
 mod bound;
 pub mod broadcast;
 mod by_hand;
+mod cache_files;
 mod callback;
 pub mod callbacks;
 pub mod checkpoint;

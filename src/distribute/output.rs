@@ -3,6 +3,7 @@
 //! The seed's rules for `print`, `.write`, `.summary` and `.save_weights` (section 2.3). What a call writes is asked
 //! of its callee, so that a `TensorArray.write` is none; statements that follow one another share a guard.
 
+use super::cache_files;
 use super::distribution_rule;
 use super::inputs::names_own;
 use super::job::Job;
@@ -19,6 +20,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let mut found: Vec<Step> = runs.filter_map(|run| guarded(job, &run, finding(job, &run))).collect();
     found.extend(open_files::steps(job, &RULE.rule));
     found.extend(verbose::steps(job, &RULE.rule));
+    found.extend(cache_files::steps(job, &RULE.rule));
     found
 }
 

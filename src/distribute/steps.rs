@@ -141,6 +141,9 @@ fn of_fit(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     if job.program.already_distributed && is_shared(job, file, source) {
         return None;
     }
+    if is_counted_on(job, file, count, Counting::BySteps) {
+        return None;
+    }
     let more = if is_one_epoch(job, file, call, symbol) { Vec::new() } else { repeated(job, own, source)? };
     divided(job, file, call, count, more)
 }
@@ -288,7 +291,7 @@ fn taken(job: &Job<'_>, fed: &[Place]) -> Vec<Step> {
             continue;
         }
         // Where the program counts on that many steps, each rank makes all of them.
-        if is_counted_on(job, file, count) {
+        if is_counted_on(job, file, count, Counting::InAnyWay) {
             continue;
         }
         found.extend(divided(job, file, call, count, Vec::new()));
@@ -298,9 +301,15 @@ fn taken(job: &Job<'_>, fed: &[Place]) -> Vec<Step> {
 
 /// Whether a number of steps decides about something else: `if step == STEPS - 1`, `decay_steps=EPOCHS * STEPS`. What
 /// is only told, or what a sum is divided by, follows the steps that are made.
-fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument) -> bool {
+fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument, any: Counting) -> bool {
     let facts = job.facts;
     let module = facts.module(file);
+    // A constant is the same value wherever it is written: its name tells whether it is meant.
+    let variable = module.uses.iter().find(|own| own.range == count.range).and_then(|own| own.variable);
+    let is_named_in = |range: TextRange| {
+        let mut readings = module.uses.iter().filter(|own| own.variable == variable);
+        variable.is_some() && readings.any(|own| range.contains_range(own.range))
+    };
     let is_handed_on = |(file, value): Place| {
         matches!(
             facts.module(file).value(value).value,
@@ -311,44 +320,48 @@ fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument) -> bool {
                 | Value::Attribute { .. }
         )
     };
-    let mut same: FxHashSet<Place> = FxHashSet::default();
+    let mut seen: FxHashSet<Place> = FxHashSet::default();
     let mut work = vec![(file, count.value)];
     while let Some(place) = work.pop() {
-        if same.insert(place) {
-            work.extend(facts.influence().dependents(place).filter(|&next| is_handed_on(next)));
-            if is_handed_on(place) {
-                work.extend(facts.influence().operands(place));
+        if !seen.insert(place) {
+            continue;
+        }
+        if is_handed_on(place) {
+            work.extend(facts.influence().operands(place));
+        }
+        let is_constant = matches!(facts.module(place.0).value(place.1).value, Value::Constant(_));
+        for next @ (of, value) in facts.influence().dependents(place) {
+            let evaluation = facts.module(of).value(value);
+            let is_meant = !is_constant || is_named_in(evaluation.range);
+            match evaluation.value {
+                Value::Operator { operator: Operator::Compare(_), .. } => return true,
+                Value::Operator { operator: Operator::Binary(Method::TRUEDIV), right, .. }
+                    if right == place.1 => {}
+                Value::Operator { .. } if is_meant && any == Counting::InAnyWay => return true,
+                Value::Operator { .. } if is_meant => work.push(next),
+                Value::Call(call) if is_meant => {
+                    let mut callees = facts.called_symbols(of, call);
+                    let is_schedule =
+                        |own: &Symbol| own.is_class() && facts.library.kind_of_class(own) == Kind::Schedule;
+                    if callees.any(is_schedule) {
+                        return true;
+                    }
+                }
+                _ if is_handed_on(next) => work.push(next),
+                _ => {}
             }
         }
     }
-    // A constant is the same value wherever it is written: its name tells whether it is meant.
-    let variable = module.uses.iter().find(|own| own.range == count.range).and_then(|own| own.variable);
-    let is_named_in = |range: TextRange| {
-        let mut readings = module.uses.iter().filter(|own| own.variable == variable);
-        variable.is_some() && readings.any(|own| range.contains_range(own.range))
-    };
-    let decides = |of: Place, (file, value): Place| {
-        let evaluation = facts.module(file).value(value);
-        let is_meant = || {
-            !matches!(facts.module(of.0).value(of.1).value, Value::Constant(_))
-                || is_named_in(evaluation.range)
-        };
-        match evaluation.value {
-            Value::Operator { operator: Operator::Compare(_), .. } => true,
-            Value::Operator { operator: Operator::Binary(Method::TRUEDIV), right, .. } if right == of.1 => {
-                false
-            }
-            Value::Operator { .. } => is_meant(),
-            Value::Call(call) => {
-                let mut callees = facts.called_symbols(file, call);
-                let is_schedule =
-                    |own: &Symbol| own.is_class() && facts.library.kind_of_class(own) == Kind::Schedule;
-                callees.any(is_schedule) && is_meant()
-            }
-            _ => false,
-        }
-    };
-    same.iter().any(|&place| facts.influence().dependents(place).any(|next| decides(place, next)))
+    false
+}
+
+/// What else is made of a number of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counting {
+    /// Any other number.
+    InAnyWay,
+    /// How long a schedule is, or what something is compared with.
+    BySteps,
 }
 
 /// Whether the rest of a dataset is used too: then what is taken is a part of the data and no number of steps.
