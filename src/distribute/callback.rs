@@ -26,8 +26,8 @@ pub(crate) struct Acts {
     reads: bool,
     /// One of its own surely changes the training, and knows nothing of the other ranks then.
     steers_alone: bool,
-    /// One of its own saves `self.model`, on all ranks that run it.
-    saves_model: bool,
+    /// What its own ones write of `self.model`, on all ranks that run it.
+    saved: EffectSet,
 }
 
 /// What running a callback on each rank takes.
@@ -117,16 +117,16 @@ impl Acts {
 
     /// Whether all ranks have to run it, and it saves the model on each.
     pub(crate) fn saves_on_all(self) -> bool {
-        self.saves_model && self.ranks() == Ranks::All
+        has_any(self.saved, &WRITES) && self.ranks() == Ranks::All
     }
 
     /// Adds what a function does that the library calls as a hook.
     fn add(&mut self, job: &Job<'_>, hook: &Hook) {
         self.changes |= hook.changes;
         self.reads |= hook.reads.is_some();
-        self.steers_alone |=
-            hook.steers && (hook.reads == Some(Metrics::OfBatch) || hook.evaluates) || hook.is_timed;
-        self.saves_model |= hook.saves.iter().any(|&(file, call)| !is_for_one_rank(job, file, call));
+        self.steers_alone |= hook.steers && (hook.reads == Some(Metrics::OfBatch) || hook.asks_itself);
+        let saves = hook.saves.iter().filter(|&&(_, (file, call))| !is_for_one_rank(job, file, call));
+        self.saved = saves.fold(self.saved, |all, &(saved, _)| all.union(saved));
         let is_apart = |&(_, call): &(_, Option<(FileId, CallId)>)| {
             call.is_some_and(|(file, call)| is_for_one_rank(job, file, call))
         };
@@ -152,14 +152,12 @@ pub(super) struct Hook {
     reads: Option<Metrics>,
     /// It surely changes what `self.model` has.
     steers: bool,
-    /// It evaluates or predicts by itself.
-    evaluates: bool,
-    /// It changes what `self.model` has when a clock says so.
-    is_timed: bool,
+    /// It evaluates or predicts by itself, or asks a clock whether to change what `self.model` has.
+    asks_itself: bool,
     /// What it communicates.
     shares: EffectSet,
-    /// The calls by which it saves what `self.model` is.
-    saves: Vec<(FileId, CallId)>,
+    /// What it writes of `self.model`, and by which calls.
+    saves: Vec<(EffectSet, (FileId, CallId))>,
     /// What its calls write.
     writes: Vec<(EffectSet, Option<(FileId, CallId)>)>,
 }
@@ -218,10 +216,10 @@ impl Hook {
                     match method_of_model(facts, caller.file, call, receiver, given) {
                         Some(method) => {
                             self.steers |= has_any(method.effects(), &CHANGES);
-                            self.evaluates |= has_any(method.effects(), &EVALUATES);
+                            self.asks_itself |= has_any(method.effects(), &EVALUATES);
                             self.add(method.effects(), place);
-                            if method.has(Effect::WritesFile) {
-                                self.saves.push((caller.file, call));
+                            if has_any(method.effects(), &WRITES) {
+                                self.saves.push((method.effects(), (caller.file, call)));
                             }
                             self.changes |=
                                 has_any(method.effects(), &CHANGES) || method.has(Effect::UpdatesState);
@@ -259,7 +257,7 @@ impl Hook {
             self.changes |= (is_unset || !is_own) && !is_item_of_own;
             let steers = is_of_model(facts, caller.file, store.base, given);
             self.steers |= steers;
-            self.is_timed |= steers && is_timed(facts, caller, module.statement(store.statement).block);
+            self.asks_itself |= steers && is_timed(facts, caller, module.statement(store.statement).block);
         }
     }
 }

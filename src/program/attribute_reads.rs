@@ -4,9 +4,9 @@ use rustc_hash::FxHashMap;
 
 use super::facts::Facts;
 use super::influence::{Place, in_shares};
-use super::object::ObjectId;
+use super::object::{Object, ObjectId};
 use crate::project::FileId;
-use crate::semantic::{StoreKey, Value, ValueId};
+use crate::semantic::{CallId, Passing, StoreKey, Value, ValueId};
 
 /// Where attributes are read that are stored to, by name and object.
 pub(super) type Reads<'a> = FxHashMap<(&'a str, ObjectId), Vec<Place>>;
@@ -22,6 +22,10 @@ pub(super) fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
                 is_stored_to[object.0 as usize] = true;
                 reads.entry((module.names.text(name), object)).or_default();
             }
+        }
+        for (field, _, object) in fields_given(facts, file) {
+            is_stored_to[object.0 as usize] = true;
+            reads.entry((field, object)).or_default();
         }
     }
     let in_files = |files: &[FileId]| {
@@ -44,4 +48,33 @@ pub(super) fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
         reads.entry((name, object)).or_default().push(place);
     }
     reads
+}
+
+/// The fields that calls of data classes in a file give their objects: `Run("runs", rank=hvd.rank())`.
+pub(super) fn fields_given<'a>(facts: &Facts<'a>, file: FileId) -> Vec<(&'a str, ValueId, ObjectId)> {
+    let module = facts.module(file);
+    let mut found = Vec::new();
+    for (index, call) in module.calls.iter().enumerate() {
+        for edge in facts.callees(file, CallId::new(index)) {
+            let Object::Class(class) = facts.solution.object(edge.callee) else { continue };
+            if facts.method(class, "__init__").is_some() {
+                continue;
+            }
+            let mut positions = facts.hierarchy.fields(facts.modules, class).into_iter();
+            for argument in &call.arguments {
+                let field = match argument.passing {
+                    Passing::Positional => positions.next(),
+                    Passing::Keyword(name) => Some(module.names.text(name)),
+                    Passing::Spread | Passing::Merge => break,
+                };
+                let objects = facts.solution.values(file, call.result).iter();
+                found.extend(
+                    field.into_iter().flat_map(|field| {
+                        objects.clone().map(move |&object| (field, argument.value, object))
+                    }),
+                );
+            }
+        }
+    }
+    found
 }

@@ -77,6 +77,7 @@ impl Hierarchy {
     }
 
     /// The names that a class and its ancestors annotate, theirs first, each once: the fields of a data class.
+    #[must_use]
     pub fn fields<'m>(&self, modules: &'m Modules, class: ClassRef) -> Vec<&'m str> {
         let mut found: Vec<&str> = Vec::new();
         for ancestor in self.order(class).iter().rev() {

@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use opaque::Opaque;
 
-use super::attribute_reads::{Reads, attribute_reads};
+use super::attribute_reads::{Reads, attribute_reads, fields_given};
 use super::bound::{for_bound, for_bound_later, for_left_out, for_merged};
 use super::class_attributes::ClassAttributes;
 use super::facts::Facts;
@@ -29,7 +29,7 @@ use super::settled::{Stored, settled};
 use super::solver::Caller;
 use crate::api::{Effect, Symbol};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, Element, Passing, StoreKey, Value, ValueId};
+use crate::semantic::{Call, CallId, Element, StoreKey, Value, ValueId};
 
 /// So many files are worth a thread.
 const SHARE: usize = 100;
@@ -328,6 +328,15 @@ impl Collector<'_, '_> {
         });
     }
 
+    /// What a data class is called with reaches the reads of its fields.
+    fn add_fields(&mut self, file: FileId, reads: &Reads<'_>) {
+        for (field, argument, object) in fields_given(self.facts, file) {
+            for &read in reads.get(&(field, object)).into_iter().flatten() {
+                self.add((file, argument), read);
+            }
+        }
+    }
+
     /// A store reaches the reads of the same attribute of what may be the same object.
     fn add_stores(&mut self, file: FileId, reads: &Reads<'_>, settled: &Settled) {
         let facts = self.facts;
@@ -346,37 +355,6 @@ impl Collector<'_, '_> {
                     let is_seen = settled.get(&read).is_none_or(|&only| only == storing);
                     if is_seen && known.insert(read) && overwritten.is_read(index, read) {
                         self.add((file, store.value), read);
-                    }
-                }
-            }
-        }
-    }
-}
-
-impl Collector<'_, '_> {
-    /// What a data class is called with reaches the reads of its fields.
-    fn add_fields(&mut self, file: FileId, reads: &Reads<'_>) {
-        let facts = self.facts;
-        let module = facts.module(file);
-        for (index, call) in module.calls.iter().enumerate() {
-            for edge in facts.callees(file, CallId::new(index)) {
-                let Object::Class(class) = facts.solution.object(edge.callee) else { continue };
-                if facts.method(class, "__init__").is_some() {
-                    continue;
-                }
-                let fields = facts.hierarchy.fields(facts.modules, class);
-                let mut positions = fields.into_iter();
-                for argument in &call.arguments {
-                    let field = match argument.passing {
-                        Passing::Positional => positions.next(),
-                        Passing::Keyword(name) => Some(module.names.text(name)),
-                        Passing::Spread | Passing::Merge => break,
-                    };
-                    let Some(field) = field else { continue };
-                    for &object in facts.solution.values(file, call.result) {
-                        for &read in reads.get(&(field, object)).into_iter().flatten() {
-                            self.add((file, argument.value), read);
-                        }
                     }
                 }
             }
