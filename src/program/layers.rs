@@ -6,18 +6,25 @@ use super::facts::Facts;
 use super::influence::Place;
 use super::modules::FunctionRef;
 use super::object::{Object, ObjectId};
+use super::solver::{CallEdge, Caller, Via};
 use super::travel::code;
 use crate::api::{Calls, Kind};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, Value};
 
-/// For each model of the library that has layers of the project, or functions in layers of the library, their code.
-pub(super) type Layers = FxHashMap<ObjectId, Vec<FunctionRef>>;
+/// The code of the layers of all models of the library.
+#[derive(Debug, Default)]
+pub(super) struct Layers {
+    /// For each model that has layers of the project, or functions in layers of the library, their code.
+    pub(super) of: FxHashMap<ObjectId, Vec<FunctionRef>>,
+    /// The code that a scope runs because it calls such models.
+    pub(super) called: FxHashMap<Caller, Vec<(CallEdge, FunctionRef)>>,
+}
 
 impl Facts<'_> {
     /// The layers of `Sequential([First()])`, `model.add(Second())` and `Model(inputs, Third()(inputs))`.
     pub(super) fn layers(&self) -> Layers {
-        let mut found = Layers::default();
+        let mut found: FxHashMap<ObjectId, Vec<FunctionRef>> = FxHashMap::default();
         for (id, object) in self.solution.objects() {
             if self.is_assembled(id, object)
                 && let Some((file, call)) = self.made_at(id)
@@ -27,7 +34,7 @@ impl Facts<'_> {
             }
         }
         if found.is_empty() {
-            return found;
+            return Layers::default();
         }
         for file in self.files() {
             for call in &self.module(file).calls {
@@ -51,6 +58,29 @@ impl Facts<'_> {
         for layers in found.values_mut() {
             layers.sort_unstable();
             layers.dedup();
+        }
+        let called = self.calls_of_models(&found);
+        Layers { of: found, called }
+    }
+
+    fn calls_of_models(
+        &self,
+        layers: &FxHashMap<ObjectId, Vec<FunctionRef>>,
+    ) -> FxHashMap<Caller, Vec<(CallEdge, FunctionRef)>> {
+        let mut found: FxHashMap<Caller, Vec<(CallEdge, FunctionRef)>> = FxHashMap::default();
+        for file in self.files().filter(|_| !layers.is_empty()) {
+            for (index, call) in self.module(file).calls.iter().enumerate() {
+                let caller = Caller { file, scope: call.scope };
+                for &callee in self.solution.values(file, call.callee) {
+                    let Some(functions) = layers.get(&callee) else { continue };
+                    let call = Some(CallId::new(index));
+                    let edge = CallEdge { caller, call, at: None, callee, via: Via::Library };
+                    found
+                        .entry(caller)
+                        .or_default()
+                        .extend(functions.iter().map(|&function| (edge, function)));
+                }
+            }
         }
         found
     }

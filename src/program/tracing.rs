@@ -129,6 +129,11 @@ impl Tracing {
                 let ways = if confidence == Confidence::Certain { &mut queue } else { &mut doubtful };
                 ways.push_back((facts.code_of(function), next, called_on.unwrap_or(Receivers::Any)));
             }
+            for &(edge, function) in layers.called.get(&caller).into_iter().flatten() {
+                let next = Traced { reason: Reason::Called(edge), ..traced };
+                let ways = if next.confidence == Confidence::Certain { &mut queue } else { &mut doubtful };
+                ways.push_back((facts.code_of(function), next, Receivers::Any));
+            }
         }
         tracing
     }
@@ -340,7 +345,7 @@ impl Facts<'_> {
     /// The layers of the library's models that train, evaluate or predict.
     fn traced_layers(&self, layers: &Layers) -> Vec<(Caller, Traced)> {
         let mut found = Vec::new();
-        if layers.is_empty() {
+        if layers.of.is_empty() {
             return found;
         }
         for file in self.files() {
@@ -348,7 +353,7 @@ impl Facts<'_> {
                 let id = CallId::new(index);
                 let Some(receiver) = self.receiver(file, call) else { continue };
                 let models = self.solution.values(file, receiver).iter();
-                let mut functions = models.filter_map(|model| layers.get(model)).flatten().peekable();
+                let mut functions = models.filter_map(|model| layers.of.get(model)).flatten().peekable();
                 if functions.peek().is_none() || !self.runs_model(file, id) || self.runs_eagerly(file, id) {
                     continue;
                 }
