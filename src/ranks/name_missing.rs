@@ -10,8 +10,8 @@ use super::guards::{Atom, Guard, Key, Literal};
 use super::model::Model;
 use super::ranks_check;
 use super::values::Cause;
-use crate::finding::{Finding, Label, Level};
-use crate::program::Caller;
+use crate::finding::{Confidence, Finding, Label, Level};
+use crate::program::{Caller, Condition};
 use crate::semantic::{
     BlockId, Definition, DefinitionKind, Flow, Module, ScopeKind, Use, Value, ValueId, Variable,
 };
@@ -117,7 +117,22 @@ fn missing(
         Label { location: bound, message: "bound on some ranks only".to_owned() },
         Label { location, message: "used on all ranks".to_owned() },
     ];
-    Some(finding)
+    Some(finding.confidence(sureness(model, caller, reading.block)))
+}
+
+/// A condition that comes out as the rank decides, in a way that can't be seen, may keep others from a block: `if
+/// self.records is not None`, where rank 0 alone has records.
+fn sureness(model: &Model<'_>, caller: Caller, block: BlockId) -> Confidence {
+    let is_unseen = |condition: &Condition| {
+        let Some(value) = condition.branch.condition else { return false };
+        let place = (caller.file, value);
+        model.difference(place).is_some_and(|own| own.cause == Cause::Rank)
+            && ![true, false]
+                .into_iter()
+                .any(|holds| model.literals(place, holds).0.iter().any(|literal| is_on_rank(model, literal)))
+    };
+    let is_unseen = model.facts.conditions(caller, block).iter().any(is_unseen);
+    if is_unseen { Confidence::Possible } else { Confidence::Certain }
 }
 
 /// Whether some definition is made in each of the cases that come to a use: `if a: ... elif b: ...` in those of

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::guards::{Guard, Literal};
 use super::super::lengths::is_called;
 use super::super::model::Model;
-use super::{CHECK, is_on_rank};
+use super::{CHECK, is_on_rank, sureness};
 use crate::finding::{Finding, Label, Level, Location};
 use crate::program::{Ancestor, Caller, ClassRef, Literal as Told, Object, ObjectId};
 use crate::semantic::{BlockId, CallId, StatementKind, StoreKey, Value, ValueId};
@@ -127,7 +127,7 @@ impl Reading<'_> {
             Label { location: missing, message: "set on some ranks only".to_owned() },
             Label { location, message: "read on all ranks".to_owned() },
         ];
-        Some(finding)
+        Some(finding.confidence(sureness(model, self.caller, self.block)))
     }
 
     /// Where an attribute of an object is set, if ranks read it that do not set it.
