@@ -4,7 +4,8 @@ use super::model::Model;
 use super::out_of_step::{CHECK, source};
 use crate::api::{Effect, Kind, Parameter, Symbol};
 use crate::finding::{Finding, Label, Level};
-use crate::program::Caller;
+use crate::program::{Caller, Object, Place};
+use crate::semantic::Value;
 
 /// What the parameters of layers that have weights end with.
 const WEIGHTS: &str = "_initializer";
@@ -30,9 +31,11 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
         });
         let drawn = [Effect::DrawsRandom, Effect::ReadsRank, Effect::ReadsLocalRank];
         let mut differing = sizes.filter_map(|size| Some((size, model.difference((own.file, size.value))?)));
-        let Some((size, difference)) =
-            differing.find(|(_, own)| !own.cause.is_weak() && facts.gives(own.source, &drawn))
-        else {
+        let Some((size, difference)) = differing.find(|&(size, ref difference)| {
+            !difference.cause.is_weak()
+                && facts.gives(difference.source, &drawn)
+                && is_computed_from(model, (own.file, size.value), difference.source)
+        }) else {
             continue;
         };
         let location = model.at_call(own.file, own.call);
@@ -59,4 +62,24 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
 /// Whether a class is that of layers with weights, as its parameters for their first values tell.
 fn has_weights(symbol: &Symbol) -> bool {
     symbol.is_class() && symbol.parameters().iter().map(Parameter::name).any(|name| name.ends_with(WEIGHTS))
+}
+
+/// Whether a number is computed from another value itself, and not from something of what was made with it: how many
+/// columns the data have that a rank has drawn is the same on all.
+fn is_computed_from(model: &Model<'_>, number: Place, source: Place) -> bool {
+    let facts = model.facts;
+    let stops = |(file, value): Place| {
+        let module = facts.module(file);
+        match module.value(value).value {
+            Value::Attribute { base, .. } => {
+                !facts.objects(file, base).any(|(_, object)| matches!(object, Object::Instance(..)))
+            }
+            Value::Call(call) => {
+                facts.called_functions(file, call).next().is_none()
+                    && !facts.called_builtins(file, call).any(|symbol| symbol.has(Effect::Converts))
+            }
+            _ => false,
+        }
+    };
+    facts.influence().backwards(&[number], stops).contains(&source)
 }
