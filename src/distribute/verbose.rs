@@ -1,4 +1,4 @@
-//! `fit`, `evaluate` and `predict` show their progress on rank 0 only.
+//! `fit`, `evaluate`, `predict` and callbacks tell what they do on rank 0 only.
 
 use super::job::Job;
 use super::keras::{Given, given};
@@ -19,13 +19,12 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, call: CallId) -> Option<Step> {
     let facts = job.facts;
     let data = facts.module(file).call(call);
-    let receiver = facts.receiver(file, data)?;
-    if !facts.may_be(file, receiver, Kind::Model) {
-        return None;
-    }
-    let symbol = facts
-        .called_symbols(file, call)
-        .find(|symbol| symbol.has(Effect::Prints) && symbol.parameter("verbose").is_some())?;
+    let is_of_model =
+        || facts.receiver(file, data).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Model));
+    let symbol = facts.called_symbols(file, call).find(|symbol| {
+        let shows = symbol.has(Effect::Prints) && is_of_model() || is_callback_of_all(job, symbol);
+        shows && symbol.parameter("verbose").is_some()
+    })?;
     let text = job.text(file)?;
     let code = job.code(file, data.scope);
     let is_first = code.is_first();
@@ -50,6 +49,14 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, call: CallId) -> Optio
         .in_scope(job.scope_of(file, call))
         .confidence(job.taste());
     Some(code.step(Step::change(finding, "show it on rank 0 only", vec![edit], vec![code.import])))
+}
+
+/// Whether a class is that of callbacks which run on all ranks: those that write run on rank 0 alone.
+fn is_callback_of_all(job: &Job<'_>, symbol: &Symbol) -> bool {
+    let library = job.facts.library;
+    symbol.is_class()
+        && library.kind_of_class(symbol) == Kind::Callback
+        && !library.hook_effects(symbol).contains(Effect::WritesFile)
 }
 
 /// Whether a call shows its progress if nothing is said.

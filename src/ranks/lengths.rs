@@ -47,6 +47,7 @@ pub(super) fn find(facts: &Facts<'_>, blocks: &Blocks, values: &Values, places: 
         for (longer, is_sure) in growing.following(facts, blocks, place) {
             work.push((longer, if is_sure { own } else { perhaps }));
         }
+        work.extend(comprehensions(facts, blocks, place).map(|display| (display, own)));
         for next in facts.influence().dependents(place) {
             match passes(parts, place, next) {
                 Passing::Length => work.push((next, own)),
@@ -57,6 +58,25 @@ pub(super) fn find(facts: &Facts<'_>, blocks: &Blocks, values: &Values, places: 
         }
     }
     found
+}
+
+/// What comprehensions give that go over a value: as many elements, or a share of them.
+fn comprehensions<'f>(
+    facts: &'f Facts<'_>,
+    blocks: &'f Blocks,
+    (file, iterated): Place,
+) -> impl Iterator<Item = Place> + 'f {
+    let module = facts.module(file);
+    blocks.decided_by((file, iterated)).iter().filter_map(move |&(caller, head)| {
+        let branch = module.scope(caller.scope).flow.blocks[head.index()].branch?;
+        let is_its = branch.kind == BranchKind::For && branch.condition == Some(iterated);
+        let displays = module.values.iter().enumerate().filter(|(_, own)| {
+            matches!(&own.value, Value::Display(_, elements) if matches!(**elements, [Element::Any(_) | Element::Key(..)]))
+                && own.range.contains_range(branch.range)
+        });
+        let (index, _) = displays.filter(|_| is_its).min_by_key(|(_, own)| own.range.len())?;
+        Some((file, ValueId::new(index)))
+    })
 }
 
 /// Why the length of a value differs by itself.
@@ -152,9 +172,19 @@ fn of_call(parts: Parts<'_, '_>, file: FileId, id: CallId) -> Option<Difference>
         let tests = tests.filter_map(|(_, object)| code(object));
         return tests.flat_map(|own| returned(facts, own)).find_map(|place| values.difference(place));
     }
+    let filter = facts.library.lookup("tensorflow.data.Dataset.filter");
     for symbol in facts.called_symbols(file, id) {
         if symbol.has(Effect::Agrees) {
             return None;
+        }
+        // Of random data each rank keeps as many as it has drawn; in what order they come does not matter.
+        if Some(symbol) == filter
+            && let Some(receiver) = facts.receiver(file, call)
+            && let Some(own) = values.difference((file, receiver))
+            && facts.gives(own.source, &[Effect::DrawsRandom])
+            && !facts.gives(own.source, &[Effect::KeepsLength])
+        {
+            return Some(through_library(own));
         }
         if symbol.has(Effect::Shards) || symbol.has(Effect::ReadsFile) {
             let is_equal = |whole: ValueId| symbol.has(Effect::Shards) && parts.is_whole((file, whole));
