@@ -320,6 +320,14 @@ fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument, any: Counting) -
                 | Value::Attribute { .. }
         )
     };
+    // What else an object has says nothing of this attribute of it: `FLAGS.steps`.
+    let is_attribute_of = |(file, value): Place, owner: Place| {
+        let base = match facts.module(file).value(value).value {
+            Value::Attribute { base, .. } => Some((file, base)),
+            _ => None,
+        };
+        base == Some(owner)
+    };
     let mut seen: FxHashSet<Place> = FxHashSet::default();
     let mut work = vec![(file, count.value)];
     while let Some(place) = work.pop() {
@@ -327,7 +335,8 @@ fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument, any: Counting) -
             continue;
         }
         if is_handed_on(place) {
-            work.extend(facts.influence().operands(place));
+            let operands = facts.influence().operands(place);
+            work.extend(operands.filter(|&own| !is_attribute_of(place, own)));
         }
         let is_constant = matches!(facts.module(place.0).value(place.1).value, Value::Constant(_));
         for next @ (of, value) in facts.influence().dependents(place) {
@@ -347,7 +356,7 @@ fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument, any: Counting) -
                         return true;
                     }
                 }
-                _ if is_handed_on(next) => work.push(next),
+                _ if is_handed_on(next) && !is_attribute_of(next, place) => work.push(next),
                 _ => {}
             }
         }
