@@ -2,10 +2,9 @@
 //! broadcast is each rank's own, so that a copy is broadcast with its model.
 
 use super::job::Job;
-use super::site::Site;
+use super::site::{Site, is_repeated};
 use super::spoken::Spoken;
 use crate::api::{Effect, Kind};
-use crate::program::{Caller, loop_around};
 use crate::project::FileId;
 use crate::semantic::{CallId, Value};
 
@@ -51,13 +50,4 @@ fn copied(job: &Job<'_>, file: FileId, call: CallId) -> Option<CallId> {
     let mut loops = job.program.loops.iter().filter(|own| !job.is_fit(own));
     let is_trained = loops.any(|own| facts.objects(file, read).any(|(id, _)| own.models.contains(&id)));
     (is_trained && facts.may_be(file, target, Kind::Model)).then_some(source)
-}
-
-/// Whether a call is made again in a loop of its own code or of those that call it.
-fn is_repeated(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    let facts = job.facts;
-    let data = facts.module(file).call(call);
-    let caller = Caller { file, scope: data.scope };
-    facts.repetition().of(caller).is_some()
-        || loop_around(facts, file, data.statement, data.block, caller).is_some()
 }

@@ -131,8 +131,13 @@ fn is_made_once(job: &Job<'_>, object: ObjectId) -> bool {
         return false;
     }
     let Some((file, call)) = job.facts.made_at(object) else { return true };
+    !is_repeated(job, file, call)
+}
+
+/// Whether a call is made again, in a loop of its own code or because that is called again.
+pub(super) fn is_repeated(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let data = job.facts.module(file).call(call);
     let caller = Caller { file, scope: data.scope };
-    job.facts.repetition().of(caller).is_none()
-        && loop_around(job.facts, file, data.statement, data.block, caller).is_none()
+    job.facts.repetition().of(caller).is_some()
+        || loop_around(job.facts, file, data.statement, data.block, caller).is_some()
 }

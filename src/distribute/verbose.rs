@@ -43,7 +43,12 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, call: CallId) -> Optio
     if is_for_one_rank(job, file, call) || !runs_started(job, file, call) {
         return None;
     }
-    let finding = Step::missing(rule, job.at_call(file, call), "every rank shows the progress of this call")
+    let message = if symbol.is_class() {
+        "every rank tells what this callback does"
+    } else {
+        "every rank shows the progress of this call"
+    };
+    let finding = Step::missing(rule, job.at_call(file, call), message)
         .here("shown by each rank")
         .help("let rank 0 show it: `verbose=1 if hvd.rank() == 0 else 0`")
         .in_scope(job.scope_of(file, call))

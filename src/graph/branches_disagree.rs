@@ -196,11 +196,7 @@ fn expressions(graph: &Graph<'_>, module: &Module, caller: Caller) -> Vec<Findin
                 .dtype(caller.file, condition)
                 .or_else(|| graph.has_fractions(caller.file, condition).then_some(SOME_FLOAT));
             if let Some(dtype) = dtype.filter(|&dtype| dtype != BOOL && dtype != STRING) {
-                let message = if dtype == SOME_FLOAT {
-                    "a tensor of floats is no condition: it has to be a bool".to_owned()
-                } else {
-                    format!("a tensor of type {dtype} is no condition: it has to be a bool")
-                };
+                let message = format!("a tensor of type {dtype} is no condition: it has to be a bool");
                 let finding = graph
                     .finding(&CHECK, caller, staged.branch.range, message)
                     .help("compare it, as in `x != 0`");

@@ -12,7 +12,7 @@ pub(super) const FLOAT: &str = "float32";
 pub(super) const BOOL: &str = "bool";
 pub(super) const STRING: &str = "string";
 /// Some type with fractions.
-pub(super) const SOME_FLOAT: &str = "a float";
+pub(super) const SOME_FLOAT: &str = "float";
 
 /// How many values are looked through.
 const DEPTH: u32 = 12;

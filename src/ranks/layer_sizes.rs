@@ -29,12 +29,9 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
             let needed = symbol.parameters().iter().filter(|own| own.default().is_none());
             needed.filter_map(move |needed| facts.argument(own.file, call, symbol, needed.name()))
         });
-        let drawn = [Effect::DrawsRandom, Effect::ReadsRank, Effect::ReadsLocalRank];
         let mut differing = sizes.filter_map(|size| Some((size, model.difference((own.file, size.value))?)));
         let Some((size, difference)) = differing.find(|&(size, ref difference)| {
-            !difference.cause.is_weak()
-                && facts.gives(difference.source, &drawn)
-                && is_computed_from(model, (own.file, size.value), difference.source)
+            difference.is_drawn(facts) && is_computed_from(model, (own.file, size.value), difference.source)
         }) else {
             continue;
         };

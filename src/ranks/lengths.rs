@@ -31,7 +31,8 @@ pub(super) struct Lengths {
 /// The lengths that differ because of values that are known to differ.
 pub(super) fn find(facts: &Facts<'_>, blocks: &Blocks, values: &Values, places: &[Place]) -> Lengths {
     let parts = Parts { facts, blocks, values };
-    let filters = filters(parts, places);
+    let comprehensions = comprehensions(facts, places);
+    let filters = filters(parts, &comprehensions);
     let mut found = Lengths::default();
     let own = |place| filters.get(&place).copied().or_else(|| source(parts, place));
     let mut work: Vec<(Place, Difference)> =
@@ -47,7 +48,7 @@ pub(super) fn find(facts: &Facts<'_>, blocks: &Blocks, values: &Values, places: 
         for (longer, is_sure) in growing.following(facts, blocks, place) {
             work.push((longer, if is_sure { own } else { perhaps }));
         }
-        work.extend(comprehensions(facts, blocks, place).map(|display| (display, own)));
+        work.extend(following(facts, blocks, &comprehensions, place).map(|display| (display, own)));
         for next in facts.influence().dependents(place) {
             match passes(parts, place, next) {
                 Passing::Length => work.push((next, own)),
@@ -61,21 +62,20 @@ pub(super) fn find(facts: &Facts<'_>, blocks: &Blocks, values: &Values, places: 
 }
 
 /// What comprehensions give that go over a value: as many elements, or a share of them.
-fn comprehensions<'f>(
+fn following<'f>(
     facts: &'f Facts<'_>,
     blocks: &'f Blocks,
+    comprehensions: &'f Comprehensions,
     (file, iterated): Place,
 ) -> impl Iterator<Item = Place> + 'f {
     let module = facts.module(file);
+    let own = comprehensions.get(&file).map_or(&[][..], Vec::as_slice);
     blocks.decided_by((file, iterated)).iter().filter_map(move |&(caller, head)| {
         let branch = module.scope(caller.scope).flow.blocks[head.index()].branch?;
         let is_its = branch.kind == BranchKind::For && branch.condition == Some(iterated);
-        let displays = module.values.iter().enumerate().filter(|(_, own)| {
-            matches!(&own.value, Value::Display(_, elements) if matches!(**elements, [Element::Any(_) | Element::Key(..)]))
-                && own.range.contains_range(branch.range)
-        });
-        let (index, _) = displays.filter(|_| is_its).min_by_key(|(_, own)| own.range.len())?;
-        Some((file, ValueId::new(index)))
+        let around = own.iter().filter(|_| is_its);
+        let around = around.filter(|&&display| module.value(display).range.contains_range(branch.range));
+        around.min_by_key(|&&display| module.value(display).range.len()).map(|&display| (file, display))
     })
 }
 
@@ -369,10 +369,11 @@ fn passes(parts: Parts<'_, '_>, (_, from): Place, (file, value): Place) -> Passi
     }
 }
 
-/// The comprehensions whose filter differs: `[f for i, f in enumerate(files) if i % hvd.size() == hvd.rank()]`.
-fn filters(parts: Parts<'_, '_>, places: &[Place]) -> FxHashMap<Place, Difference> {
-    let Parts { facts, values, .. } = parts;
-    let mut displays: FxHashMap<FileId, Vec<ValueId>> = FxHashMap::default();
+/// The comprehensions of each file.
+type Comprehensions = FxHashMap<FileId, Vec<ValueId>>;
+
+fn comprehensions(facts: &Facts<'_>, places: &[Place]) -> Comprehensions {
+    let mut found = Comprehensions::default();
     for &(file, value) in places {
         if let Value::Display(
             Container::List | Container::Set | Container::Dict | Container::Generator,
@@ -380,11 +381,17 @@ fn filters(parts: Parts<'_, '_>, places: &[Place]) -> FxHashMap<Place, Differenc
         ) = &facts.module(file).value(value).value
             && matches!(**elements, [Element::Any(_) | Element::Key(..)])
         {
-            displays.entry(file).or_default().push(value);
+            found.entry(file).or_default().push(value);
         }
     }
+    found
+}
+
+/// The comprehensions whose filter differs: `[f for i, f in enumerate(files) if i % hvd.size() == hvd.rank()]`.
+fn filters(parts: Parts<'_, '_>, comprehensions: &Comprehensions) -> FxHashMap<Place, Difference> {
+    let Parts { facts, values, .. } = parts;
     let mut found = FxHashMap::default();
-    for (file, displays) in displays {
+    for (&file, displays) in comprehensions {
         let module = facts.module(file);
         for scope in &module.scopes {
             let blocks = &scope.flow.blocks;

@@ -69,6 +69,15 @@ pub struct Difference {
     pub source: Place,
 }
 
+impl Difference {
+    /// Whether it comes from the rank's number, from data that are chosen by it, or from random numbers. In what other
+    /// order a directory is listed says nothing of how many files it has.
+    pub(super) fn is_drawn(self, facts: &Facts<'_>) -> bool {
+        let sources = [Effect::DrawsRandom, Effect::ReadsRank, Effect::ReadsLocalRank];
+        self.cause == Cause::Rank || self.cause == Cause::Data && facts.gives(self.source, &sources)
+    }
+}
+
 /// The values that may be something else on another rank. What is not here is the same on all ranks.
 #[derive(Debug, Default)]
 pub struct Values {

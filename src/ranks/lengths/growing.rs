@@ -123,7 +123,7 @@ impl Growing {
                 let condition = condition.and_then(|own| own.condition);
                 let condition = condition.filter(|&own| !parts.is_dealt_evenly(caller.file, own));
                 let own = condition.and_then(|condition| values.difference((caller.file, condition)));
-                if let Some(mut own) = own.filter(|own| is_of_own_data(parts.facts, *own)) {
+                if let Some(mut own) = own.filter(|own| own.is_drawn(facts)) {
                     let branch = BlockId::new(index);
                     if condition.is_some_and(|condition| may_be_even(facts, (caller.file, condition))) {
                         own.cause = Cause::Cut;
@@ -170,13 +170,6 @@ impl Growing {
         });
         handed.chain(in_turns.flatten())
     }
-}
-
-/// Whether a condition is computed from the rank's number, from data that are chosen by it, or from random numbers. In
-/// what other order a directory is listed says nothing of how many files it has.
-fn is_of_own_data(facts: &Facts<'_>, own: Difference) -> bool {
-    let sources = [Effect::DrawsRandom, Effect::ReadsRank, Effect::ReadsLocalRank];
-    own.cause == Cause::Rank || own.cause == Cause::Data && facts.gives(own.source, &sources)
 }
 
 /// What gets more elements on one side of a branch than on the other.
