@@ -150,13 +150,15 @@ pub enum Effect {
     WritesLater,
     /// Raises where code is traced: it runs a traced function of its own, again and again.
     RefusesTracing,
+    /// What is logged goes to the file that it is given from then on: `logging.FileHandler`.
+    KeepsLog,
     /// Returns what the weights of its receiver are at that time: `model.get_weights()`.
     CopiesWeights,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 73] = [
+    pub const ALL: [(Self, &'static str); 74] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -229,6 +231,7 @@ impl Effect {
         (Self::Temporary, "temporary"),
         (Self::WritesLater, "writes-later"),
         (Self::RefusesTracing, "refuses-tracing"),
+        (Self::KeepsLog, "keeps-log"),
         (Self::CopiesWeights, "copies-weights"),
     ];
 }

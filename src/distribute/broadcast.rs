@@ -7,6 +7,7 @@ use super::copied;
 use super::distribution_rule;
 use super::forms;
 use super::job::Job;
+use super::kept_copies;
 use super::later_variables::{self, OTHERS_LATER};
 use super::names::fresh;
 use super::sent::is_broadcast;
@@ -61,6 +62,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
             unnamed.into_iter().map(|(file, call)| Step::blocked(missing(job, file, call), copied::UNNAMED)),
         );
     }
+    found.extend(kept_copies::steps(job, &RULE.rule));
     found.extend(session::broadcasts(job, &RULE.rule));
     let mut taken = Vec::new();
     for site in &sites {

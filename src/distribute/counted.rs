@@ -6,11 +6,13 @@ use super::job::Job;
 use crate::api::Symbol;
 use crate::program::Facts;
 use crate::project::FileId;
-use crate::semantic::CallId;
+use crate::semantic::{CallId, Value, ValueId};
+
+const ENUMERATE: &str = "builtins.enumerate";
 
 /// What counts data, whatever the data are.
 const COUNTS: [&str; 4] =
-    ["builtins.enumerate", "tensorflow.shape", "tensorflow.size", "tensorflow.data.experimental.cardinality"];
+    [ENUMERATE, "tensorflow.shape", "tensorflow.size", "tensorflow.data.experimental.cardinality"];
 
 /// The calls of a project that count.
 #[derive(Debug, Default)]
@@ -53,6 +55,13 @@ pub(super) fn is_length(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 /// Whether a call makes a range of numbers.
 pub(super) fn is_range(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     job.common.counted(job.facts).ranges.contains(&(file, call))
+}
+
+/// Whether a value is `enumerate(...)`.
+pub(super) fn is_enumeration(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let Value::Call(call) = job.facts.module(file).value(value).value else { return false };
+    let enumerate = job.facts.library.lookup(ENUMERATE);
+    job.facts.called_symbols(file, call).any(|symbol| Some(symbol) == enumerate)
 }
 
 /// Whether a call counts otherwise.

@@ -74,6 +74,12 @@ impl Inputs {
         &self.weights_read
     }
 
+    /// What the paths are that the program reads from.
+    pub(super) fn paths_read(&self, job: &Job<'_>) -> Vec<Place> {
+        let reading = self.data_read.iter().chain(&self.weights_read);
+        reading.flat_map(|&(file, call)| arguments(job, file, call)).collect()
+    }
+
     /// The calls that may read the data that a call writes.
     pub(super) fn data_read(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
         let written: Vec<Place> = texts_behind(job, &arguments(job, file, call)).into_iter().collect();
@@ -134,11 +140,16 @@ pub(super) fn texts_behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> 
         Value::Constant(Constant::Str(text)) => !facts.module(file).names.text(text).is_empty(),
         _ => false,
     };
-    let mut behind = facts.influence().backwards(places, |place| ends_path(job, place));
+    let mut behind = paths_behind(job, places);
     behind.retain(|&(file, value)| {
         job.runs_in(file) && (is_text((file, value)) || is_content(job, (file, value)))
     });
     behind
+}
+
+/// All that paths are made of.
+pub(super) fn paths_behind(job: &Job<'_>, paths: &[Place]) -> FxHashSet<Place> {
+    job.facts.influence().backwards(paths, |place| ends_path(job, place))
 }
 
 /// Whether a path is not made of what is behind a value: a file's content, an example of a dataset, how many there are, or

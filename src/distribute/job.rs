@@ -16,6 +16,7 @@ use super::rates;
 use super::session::is_session;
 use super::session_runs;
 use super::started::start_by_import;
+use super::told_paths;
 use super::unstarted::{Code, Runs, Unstarted};
 use crate::finding::{Confidence, Location};
 use crate::program::{Caller, Facts, LoopKind, ObjectId, Place, Program, TrainingLoop};
@@ -48,9 +49,42 @@ pub struct Job<'c> {
     own_lengths: OnceCell<Vec<Place>>,
     inputs: OnceCell<Inputs>,
     preparations: OnceCell<Preparations>,
+    leading_to_steps: OnceCell<LeadingToSteps>,
     alone: OnceCell<Alone>,
     kept_containers: OnceCell<FxHashMap<ObjectId, Vec<Place>>>,
     started: RefCell<FxHashMap<FileId, Option<TextSize>>>,
+}
+
+/// The code of a program that makes steps of training.
+#[derive(Debug, Default)]
+pub(super) struct LeadingToSteps {
+    /// The calls that make a step, or train.
+    pub(super) calls: FxHashSet<(FileId, CallId)>,
+    /// The code that makes such calls, itself or in what it calls.
+    pub(super) code: FxHashSet<Caller>,
+}
+
+impl LeadingToSteps {
+    fn of(job: &Job<'_>) -> Self {
+        let facts = job.facts;
+        let mut own = Self::default();
+        for training in job.program.loops.iter().chain(&job.program.steps_of_fit) {
+            own.calls.extend(training.steps.iter().chain(&training.by_hand));
+            own.calls.insert((training.caller.file, training.call));
+        }
+        let at =
+            |&(file, call): &(FileId, CallId)| Caller { file, scope: facts.module(file).call(call).scope };
+        let mut work: Vec<Caller> = own.calls.iter().map(at).collect();
+        while let Some(caller) = work.pop() {
+            if own.code.insert(caller)
+                && let Some(function) = facts.function_of(caller)
+            {
+                let edges = facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge));
+                work.extend(edges.map(|edge| edge.caller));
+            }
+        }
+        own
+    }
 }
 
 /// What the programs that are distributed have in common.
@@ -144,13 +178,15 @@ impl<'c> Job<'c> {
             own_lengths: OnceCell::new(),
             inputs: OnceCell::new(),
             preparations: OnceCell::new(),
+            leading_to_steps: OnceCell::new(),
             alone: OnceCell::new(),
             kept_containers: OnceCell::new(),
             started: RefCell::default(),
         };
         let by_fit = |own: &TrainingLoop| own.kind == LoopKind::KerasFit && job.is_fit(own);
         if program.steps_of_fit.is_empty() && program.loops.iter().all(by_fit) {
-            job.api = Api::Keras;
+            // Horovod's module for Keras broadcasts numbers only.
+            job.api = if told_paths::clocks(&job).is_empty() { Api::Keras } else { Api::Tape };
         }
         Some(job)
     }
@@ -318,6 +354,11 @@ impl<'c> Job<'c> {
                 .alone
                 .get_or_init(|| Alone::new(self.facts, &[self.program]))
                 .is_block(self.facts, caller, block)
+    }
+
+    /// The code that makes steps of training.
+    pub(super) fn leading_to_steps(&self) -> &LeadingToSteps {
+        self.leading_to_steps.get_or_init(|| LeadingToSteps::of(self))
     }
 
     /// Where attributes and variables of other scopes are read that hold containers, by container.

@@ -6,7 +6,7 @@
 use super::distribution_rule;
 use super::job::Job;
 use super::ranked::knows_size;
-use super::rate_changes;
+use super::rate_changes::{self, Following};
 use super::rates::{self, Optimizer};
 use super::session;
 use super::step::Step;
@@ -23,7 +23,8 @@ pub(super) const FORMER_NAME: &str = "lr";
 
 fn steps(job: &Job<'_>) -> Vec<Step> {
     let optimizers = rates::stepping(job);
-    let mut found: Vec<Step> = optimizers.iter().filter_map(|optimizer| step(job, *optimizer)).collect();
+    let mut found: Vec<Step> =
+        optimizers.iter().filter_map(|optimizer| step(job, *optimizer, &optimizers)).collect();
     found.extend(rate_changes::steps(job, &RULE.rule, &optimizers));
     found.extend(unknown(job));
     found
@@ -54,7 +55,7 @@ fn unknown(job: &Job<'_>) -> Vec<Step> {
     steps.into_iter().map(blocked).collect()
 }
 
-fn step(job: &Job<'_>, optimizer: Optimizer<'_>) -> Option<Step> {
+fn step(job: &Job<'_>, optimizer: Optimizer<'_>, all: &[Optimizer<'_>]) -> Option<Step> {
     let Optimizer { made, class } = optimizer;
     let parameter = rates::scaled(class).next()?;
     let given = rates::given(job, made, class, parameter);
@@ -64,7 +65,7 @@ fn step(job: &Job<'_>, optimizer: Optimizer<'_>) -> Option<Step> {
         return former_name(job, optimizer, parameter, former);
     }
     match given {
-        Some(argument) => rate(job, optimizer, argument),
+        Some(argument) => rate(job, optimizer, argument, all),
         None => default(job, optimizer, parameter),
     }
 }
@@ -81,8 +82,8 @@ fn finding(job: &Job<'_>, optimizer: Optimizer<'_>, what: &str) -> Finding {
 
 const UNSCALED: &str = "does not grow with the number of ranks";
 
-/// A rate that is written.
-fn rate(job: &Job<'_>, optimizer: Optimizer<'_>, argument: &Argument) -> Option<Step> {
+/// A rate that is written; `all` are the optimizers of the program.
+fn rate(job: &Job<'_>, optimizer: Optimizer<'_>, argument: &Argument, all: &[Optimizer<'_>]) -> Option<Step> {
     let file = optimizer.made.file;
     let facts = job.facts;
     if facts.may_be(file, argument.value, Kind::Schedule) || knows_size(job, &[(file, argument.value)]) {
@@ -102,6 +103,14 @@ fn rate(job: &Job<'_>, optimizer: Optimizer<'_>, argument: &Argument) -> Option<
     if objects.any(|(_, object)| matches!(object, Object::Function(_) | Object::Bound(..))) {
         let reason = "The rate is a function, whose result would have to be scaled.";
         return Some(Step::blocked(finding, reason));
+    }
+    match rate_changes::following(job, file, argument, all) {
+        Following::None => {}
+        Following::Always => return None,
+        Following::Sometimes => {
+            let reason = "The rate may be computed from that of an optimizer, which has grown already: it would grow again.";
+            return Some(Step::blocked(finding, reason));
+        }
     }
     let code = code(job, optimizer);
     let edits = job.text(file)?.multiply(argument.range, &code.size());

@@ -7,6 +7,7 @@ use super::choices::rests_on_own_results;
 use super::counted::{counts, is_length, is_range};
 use super::file_waits;
 use super::job::Job;
+use super::raised;
 use super::session;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
@@ -25,6 +26,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(needs_keras_3(job, rule));
     found.extend(random_lengths(job, rule));
     found.extend(ends_by_own_data(job, rule));
+    found.extend(raised::steps(job, rule));
+    found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));
     found
 }
@@ -72,6 +75,35 @@ fn compiled_by_xla(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     found
 }
+
+/// `callbacks = CallbackList([...]); callbacks.on_epoch_end(epoch)`: hooks that a loop of the program's own calls.
+fn driven_callbacks(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    // What `fit` gets is another rule's.
+    if job.program.loops.iter().all(|own| job.is_fit(own)) {
+        return Vec::new();
+    }
+    let list = facts.library.lookup(LIST_OF_CALLBACKS);
+    let mut made =
+        job.calls().filter(|&(file, call)| facts.called_symbols(file, call).any(|own| Some(own) == list));
+    let step = |(file, call)| {
+        let finding = obstacle(
+            rule,
+            job.at_call(file, call),
+            "the program calls the hooks of callbacks itself",
+        )
+        .help("give the callbacks to `fit`, or call what rank 0 alone should do under `if hvd.rank() == 0:`")
+        .in_scope(job.scope_of(file, call));
+        Step::blocked(
+            finding,
+            "Some of them may write, which one rank should do, and some act on the training of all.",
+        )
+    };
+    made.next().map(step).into_iter().collect()
+}
+
+/// The class of lists of callbacks.
+const LIST_OF_CALLBACKS: &str = "tensorflow.keras.callbacks.CallbackList";
 
 /// What Keras has from version 3 on.
 const KERAS_3: [&str; 3] = ["keras.ops", "keras.random", "keras.distribution"];
@@ -186,6 +218,7 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
             own.insert((file, data.result));
         }
     }
+    own.extend(saves_counted(job));
     for (file, id) in job.calls() {
         let call = facts.module(file).call(id);
         let trains = facts.called_symbols(file, id).any(|symbol| {
@@ -199,6 +232,28 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
     }
     own
 }
+
+/// Where it is read how often a checkpoint was saved: rank 0 alone saves it.
+fn saves_counted(job: &Job<'_>) -> Vec<Place> {
+    let facts = job.facts;
+    let files = job.program.files().into_iter();
+    let files = files.filter(|&file| facts.has_any(file, |kind| kind == Kind::Checkpoint));
+    let counters = files.flat_map(|file| {
+        let values = (0..facts.module(file).values.len()).map(ValueId::new);
+        values.map(move |value| (file, value)).filter(|&(file, value)| {
+            match facts.module(file).value(value).value {
+                Value::Attribute { base, name, .. } => {
+                    facts.module(file).names.text(name) == SAVES && facts.may_be(file, base, Kind::Checkpoint)
+                }
+                _ => false,
+            }
+        })
+    });
+    counters.collect()
+}
+
+/// The attribute of checkpoints that counts how often they were saved.
+const SAVES: &str = "save_counter";
 
 /// Whether a symbol draws something, or reads a clock.
 fn differs(job: &Job<'_>, symbol: &Symbol) -> bool {

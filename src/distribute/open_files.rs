@@ -8,8 +8,9 @@ use super::step::Step;
 use super::waiting::Waiting;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Finding, Rule};
+use crate::program::{Literal, Object};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, Role};
+use crate::semantic::{Argument, Call, CallId, Role};
 use crate::syntax::TextRange;
 
 /// Where ranks write what only one rank keeps.
@@ -35,7 +36,15 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         } else if is_profile(job, file, id) {
             profile(job, rule, file, id)
         } else if job.facts.opens_for_writing(file, call) {
-            opened(job, rule, file, id)
+            call.arguments.first().and_then(|path| opened(job, rule, (file, id), path))
+        } else if let Some(path) = log_file(job, file, id) {
+            if runs_started(job, file, id) {
+                opened(job, rule, (file, id), path)
+            } else {
+                let finding = finding(job, rule, file, id, "every rank writes the same file");
+                found.push(Step::blocked(finding, TOO_EARLY));
+                None
+            }
         } else {
             None
         };
@@ -115,8 +124,24 @@ fn profile(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Opti
     )))
 }
 
+/// Why the other ranks can't be kept from a file.
+const TOO_EARLY: &str = "It is opened before Horovod is started, which tells the rank.";
+
+/// The path of the file that what is logged goes to: `logging.FileHandler(path)`, `logging.basicConfig(filename=path)`.
+fn log_file<'c>(job: &Job<'c>, file: FileId, id: CallId) -> Option<&'c Argument> {
+    let facts = job.facts;
+    let call = facts.module(file).call(id);
+    let mut symbols = facts.called_symbols(file, id).filter(|symbol| symbol.has(Effect::KeepsLog));
+    let path = symbols.find_map(|symbol| facts.argument(file, call, symbol, LOG_FILE))?;
+    let may_be_none = facts.objects(file, path.value).any(|(_, own)| own == Object::Literal(Literal::None));
+    (!may_be_none).then_some(path)
+}
+
+/// The parameter for the path of a log.
+const LOG_FILE: &str = "filename";
+
 /// `open(path, "w")`: the other ranks open the null device. If the program reads the file, they wait for it.
-fn opened(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<Step> {
+fn opened(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), path: &Argument) -> Option<Step> {
     let call = job.facts.module(file).call(id);
     if differs_between_ranks(job, file, call) {
         return None;
@@ -131,7 +156,6 @@ fn opened(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Optio
         let callee = TextRange::new(call.callee_range.start(), mode);
         vec![text.replace(callee, format!("open({path}{other}, "))]
     } else {
-        let path = call.arguments.first()?;
         if text.binds_like_a_product(path.range) {
             vec![text.insert(path.range.end(), other)]
         } else {

@@ -8,7 +8,9 @@ use super::distribution_rule;
 use super::inputs::names_own;
 use super::job::Job;
 use super::open_files;
+use super::printed;
 use super::step::Step;
+use super::told_paths;
 use super::verbose;
 use super::writes::{self, Run, Sort};
 use crate::finding::{Confidence, Finding};
@@ -18,6 +20,8 @@ distribution_rule!("HVD208", "output-on-every-rank", steps);
 fn steps(job: &Job<'_>) -> Vec<Step> {
     let runs = writes::runs(job).into_iter().filter(|run| run.sort != Sort::Checkpoint);
     let mut found: Vec<Step> = runs.filter_map(|run| guarded(job, &run, finding(job, &run))).collect();
+    found.extend(printed::steps(job, &RULE.rule));
+    found.extend(told_paths::steps(job, &RULE.rule));
     found.extend(open_files::steps(job, &RULE.rule));
     found.extend(verbose::steps(job, &RULE.rule));
     found.extend(cache_files::steps(job, &RULE.rule));

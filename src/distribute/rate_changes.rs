@@ -73,6 +73,35 @@ fn is_callback_itself(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
     base.is_some_and(|base| facts.library.kind_of_class(base) == Kind::Callback)
 }
 
+/// Whether a rate follows from one that an optimizer has, which has grown already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Following {
+    /// It does not.
+    None,
+    /// What is written for it reads the other.
+    Always,
+    /// It is one of several values, or comes from elsewhere.
+    Sometimes,
+}
+
+/// Whether the rate that an optimizer is made with follows from one that an optimizer has.
+pub(super) fn following(
+    job: &Job<'_>,
+    file: FileId,
+    rate: &Argument,
+    optimizers: &[Optimizer<'_>],
+) -> Following {
+    let behind = job.facts.influence().backwards(&[(file, rate.value)], |_| false);
+    let mut read =
+        behind.into_iter().filter(|&(file, value)| is_rate(job, file, value, optimizers)).peekable();
+    if read.peek().is_none() {
+        return Following::None;
+    }
+    let is_here =
+        |(of, value): Place| of == file && rate.range.contains_range(job.facts.module(of).value(value).range);
+    if read.any(is_here) { Following::Always } else { Following::Sometimes }
+}
+
 /// Whether a new rate is computed from the rate before.
 fn is_relative(job: &Job<'_>, file: FileId, value: ValueId, optimizers: &[Optimizer<'_>]) -> bool {
     let behind = job.facts.influence().backwards(&[(file, value)], |_| false);

@@ -134,6 +134,14 @@ fn is_made_once(job: &Job<'_>, object: ObjectId) -> bool {
     !is_repeated(job, file, call)
 }
 
+/// Whether the statement of a call runs again; a comprehension in it is a part of it.
+pub(super) fn is_statement_repeated(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let data = job.facts.module(file).call(call);
+    let caller = Caller { file, scope: data.scope };
+    job.facts.repetition().of(caller).is_some()
+        || outermost_loop(job.facts.module(file), caller, data.statement).is_some()
+}
+
 /// Whether a call is made again, in a loop of its own code or because that is called again.
 pub(super) fn is_repeated(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let data = job.facts.module(file).call(call);

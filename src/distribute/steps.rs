@@ -11,6 +11,7 @@ use super::job::Job;
 use super::keras::{Given, given};
 use super::obstacles;
 use super::ranked::{is_for_one_rank, reads_rank, reads_size};
+use super::relied_steps::{Counting, decides_by_number, is_counted_on};
 use super::session;
 use super::started::runs_started;
 use super::step::Step;
@@ -141,7 +142,7 @@ fn of_fit(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     if job.program.already_distributed && is_shared(job, file, source) {
         return None;
     }
-    if is_counted_on(job, file, count, Counting::BySteps) {
+    if is_counted_on(job, file, count, Counting::BySteps) || decides_by_number(job, &fed(job)) {
         return None;
     }
     let more = if is_one_epoch(job, file, call, symbol) { Vec::new() } else { repeated(job, own, source)? };
@@ -291,86 +292,12 @@ fn taken(job: &Job<'_>, fed: &[Place]) -> Vec<Step> {
             continue;
         }
         // Where the program counts on that many steps, each rank makes all of them.
-        if is_counted_on(job, file, count, Counting::InAnyWay) {
+        if is_counted_on(job, file, count, Counting::InAnyWay) || decides_by_number(job, fed) {
             continue;
         }
         found.extend(divided(job, file, call, count, Vec::new()));
     }
     found
-}
-
-/// Whether a number of steps decides about something else: `if step == STEPS - 1`, `decay_steps=EPOCHS * STEPS`. What
-/// is only told, or what a sum is divided by, follows the steps that are made.
-fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument, any: Counting) -> bool {
-    let facts = job.facts;
-    let module = facts.module(file);
-    // A constant is the same value wherever it is written: its name tells whether it is meant.
-    let variable = module.uses.iter().find(|own| own.range == count.range).and_then(|own| own.variable);
-    let is_named_in = |range: TextRange| {
-        let mut readings = module.uses.iter().filter(|own| own.variable == variable);
-        variable.is_some() && readings.any(|own| range.contains_range(own.range))
-    };
-    let is_handed_on = |(file, value): Place| {
-        matches!(
-            facts.module(file).value(value).value,
-            Value::Cell(_)
-                | Value::Phi(_)
-                | Value::Parameter(..)
-                | Value::Import(_)
-                | Value::Attribute { .. }
-        )
-    };
-    // What else an object has says nothing of this attribute of it: `FLAGS.steps`.
-    let is_attribute_of = |(file, value): Place, owner: Place| {
-        let base = match facts.module(file).value(value).value {
-            Value::Attribute { base, .. } => Some((file, base)),
-            _ => None,
-        };
-        base == Some(owner)
-    };
-    let mut seen: FxHashSet<Place> = FxHashSet::default();
-    let mut work = vec![(file, count.value)];
-    while let Some(place) = work.pop() {
-        if !seen.insert(place) {
-            continue;
-        }
-        if is_handed_on(place) {
-            let operands = facts.influence().operands(place);
-            work.extend(operands.filter(|&own| !is_attribute_of(place, own)));
-        }
-        let is_constant = matches!(facts.module(place.0).value(place.1).value, Value::Constant(_));
-        for next @ (of, value) in facts.influence().dependents(place) {
-            let evaluation = facts.module(of).value(value);
-            let is_meant = !is_constant || is_named_in(evaluation.range);
-            match evaluation.value {
-                Value::Operator { operator: Operator::Compare(_), .. } => return true,
-                Value::Operator { operator: Operator::Binary(Method::TRUEDIV), right, .. }
-                    if right == place.1 => {}
-                Value::Operator { .. } if is_meant && any == Counting::InAnyWay => return true,
-                Value::Operator { .. } if is_meant => work.push(next),
-                Value::Call(call) if is_meant => {
-                    let mut callees = facts.called_symbols(of, call);
-                    let is_schedule =
-                        |own: &Symbol| own.is_class() && facts.library.kind_of_class(own) == Kind::Schedule;
-                    if callees.any(is_schedule) {
-                        return true;
-                    }
-                }
-                _ if is_handed_on(next) && !is_attribute_of(next, place) => work.push(next),
-                _ => {}
-            }
-        }
-    }
-    false
-}
-
-/// What else is made of a number of steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counting {
-    /// Any other number.
-    InAnyWay,
-    /// How long a schedule is, or what something is compared with.
-    BySteps,
 }
 
 /// Whether the rest of a dataset is used too: then what is taken is a part of the data and no number of steps.

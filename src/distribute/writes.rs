@@ -193,7 +193,7 @@ fn is_returned_to_statements(job: &Job<'_>, file: FileId, call: &Call) -> bool {
 }
 
 /// Whether a call writes to an open file, whose opening is what differs between ranks, or into memory.
-fn is_of_own_file(job: &Job<'_>, file: FileId, call: &Call) -> bool {
+pub(super) fn is_of_own_file(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     let facts = job.facts;
     let is_file = |value| {
         facts.may_be(file, value, Kind::FileWriter)

@@ -195,10 +195,13 @@ impl Change {
     }
 
     /// What is known where all ranks go the same one of two ways. A variable that is broadcast on one of them is taken
-    /// for equal: a broadcast stands under a flag, or in a loop.
+    /// for equal: a broadcast stands under a flag, or in a loop. What each step makes differ differs behind that, too.
     fn or(self, other: Self) -> Self {
         let equal = if self.equal == State::Equal { other.equal } else { self.equal };
+        let is_flagged = |own: Self| own.differs == State::Equal && own.mending == Mending::Flagged;
         let differs = match (self.differs, other.differs) {
+            (State::Parts(culprit), _) if is_flagged(other) => State::Parts(culprit),
+            (_, State::Parts(culprit)) if is_flagged(self) => State::Parts(culprit),
             _ if self.is_broadcast() || other.is_broadcast() => State::Equal,
             (State::Equal, differs) | (differs, _) => differs,
         };
@@ -315,6 +318,9 @@ mod tests {
     fn a_broadcast_under_a_flag_does_not_mend_what_each_step_makes_differ() {
         let flagged = Change::EQUAL.or(Change::NONE);
         assert!(!after(&[Change::parting(0), flagged]));
+        // Nor what some turns make differ, behind the broadcast.
+        let sometimes = Change::parting(0).or(flagged);
+        assert!(!after(&[Change::differing(1), sometimes]));
         // One that every step makes does.
         assert!(after(&[Change::parting(0), Change::EQUAL]));
         assert!(after(&[Change::parting(0), Change::EQUAL.then(flagged)]));

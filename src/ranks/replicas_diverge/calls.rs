@@ -455,7 +455,14 @@ impl Replicas<'_, '_> {
         let given = call.arguments.iter().filter_map(|own| self.model.difference((file, own.value)));
         let worst = given.max_by_key(|own| own.cause).filter(|own| own.cause != Cause::Files);
         let at = self.model.at_call(file, id);
-        (owners.len() == 1).then(|| self.assigned(&owners, worst, at, false))
+        let [owner] = owners[..] else { return None };
+        if let Some(own) = worst
+            && self.is_made_on_all_each_turn(file, id)
+        {
+            let change = Change::parting(self.culprit(at, Manner::Assigned(own)));
+            return Some(std::iter::once((owner, change)).collect());
+        }
+        Some(self.assigned(&owners, worst, at, false))
     }
 
     /// `optimizer.learning_rate = rate`

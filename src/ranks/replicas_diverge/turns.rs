@@ -63,6 +63,20 @@ impl Replicas<'_, '_> {
         around.is_some_and(|around| !self.sets_flag(caller, around))
     }
 
+    /// The same of a call that is made on each of several variables, in a loop over them.
+    pub(super) fn is_made_on_all_each_turn(&self, file: FileId, id: CallId) -> bool {
+        let facts = self.model.facts;
+        let module = facts.module(file);
+        let call = module.call(id);
+        let caller = Caller { file, scope: call.scope };
+        let over_variables = loop_around(facts, file, call.statement, call.block, caller);
+        let around = over_variables.and_then(|own| {
+            let statement = module.statement(own);
+            loop_around(facts, file, own, statement.block, caller).filter(|&outer| outer != own)
+        });
+        around.is_some_and(|around| !self.sets_flag(caller, around))
+    }
+
     /// Whether a loop sets a flag in each turn: `is_first = True`.
     fn sets_flag(&self, caller: Caller, around: StatementId) -> bool {
         let facts = self.model.facts;

@@ -1,0 +1,133 @@
+//! Variables that begin as copies of what is trained: `shadow = [tf.Variable(v) for v in model.trainable_variables]`. They
+//! are made in front of the broadcast, so that each rank would keep a copy of its own weights: the model is broadcast
+//! in front of them, too.
+
+use rustc_hash::FxHashSet;
+
+use super::copied::UNNAMED;
+use super::job::Job;
+use super::obstacles::is_conditional;
+use super::site::is_statement_repeated;
+use super::started::runs_started;
+use super::step::Step;
+use super::unstarted::Runs;
+use crate::api::Kind;
+use crate::finding::{Finding, Location, Rule};
+use crate::program::{Caller, ObjectId, Place};
+use crate::project::FileId;
+use crate::semantic::{CallId, StatementId, Value, ValueId};
+
+/// The attributes of a model that have its variables.
+const VARIABLES: [&str; 4] = ["variables", "weights", "trainable_variables", "trainable_weights"];
+
+/// The broadcasts in front of copies.
+pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    let variables = variables_of_trained(job);
+    if variables.is_empty() || job.program.already_distributed {
+        return Vec::new();
+    }
+    let copies = facts.influence().forwards(&variables, |place| is_made(job, place));
+    let mut found = Vec::new();
+    let mut seen: FxHashSet<(FileId, StatementId)> = FxHashSet::default();
+    for made in &facts.creations {
+        let (file, id) = (made.file, made.call);
+        let call = facts.module(file).call(id);
+        let is_copy = made.kind == Kind::Variable
+            && !made.derived
+            && job.runs(file, id)
+            && call.arguments.first().is_some_and(|initial| copies.contains(&(file, initial.value)))
+            && !is_statement_repeated(job, file, id)
+            && trains_behind(job, file, id);
+        if is_copy && seen.insert((file, call.statement)) {
+            found.extend(broadcast(job, rule, (file, id), &variables));
+        }
+    }
+    found
+}
+
+/// The variables of the models that loops of the program's own train, where they are asked for.
+fn variables_of_trained(job: &Job<'_>) -> Vec<Place> {
+    let facts = job.facts;
+    let loops = job.program.loops.iter().filter(|own| !job.is_fit(own));
+    let trained: FxHashSet<ObjectId> = loops.flat_map(|own| own.models.iter().copied()).collect();
+    let mut found = Vec::new();
+    for file in job.program.files() {
+        if !facts.has_any(file, |kind| kind == Kind::Model) {
+            continue;
+        }
+        let module = facts.module(file);
+        for (index, evaluation) in module.values.iter().enumerate() {
+            if let Value::Attribute { base, name, .. } = evaluation.value
+                && VARIABLES.contains(&module.names.text(name))
+                && facts.objects(file, base).any(|(id, _)| trained.contains(&id))
+            {
+                found.push((file, ValueId::new(index)));
+            }
+        }
+    }
+    found
+}
+
+/// Whether a value is made anew: what is computed from a loss is no copy.
+fn is_made(job: &Job<'_>, (file, value): Place) -> bool {
+    match job.facts.module(file).value(value).value {
+        Value::Call(call) => {
+            let kinds = [Kind::Model, Kind::Optimizer, Kind::Variable];
+            let result = job.facts.module(file).call(call).result;
+            kinds.into_iter().any(|kind| job.facts.may_be(file, result, kind))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a step of training may follow a call.
+fn trains_behind(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let mut steps = job.leading_to_steps().calls.iter();
+    steps.any(|&step| job.facts.may_follow(job.program, (file, call), step))
+}
+
+fn finding(rule: &'static Rule, at: Location) -> Finding {
+    let message = "each rank copies the weights that it begins with itself";
+    Step::missing(rule, at, message)
+        .here("copies of the rank's own")
+        .help("broadcast the variables of rank 0 before they are copied")
+}
+
+/// `hvd.broadcast_variables(model.trainable_variables, root_rank=0)` in front of the statement that copies them.
+fn broadcast(
+    job: &Job<'_>,
+    rule: &'static Rule,
+    (file, id): (FileId, CallId),
+    variables: &[Place],
+) -> Option<Step> {
+    let facts = job.facts;
+    let call = facts.module(file).call(id);
+    let finding = finding(rule, job.at_call(file, id)).in_scope(job.scope_of(file, id));
+    let text = job.text(file)?;
+    let code = job.code(file, call.scope);
+    let caller = Caller { file, scope: call.scope };
+    let all = facts.influence().forwards(variables, |place| is_made(job, place));
+    let within = text.module.statement(call.statement).range;
+    let named = text.module.values.iter().enumerate().find_map(|(index, evaluation)| {
+        let place = (file, ValueId::new(index));
+        let range = evaluation.range;
+        let is_list =
+            !matches!(evaluation.value, Value::Iteration(_) | Value::Unpack { .. } | Value::Item { .. });
+        (within.contains_range(range) && is_list && all.contains(&place) && text.is_chain(range))
+            .then_some(range)
+    });
+    match named {
+        Some(name)
+            if runs_started(job, file, id)
+                && code.runs == Runs::Started
+                && !is_conditional(job, caller, call.block)
+                && !job.traced.contains(&caller) =>
+        {
+            let line = format!("{}.broadcast_variables({}, root_rank=0)", code.horovod, text.slice(name));
+            let edits = text.above(call.statement, &[&line]);
+            Some(code.step(Step::change(finding, "broadcast what is copied", edits, vec![code.import])))
+        }
+        _ => Some(Step::blocked(finding, UNNAMED)),
+    }
+}

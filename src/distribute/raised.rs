@@ -1,0 +1,120 @@
+//! Exceptions that a rank raises because of its own results and that the program catches: they end a loop, or leave out
+//! steps, on that rank alone. One that nobody catches ends all ranks.
+
+use rustc_hash::FxHashSet;
+
+use super::job::Job;
+use super::obstacles::{is_conditional, obstacle};
+use super::step::Step;
+use crate::finding::Rule;
+use crate::program::Caller;
+use crate::project::FileId;
+use crate::semantic::{Module, StatementId, StatementKind, Suite};
+
+/// The exceptions that part the ranks of a program.
+pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let mut found = Vec::new();
+    for file in job.program.files() {
+        let module = job.facts.module(file);
+        for (index, statement) in module.statements.iter().enumerate() {
+            let caller = Caller { file, scope: module.code_scope(statement.scope) };
+            if statement.kind != StatementKind::Raise
+                || !job.program.reached.contains(&caller)
+                || !is_conditional(job, caller, statement.block)
+            {
+                continue;
+            }
+            let id = StatementId::new(index);
+            if let Some((in_file, catching)) = caught(job, file, id) {
+                let message = "whether the program goes on training depends on this rank's own results";
+                let finding = obstacle(rule, job.at_header(file, id), message)
+                    .label(job.at_header(in_file, catching), "caught here")
+                    .help("decide by something that is equal on all ranks, such as the number of the step");
+                let reason =
+                    "One rank would leave the loop by the exception, and the others wait for it for ever.";
+                found.push(Step::blocked(finding, reason));
+            }
+        }
+    }
+    found
+}
+
+/// The `try` statement that catches what a statement raises, if that changes which steps are made.
+fn caught(job: &Job<'_>, file: FileId, raise: StatementId) -> Option<(FileId, StatementId)> {
+    let facts = job.facts;
+    let mut seen: FxHashSet<Caller> = FxHashSet::default();
+    let mut work = vec![(file, raise)];
+    while let Some((file, statement)) = work.pop() {
+        let module = facts.module(file);
+        let caller = Caller { file, scope: module.code_scope(module.statement(statement).scope) };
+        if let Some(catching) = catching(module, statement) {
+            if parts(job, caller, catching) {
+                return Some((file, catching));
+            }
+            continue;
+        }
+        if seen.insert(caller)
+            && let Some(function) = facts.function_of(caller)
+        {
+            let edges = facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge));
+            let calls = edges.filter_map(|edge| {
+                let call = facts.module(edge.caller.file).call(edge.call?);
+                Some((edge.caller.file, call.statement))
+            });
+            work.extend(calls);
+        }
+    }
+    None
+}
+
+/// The nearest `try` statement of the same code in whose first suite a statement stands, if it has handlers.
+fn catching(module: &Module, statement: StatementId) -> Option<StatementId> {
+    let mut child = module.statement(statement);
+    while let Some(parent) = child.parent {
+        let own = module.statement(parent);
+        if matches!(own.kind, StatementKind::Function | StatementKind::Class) {
+            return None;
+        }
+        if own.kind == StatementKind::Try
+            && child.suite == Suite::Body
+            && handled(module, parent).next().is_some()
+        {
+            return Some(parent);
+        }
+        child = own;
+    }
+    None
+}
+
+/// The statements of the handlers of a `try` statement.
+fn handled(module: &Module, catching: StatementId) -> impl Iterator<Item = StatementId> + '_ {
+    let all = (0..module.statements.len()).map(StatementId::new);
+    all.filter(move |&id| {
+        let own = module.statement(id);
+        own.parent == Some(catching) && own.suite == Suite::Handler
+    })
+}
+
+/// Whether steps of training stand in a `try` statement, so that they end with it, or a handler goes elsewhere than on
+/// behind it.
+fn parts(job: &Job<'_>, caller: Caller, catching: StatementId) -> bool {
+    let facts = job.facts;
+    let module = facts.module(caller.file);
+    let within = module.statement(catching).range;
+    let goes_elsewhere = |id: StatementId| {
+        let range = module.statement(id).range;
+        module.statements.iter().any(|own| {
+            range.contains_range(own.range)
+                && matches!(own.kind, StatementKind::Break | StatementKind::Continue | StatementKind::Return)
+        })
+    };
+    let steps = job.leading_to_steps();
+    job.calls_in(caller.file).any(|id| {
+        let call = module.call(id);
+        within.contains_range(call.range)
+            && (steps.calls.contains(&(caller.file, id))
+                || facts
+                    .called_functions(caller.file, id)
+                    .any(|own| steps.code.contains(&facts.code_of(own))))
+    }) || handled(module, catching).any(goes_elsewhere)
+}
