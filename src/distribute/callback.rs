@@ -9,7 +9,7 @@ use super::job::Job;
 use super::keras::{Given, given};
 use super::ranked::is_for_one_rank;
 use crate::api::{Calls, Effect, EffectSet, Kind, Role, Symbol};
-use crate::program::{Ancestor, Caller, ClassRef, Facts, Object, ObjectId, Place, TrainingLoop};
+use crate::program::{Ancestor, Caller, ClassRef, Facts, FunctionRef, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, BlockId, CallId, FunctionId, StoreKey, Value, ValueId};
 
@@ -79,8 +79,8 @@ impl Acts {
                 }
             }
             _ => {
-                for (file, function) in given_hooks(job, callback, symbol) {
-                    acts.add(job, &job.common.hook(facts, file, function));
+                for (hook, file, function) in given_hooks(job, callback, symbol) {
+                    acts.add(job, &job.common.hook(facts, file, function).as_if_called(hook));
                 }
             }
         }
@@ -182,6 +182,12 @@ impl Hook {
         hook
     }
 
+    /// The same of a function that is given for the hook of this name.
+    fn as_if_called(&self, name: &str) -> Self {
+        let of_batch = if BATCHES.contains(&name) { Metrics::OfBatch } else { Metrics::OfEpoch };
+        Self { reads: self.reads.map(|_| of_batch), ..self.clone() }
+    }
+
     /// Adds what a call writes and communicates.
     fn add(&mut self, effects: EffectSet, call: Option<(FileId, CallId)>) {
         let only = |wanted: &[Effect]| {
@@ -255,11 +261,19 @@ impl Hook {
                 && !given.contains(&(caller.file, store.base))
                 && matches!(module.value(store.base).value, Value::Attribute { .. });
             self.changes |= (is_unset || !is_own) && !is_item_of_own;
-            let steers = is_of_model(facts, caller.file, store.base, given);
+            // `self.model.stop_training = True`, and the same of a model that the program keeps elsewhere.
+            let steers = is_of_model(facts, caller.file, store.base, given)
+                || facts.may_be(caller.file, store.base, Kind::Model)
+                    && !is_itself(facts, caller.file, store.base);
             self.steers |= steers;
             self.asks_itself |= steers && is_timed(facts, caller, module.statement(store.statement).block);
         }
     }
+}
+
+/// Whether a value is the first parameter of a function: a model that sets an attribute of its own.
+fn is_itself(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
+    matches!(facts.module(file).value(value).value, Value::Parameter(_, 0))
 }
 
 /// Whether a clock decides that a block runs.
@@ -334,6 +348,23 @@ fn is_hook(name: &str) -> bool {
     name.starts_with("on_")
 }
 
+/// What the hooks for batches of a file's callbacks are told at a position: the number of the batch, or what it gave.
+pub(super) fn hook_parameters(job: &Job<'_>, file: FileId, position: usize) -> Vec<Place> {
+    let module = job.facts.module(file);
+    let functions = module.functions.iter().enumerate();
+    let hooks = functions.filter(|(_, own)| BATCHES.contains(&module.names.text(own.name)));
+    let of_callbacks = hooks
+        .filter(|&(index, _)| is_of_callback(job, FunctionRef { file, function: FunctionId::new(index) }));
+    of_callbacks.filter_map(|(_, own)| own.parameters.get(position)).map(|own| (file, own.value)).collect()
+}
+
+/// Whether a function is a method of a class of callbacks.
+pub(super) fn is_of_callback(job: &Job<'_>, function: FunctionRef) -> bool {
+    let class = job.facts.modules.class_of(function);
+    let base = class.and_then(|class| job.facts.library_base(class));
+    base.is_some_and(|base| job.facts.library.kind_of_class(base) == Kind::Callback)
+}
+
 /// The hooks that a class of the project defines or inherits from others of it.
 pub(crate) fn hooks(facts: &Facts<'_>, class: ClassRef) -> Vec<(FileId, FunctionId)> {
     let mut found = Vec::new();
@@ -349,8 +380,13 @@ pub(crate) fn hooks(facts: &Facts<'_>, class: ClassRef) -> Vec<(FileId, Function
     found
 }
 
-/// The functions that a callback of the library is given to call: those of a `LambdaCallback`.
-fn given_hooks(job: &Job<'_>, callback: ObjectId, symbol: Option<&Symbol>) -> Vec<(FileId, FunctionId)> {
+/// The functions that a callback of the library is given to call, each with the hook that it is for: those of a
+/// `LambdaCallback`.
+fn given_hooks<'s>(
+    job: &Job<'_>,
+    callback: ObjectId,
+    symbol: Option<&'s Symbol>,
+) -> Vec<(&'s str, FileId, FunctionId)> {
     let facts = job.facts;
     let (Some(symbol), Some((file, call))) = (symbol, facts.made_at(callback)) else { return Vec::new() };
     let data = facts.module(file).call(call);
@@ -363,7 +399,7 @@ fn given_hooks(job: &Job<'_>, callback: ObjectId, symbol: Option<&Symbol>) -> Ve
         let Some(argument) = facts.argument(file, data, symbol, parameter) else { continue };
         for (_, object) in facts.objects(file, argument.value) {
             if let Some(function) = crate::program::code(object) {
-                found.push((function.file, function.function));
+                found.push((parameter.as_ref(), function.file, function.function));
             }
         }
     }

@@ -3,7 +3,7 @@
 //! The seed's rule `fit` (section 2.3), but with one list that begins with the broadcast, and with the program's own
 //! callbacks where they belong: those that act on metrics act on averages, on all ranks.
 
-use super::callback::{Acts, Handed, Ranks};
+use super::callback::{Acts, Handed, Ranks, hooks};
 use super::distribution_rule;
 use super::forms;
 use super::job::Job;
@@ -14,8 +14,9 @@ use crate::api::{Effect, Kind};
 use crate::finding::{Edit, Finding};
 use crate::program::{Literal, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
+use crate::ranks::has_unknown_callback as has_unknown;
 use crate::rewrite::Text;
-use crate::semantic::{Argument, Container, Element, Value};
+use crate::semantic::{Argument, CallId, Container, Element, Value};
 use crate::syntax::{TextRange, TextSize, text_size};
 
 distribution_rule!("HVD207", "fit-without-broadcast", steps);
@@ -33,6 +34,14 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
 pub(super) fn makes_list(job: &Job<'_>, own: &TrainingLoop) -> bool {
     step(job, own).is_some()
 }
+
+/// Why a callback that nobody knows stands in the way.
+const UNKNOWN: &str = "It can't be seen what all of the callbacks are: one that writes belongs on rank 0, and one that decides by metrics \
+                       behind their average.";
+
+/// Why weights that a callback keeps differ.
+const KEEPS_OWN: &str = "A callback copies the weights when training begins, before the first batch, behind which they are broadcast: each \
+     rank would put back copies of its own.";
 
 /// Why a callback can't be left to all ranks, nor to one.
 const SAVES_ON_ALL: &str = "One of the callbacks saves the model, which rank 0 alone should do, and acts on the training, which all ranks \
@@ -52,7 +61,7 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
         Given::Hidden => true,
         Given::Argument(argument) => job.facts.is_unknown(own.caller.file, argument.value),
     };
-    if is_unseen && job.program.already_distributed {
+    if job.program.already_distributed && (is_unseen || has_unknown(job.facts, own)) {
         return None;
     }
     let finding = finding(job, own);
@@ -67,6 +76,13 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
         if acts.saves_on_all() {
             return Some(Step::blocked(finding, SAVES_ON_ALL));
         }
+    }
+    if !job.program.already_distributed && has_unknown(job.facts, own) {
+        return Some(Step::blocked(finding, UNKNOWN));
+    }
+    if let Some((of, call)) = kept_weights(job, &handed) {
+        let copied = job.at_call(of, call);
+        return Some(Step::blocked(finding.label(copied, "copies what is not broadcast yet"), KEEPS_OWN));
     }
     let text = job.text(file)?;
     let (hvd, import) = job.horovod_keras(file);
@@ -119,6 +135,39 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     };
     Some(Step::change(finding, "broadcast the variables by a callback", edits, uses))
 }
+
+/// Where a callback copies the weights of the model before the first batch, if one of its hooks sets weights.
+fn kept_weights(job: &Job<'_>, handed: &Handed<'_>) -> Option<(FileId, CallId)> {
+    let facts = job.facts;
+    let library = facts.library;
+    let model = library.lookup("tensorflow.keras.Model")?;
+    for &callback in &handed.callbacks {
+        let Object::Instance(class, _) = facts.solution.object(callback) else { continue };
+        let mut copied = None;
+        let mut sets = false;
+        for (file, function) in hooks(facts, class) {
+            let module = facts.module(file);
+            let data = module.function(function);
+            let is_early = module.names.text(data.name) == TRAIN_BEGIN;
+            let calls = module.calls.iter().enumerate().filter(|(_, call)| call.scope == data.scope);
+            for (index, call) in calls {
+                let Value::Attribute { name, .. } = module.value(call.callee).value else { continue };
+                let Some(method) = library.member(model, module.names.text(name)) else { continue };
+                if is_early && method.has(Effect::CopiesWeights) {
+                    copied = copied.or(Some((file, CallId::new(index))));
+                }
+                sets |= method.parameter("weights").is_some() && method.has(Effect::UpdatesState);
+            }
+        }
+        if sets && copied.is_some() {
+            return copied;
+        }
+    }
+    None
+}
+
+/// The hook that Keras calls before the first batch.
+const TRAIN_BEGIN: &str = "on_train_begin";
 
 /// How a callback decides for its own rank.
 struct Alone {

@@ -10,7 +10,7 @@ use super::obstacles::is_common;
 use crate::api::Effect;
 use crate::program::{Caller, Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{BlockId, Branch, BranchKind, CallId, ScopeId, StatementKind, ValueId};
+use crate::semantic::{BlockId, Branch, BranchKind, CallId, ScopeId, StatementKind, Value, ValueId};
 
 /// Whether the results of a rank's own, which are not averaged, decide what a condition is.
 pub(super) fn rests_on_own_results(job: &Job<'_>, condition: Place) -> bool {
@@ -100,7 +100,28 @@ impl<'j> Deciding<'j> {
             returns.filter(|own| is_chosen(own.scope, own.block)).map(|own| own.scope).collect();
         let functions = module.functions.iter().filter(|own| returning.contains(&own.scope));
         let returned = functions.flat_map(|own| own.returns.iter().copied());
-        defined.chain(stored).chain(returned).map(|value| (file, value)).collect()
+        let all = defined.chain(stored).chain(returned).chain(self.expressions_in(file));
+        all.map(|value| (file, value)).collect()
+    }
+
+    /// The conditional expressions of a file that the values decide: `0 if loss < best else waited + 1`.
+    fn expressions_in(&self, file: FileId) -> Vec<ValueId> {
+        let module = self.job.facts.module(file);
+        let scopes = self.scopes.iter().filter(|caller| caller.file == file);
+        let blocks = scopes.flat_map(|caller| &module.scope(caller.scope).flow.blocks);
+        let decided = blocks.filter_map(|block| block.branch).filter(|branch| {
+            branch.kind == BranchKind::If
+                && module.statement(branch.statement).kind != StatementKind::If
+                && self.decides(file, branch)
+        });
+        let around = |branch: Branch| {
+            let values = (0..).map(ValueId::new).zip(&module.values);
+            let choices = values.filter(|(_, own)| {
+                matches!(own.value, Value::Phi(_)) && own.range.contains_range(branch.range)
+            });
+            choices.min_by_key(|(_, own)| own.range.len()).map(|(id, _)| id)
+        };
+        decided.filter_map(around).collect()
     }
 }
 

@@ -14,7 +14,8 @@ use super::unstarted::Code;
 use crate::api::Kind;
 use crate::finding::{Edit, Finding};
 use crate::program::Object;
-use crate::semantic::{Argument, Passing};
+use crate::project::FileId;
+use crate::semantic::{Argument, CallId, Passing};
 
 distribution_rule!("HVD202", "learning-rate-not-scaled", steps);
 
@@ -52,7 +53,20 @@ fn unknown(job: &Job<'_>) -> Vec<Step> {
             .in_scope(job.scope_of(file, call));
         Step::blocked(finding, "Its learning rate, which has to grow with the number of ranks, is not known.")
     };
-    steps.into_iter().map(blocked).collect()
+    let found = steps.into_iter().map(blocked);
+    found.chain(rates::of_unknown_class(job).into_iter().map(of_unknown_class(job))).collect()
+}
+
+/// `tf.keras.optimizers.get(config)`: which class it makes, and with which rate, is not written.
+fn of_unknown_class<'j>(job: &'j Job<'_>) -> impl Fn((FileId, CallId)) -> Step + 'j {
+    |(file, call)| {
+        let message = "it can't be seen with which learning rate this optimizer is made";
+        let finding = Step::missing(&RULE.rule, job.at_call(file, call), message)
+            .here("an optimizer of some class")
+            .help("make the optimizer by a call of its class")
+            .in_scope(job.scope_of(file, call));
+        Step::blocked(finding, "Its learning rate has to grow with the number of ranks.")
+    }
 }
 
 fn step(job: &Job<'_>, optimizer: Optimizer<'_>, all: &[Optimizer<'_>]) -> Option<Step> {

@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::callback::hook_parameters;
 use super::choices::rests_on_own_results;
 use super::counted::{counts, is_length, is_range};
 use super::file_waits;
@@ -14,7 +15,7 @@ use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location, Rule};
 use crate::program::{CallEdge, Caller, Literal, Object, Place, TrainingLoop, code};
 use crate::project::FileId;
-use crate::semantic::{BlockId, Branch, BranchKind, CallId, Value, ValueId};
+use crate::semantic::{Argument, BlockId, Branch, BranchKind, CallId, Value, ValueId};
 
 /// The obstacles of a program that is not distributed yet.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -27,6 +28,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(random_lengths(job, rule));
     found.extend(ends_by_own_data(job, rule));
     found.extend(raised::steps(job, rule));
+    found.extend(chosen_forms(job, rule));
+    found.extend(graphs_of_old(job, rule));
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));
     found
@@ -75,6 +78,81 @@ fn compiled_by_xla(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     found
 }
+
+/// Models of which the rank's own results choose the form, and calls of `fit` of which they choose how often they step:
+/// `build(best_units)`, `fit(x, y, epochs=best_epoch)`.
+fn chosen_forms(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    let mut found = Vec::new();
+    for (file, id) in job.calls() {
+        let call = facts.module(file).call(id);
+        let symbols = || facts.called_symbols(file, id);
+        let makes_layer = symbols().any(|own| {
+            own.is_class() && matches!(facts.library.kind_of_class(own), Kind::Layer | Kind::Model)
+        });
+        let trains = symbols().any(|own| own.has(Effect::Trains));
+        if !makes_layer && !trains {
+            continue;
+        }
+        // What a layer is called on is data; what `fit` gets beside its data says how long it takes.
+        let decides = |argument: &&Argument| {
+            let is_of_length = || {
+                let of = |name: &&str| {
+                    let mut given = symbols().filter_map(|own| facts.argument(file, call, own, name));
+                    given.any(|own| own.value == argument.value)
+                };
+                LENGTHS.iter().any(|name| of(&name))
+            };
+            (makes_layer || is_of_length()) && rests_on_own_results(job, (file, argument.value))
+        };
+        if let Some(argument) = call.arguments.iter().find(decides) {
+            let message = if makes_layer {
+                "this rank's own results choose what model it trains"
+            } else {
+                "how many steps are made depends on this rank's own results"
+            };
+            let finding = obstacle(rule, facts.location(file, argument.range), message)
+                .help("choose by something that is equal on all ranks, or let rank 0 tell the others its choice")
+                .in_scope(job.scope_of(file, id));
+            found.push(Step::blocked(
+                finding,
+                "The ranks would train different models, or wait for each other for ever.",
+            ));
+        }
+    }
+    found
+}
+
+/// The parameters of `fit` that say how many steps it makes.
+const LENGTHS: [&str; 4] = ["epochs", "initial_epoch", "steps_per_epoch", "batch_size"];
+
+/// `tf.compat.v1.disable_eager_execution()` in front of `fit`: Horovod's callbacks for Keras need to run operations at
+/// once.
+fn graphs_of_old(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    if !job.program.loops.iter().any(|own| job.is_fit(own)) {
+        return Vec::new();
+    }
+    let switches = GRAPHS.map(|name| facts.library.lookup(name));
+    let mut switched = job
+        .calls()
+        .filter(|&(file, call)| facts.called_symbols(file, call).any(|own| switches.contains(&Some(own))));
+    let step = |(file, call)| {
+        let finding = obstacle(
+            rule,
+            job.at_call(file, call),
+            "the program trains with `fit` in graphs of TensorFlow 1",
+        )
+        .help("leave it out, or train in a session")
+        .in_scope(job.scope_of(file, call));
+        Step::blocked(finding, "Horovod's callbacks ask Keras for its session, which it has no more.")
+    };
+    switched.next().map(step).into_iter().collect()
+}
+
+/// What brings the graphs of TensorFlow 1 back.
+const GRAPHS: [&str; 2] =
+    ["tensorflow.compat.v1.disable_eager_execution", "tensorflow.compat.v1.disable_v2_behavior"];
 
 /// `callbacks = CallbackList([...]); callbacks.on_epoch_end(epoch)`: hooks that a loop of the program's own calls.
 fn driven_callbacks(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -219,6 +297,7 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
         }
     }
     own.extend(saves_counted(job));
+    own.extend(job.program.files().into_iter().flat_map(|file| hook_parameters(job, file, 2)));
     for (file, id) in job.calls() {
         let call = facts.module(file).call(id);
         let trains = facts.called_symbols(file, id).any(|symbol| {

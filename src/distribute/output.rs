@@ -34,7 +34,7 @@ const UNTOLD: &str = "The program loads from the path that the call returns, and
                       `tf.train.latest_checkpoint(folder)`.";
 
 /// Why weights in a folder of each process's own can't be saved by one rank.
-const OF_PROCESS: &str = "Each process has this folder for itself: what rank 0 saves there the others can't load, and what they \
+pub(super) const OF_PROCESS: &str = "Each process has this folder for itself: what rank 0 saves there the others can't load, and what they \
                           save themselves need not be the same. Save to a folder that all ranks know.";
 
 fn finding(job: &Job<'_>, run: &Run) -> Finding {

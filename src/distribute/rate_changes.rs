@@ -1,7 +1,8 @@
 //! Learning rates that are set while the program trains: assigned to the optimizer, or by a function of the epoch.
 
-use super::callback::MODEL;
+use super::callback::{MODEL, is_of_callback};
 use super::job::Job;
+use super::obstacles::depends;
 use super::ranked::knows_size;
 use super::rates::{self, Optimizer};
 use super::step::Step;
@@ -66,11 +67,8 @@ fn is_optimizer_of_model(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
 
 /// Whether a value is the first parameter of a method of a class of callbacks.
 fn is_callback_itself(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
-    let facts = job.facts;
-    let Value::Parameter(function, 0) = facts.module(file).value(value).value else { return false };
-    let class = facts.modules.class_of(FunctionRef { file, function });
-    let base = class.and_then(|class| facts.library_base(class));
-    base.is_some_and(|base| facts.library.kind_of_class(base) == Kind::Callback)
+    let Value::Parameter(function, 0) = job.facts.module(file).value(value).value else { return false };
+    is_of_callback(job, FunctionRef { file, function })
 }
 
 /// Whether a rate follows from one that an optimizer has, which has grown already.
@@ -108,6 +106,10 @@ fn is_relative(job: &Job<'_>, file: FileId, value: ValueId, optimizers: &[Optimi
     behind.into_iter().any(|(file, value)| is_rate(job, file, value, optimizers))
 }
 
+/// Why a rate can't be scaled.
+const OF_OWN_RESULTS: &str =
+    "The rate is computed from this rank's own results: each rank would go on with another one.";
+
 fn scale(
     job: &Job<'_>,
     rule: &'static Rule,
@@ -120,6 +122,9 @@ fn scale(
     }
     if job.facts.may_be(file, value, Kind::Schedule) {
         return None;
+    }
+    if depends(job, (file, value)) && !job.program.already_distributed {
+        return Some(Step::blocked(finding(job, rule, file, range), OF_OWN_RESULTS));
     }
     let (hvd, import) = job.horovod(file);
     let edits = job.text(file)?.multiply(range, &format!("{hvd}.size()"));

@@ -49,6 +49,25 @@ pub(super) fn stepping<'c>(job: &Job<'c>) -> Vec<Optimizer<'c>> {
     .collect()
 }
 
+/// The calls that make optimizers for loops of which nobody knows the class: `tf.keras.optimizers.get(name)`.
+pub(super) fn of_unknown_class(job: &Job<'_>) -> Vec<(FileId, CallId)> {
+    let facts = job.facts;
+    let loops = job.program.loops.iter().chain(&job.program.steps_of_fit);
+    let stepping: FxHashSet<ObjectId> = loops.flat_map(|own| own.optimizers.iter().copied()).collect();
+    let made = facts.creations.iter().filter(|made| {
+        made.kind == Kind::Optimizer
+            && !made.derived
+            && job.runs(made.file, made.call)
+            && stepping.contains(&made.object)
+    });
+    let is_chosen = |made: &&Creation| {
+        let mut symbols = facts.called_symbols(made.file, made.call).peekable();
+        symbols.peek().is_some()
+            && symbols.all(|symbol| *symbol.role() == Role::Function && scaled(symbol).next().is_none())
+    };
+    made.filter(is_chosen).map(|made| (made.file, made.call)).collect()
+}
+
 /// The parameters of a class that grow with the number of ranks.
 pub(super) fn scaled(class: &Symbol) -> impl Iterator<Item = &str> {
     class.scaled().filter(|(_, scaling)| *scaling == Scaling::Multiply).map(|(name, _)| name)

@@ -3,10 +3,11 @@
 
 use rustc_hash::FxHashSet;
 
+use super::callback::{hook_parameters, is_of_callback};
 use super::counted::is_enumeration;
 use super::job::Job;
-use crate::api::{Kind, Symbol};
-use crate::program::{ClassRef, Place};
+use crate::api::Kind;
+use crate::program::{FunctionRef, Place};
 use crate::project::FileId;
 use crate::semantic::{Argument, Method, Operator, Value, ValueId};
 use crate::syntax::TextRange;
@@ -53,6 +54,12 @@ pub(super) fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument, any: 
         let is_constant = matches!(facts.module(place.0).value(place.1).value, Value::Constant(_));
         for next @ (of, value) in facts.influence().dependents(place) {
             let evaluation = facts.module(of).value(value);
+            // A callback of the program's own that is told how many there are.
+            if let Value::Parameter(function, _) = evaluation.value
+                && is_of_callback(job, FunctionRef { file: of, function })
+            {
+                return true;
+            }
             let is_meant = !is_constant || is_named_in(evaluation.range);
             match evaluation.value {
                 Value::Operator { operator: Operator::Compare(_), .. } => return true,
@@ -61,10 +68,10 @@ pub(super) fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument, any: 
                 Value::Operator { .. } if is_meant && any == Counting::InAnyWay => return true,
                 Value::Operator { .. } if is_meant => work.push(next),
                 Value::Call(call) if is_meant => {
-                    let mut callees = facts.called_symbols(of, call);
-                    let is_schedule =
-                        |own: &Symbol| own.is_class() && facts.library.kind_of_class(own) == Kind::Schedule;
-                    if callees.any(is_schedule) {
+                    let made = facts.module(of).call(call).result;
+                    let is_told =
+                        [Kind::Schedule, Kind::Callback].into_iter().any(|kind| facts.may_be(of, made, kind));
+                    if is_told {
                         return true;
                     }
                 }
@@ -116,9 +123,6 @@ pub(super) fn decides_by_number(job: &Job<'_>, fed: &[Place]) -> bool {
     false
 }
 
-/// The hooks of callbacks that are told the number of a step.
-const HOOKS: [&str; 4] = ["on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end"];
-
 /// Where the program has the number of a step: what `enumerate` gives beside the data, what hooks are told, and what an
 /// optimizer has counted.
 fn numbers(job: &Job<'_>, fed: &[Place]) -> Vec<Place> {
@@ -141,13 +145,7 @@ fn numbers(job: &Job<'_>, fed: &[Place]) -> Vec<Place> {
                 found.push((file, ValueId::new(index)));
             }
         }
-        let hooks = module.functions.iter().filter(|own| HOOKS.contains(&module.names.text(own.name)));
-        let is_callback = |class| {
-            let base = facts.library_base(ClassRef { file, class });
-            base.is_some_and(|base| facts.library.kind_of_class(base) == Kind::Callback)
-        };
-        let hooks = hooks.filter(|own| own.class.is_some_and(is_callback));
-        found.extend(hooks.filter_map(|own| own.parameters.get(1)).map(|own| (file, own.value)));
+        found.extend(hook_parameters(job, file, 1));
     }
     found
 }

@@ -4,8 +4,10 @@ use rustc_hash::FxHashSet;
 
 use super::callback::{Acts, Handed, Ranks};
 use super::callbacks::makes_list;
+use super::inputs::names_own;
 use super::job::Job;
 use super::keras::written;
+use super::output::OF_PROCESS;
 use super::ranked::{is_for_one_rank, is_for_some, reads_rank};
 use super::started::code_runs_started;
 use super::step::{Outcome, Step};
@@ -95,7 +97,9 @@ impl Writing<'_, '_> {
                 let Some(text) = self.job.text(file) else { continue };
                 let code = self.job.code(file, evaluation.scope);
                 let finding = self.finding(file, place);
-                let step = if code_runs_started(self.job, file, evaluation.scope, place.start()) {
+                let step = if self.writes_to_own(file, value) {
+                    Step::blocked(finding, OF_PROCESS)
+                } else if code_runs_started(self.job, file, evaluation.scope, place.start()) {
                     let edits = text.wrap(place, "*([", &format!("] if {} else [])", code.is_first()));
                     code.step(Step::change(finding, "run it on rank 0 only", edits, vec![code.import]))
                 } else {
@@ -215,6 +219,12 @@ impl Writing<'_, '_> {
             ((file, place.start().to_u32()), Step::blocked(self.finding(file, place), reason))
         };
         made.map(step).collect()
+    }
+
+    /// Whether a value is a callback that writes to a folder of the process's own.
+    fn writes_to_own(&self, file: FileId, value: ValueId) -> bool {
+        let made = self.job.facts.objects(file, value).filter_map(|(id, _)| self.job.facts.made_at(id));
+        made.into_iter().any(|(file, call)| names_own(self.job, file, call))
     }
 
     fn finding(&self, file: FileId, place: TextRange) -> Finding {

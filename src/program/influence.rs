@@ -27,7 +27,7 @@ use super::object::Object;
 use super::overwritten::Overwritten;
 use super::settled::{Stored, settled};
 use super::solver::Caller;
-use crate::api::{Effect, Symbol};
+use crate::api::{Effect, Kind, Returns, Symbol};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, Element, StoreKey, Value, ValueId};
 
@@ -282,10 +282,14 @@ impl Collector<'_, '_> {
                 self.add_binding(file, call, function);
             }
             if !is_own {
-                for argument in &call.arguments {
+                let returned = returned_argument(facts, file, id);
+                for argument in
+                    call.arguments.iter().filter(|own| returned.is_none_or(|only| only == own.value))
+                {
                     self.add((file, argument.value), (file, call.result));
                 }
             }
+            self.add_metrics(file, call);
             if let Some(receiver) = facts.receiver(file, call) {
                 self.add((file, receiver), (file, call.result));
                 // `list.append(x)`: the list has it from now on.
@@ -294,8 +298,44 @@ impl Collector<'_, '_> {
                     matches!(callee, Object::BuiltinMethod(..))
                         || facts.symbol(callee).is_some_and(is_of_collection)
                 });
+                let origins = if keeps { self.origins(file, receiver) } else { Vec::new() };
                 for argument in call.arguments.iter().filter(|_| keeps) {
                     self.add((file, argument.value), (file, receiver));
+                    for &origin in &origins {
+                        self.add((file, argument.value), origin);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where the containers are made that a value, an attribute of some object, may be: other reads of it have what is
+    /// put there, too.
+    fn origins(&self, file: FileId, value: ValueId) -> Vec<Place> {
+        let facts = self.facts;
+        if !matches!(facts.module(file).value(value).value, Value::Attribute { .. }) {
+            return Vec::new();
+        }
+        let containers = facts.objects(file, value).filter_map(|(_, object)| match object {
+            Object::Container(_, node) => facts.solution.origin(node),
+            _ => None,
+        });
+        containers.collect()
+    }
+
+    /// `loss.update_state(value)`, `loss(value)`: the metric has it from now on, wherever it is known.
+    fn add_metrics(&mut self, file: FileId, call: &Call) {
+        let facts = self.facts;
+        if call.arguments.is_empty() {
+            return;
+        }
+        for metric in facts.receiver(file, call).into_iter().chain([call.callee]) {
+            for made in facts.of_kind(file, metric, Kind::Metric) {
+                if let Some((of, making)) = facts.made_at(made) {
+                    let result = facts.module(of).call(making).result;
+                    for argument in &call.arguments {
+                        self.add((file, argument.value), (of, result));
+                    }
                 }
             }
         }
@@ -359,6 +399,18 @@ impl Collector<'_, '_> {
                 }
             }
         }
+    }
+}
+
+/// The argument that a call returns itself, whatever else it is given: `tqdm(batches, disable=hvd.rank() != 0)`.
+fn returned_argument(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<ValueId> {
+    let [edge] = facts.callees(file, id) else { return None };
+    let symbol = facts.symbol(facts.solution.object(edge.callee))?;
+    match symbol.returns() {
+        Returns::Argument(name) => {
+            facts.argument(file, facts.module(file).call(id), symbol, name).map(|own| own.value)
+        }
+        _ => None,
     }
 }
 

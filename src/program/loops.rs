@@ -6,6 +6,7 @@ use super::facts::{Creation, Facts};
 use super::influence::Place;
 use super::object::{Object, ObjectId};
 use super::solver::Caller;
+use super::tuple_elements;
 use crate::api::{Effect, Kind};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId, StatementId, Value, ValueId};
@@ -329,7 +330,7 @@ fn tape_loop(
         .collect();
     let results: Vec<Place> =
         taken.iter().map(|&(file, call)| (file, facts.module(file).call(call).result)).collect();
-    let influenced = facts.influence().forwards(&results, |place| gradients.results.contains(&place));
+    let influenced = tuple_elements::influenced(facts, &results, |place| gradients.results.contains(&place));
     let takes = |&(file, call): &(FileId, CallId)| {
         facts
             .module(file)

@@ -37,6 +37,7 @@ mod solver;
 mod time;
 mod tracing;
 mod travel;
+mod tuple_elements;
 mod uncalled;
 mod unreached;
 

@@ -188,6 +188,22 @@ fn starts_horovod(facts: &Facts<'_>, edge: &CallEdge) -> bool {
     symbol.is_some_and(|symbol| symbol.has(Effect::Initializes))
 }
 
+/// Whether an edge leads to what communicates with Horovod.
+fn communicates(facts: &Facts<'_>, edge: &CallEdge) -> bool {
+    let symbol = facts.symbol(facts.solution.object(edge.callee));
+    symbol.is_some_and(|symbol| {
+        let effects = [Effect::Distributes, Effect::Broadcasts, Effect::Collective];
+        effects.into_iter().any(|effect| symbol.has(effect))
+    })
+}
+
+/// Whether an edge leads to a function of a library that nobody knows.
+fn is_foreign(facts: &Facts<'_>, edge: &CallEdge) -> bool {
+    let Object::External(id) = facts.solution.object(edge.callee) else { return false };
+    let package = facts.solution.externals.get(id).path.split('.').next();
+    package.is_some_and(|package| !package.is_empty() && facts.library.lookup(package).is_none())
+}
+
 fn imported_by_others(facts: &Facts<'_>) -> FxHashSet<FileId> {
     facts.modules.files().flat_map(|file| facts.imported_files(file).iter().copied()).collect()
 }
@@ -255,8 +271,10 @@ fn program(
         reached.contains(&Caller { file, scope: facts.module(file).call(call).scope })
     };
     let other_gradients = gradients.others.iter().filter(in_program).copied().collect();
-    let already_distributed =
-        reached.iter().any(|&caller| facts.outgoing(caller).iter().any(|edge| starts_horovod(facts, edge)));
+    let edges = || reached.iter().flat_map(|&caller| facts.outgoing(caller));
+    // Code that nobody knows may start Horovod for a program that communicates by it.
+    let already_distributed = edges().any(|edge| starts_horovod(facts, edge))
+        || edges().any(|edge| communicates(facts, edge)) && edges().any(|edge| is_foreign(facts, edge));
     let mut program =
         Program { entry, reached, loops: own, steps_of_fit, other_gradients, pattern, already_distributed };
     let handed = handed.values().flatten().map(|&(_, function)| function).collect();

@@ -14,7 +14,7 @@ use super::{out_of_step, replicas_diverge, write_on_every_rank};
 use crate::api::{Effect, EffectSet};
 use crate::distribute::{Acts, Common, Handed, Job, Ranks};
 use crate::finding::{Confidence, Finding, Label, Level, Rule};
-use crate::program::{Caller, LoopKind, Object, ObjectId, Place, TrainingLoop};
+use crate::program::{Caller, Facts, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, BlockId, CallId, Element, Passing, ScopeId, Value};
 use crate::syntax::TextRange;
@@ -179,8 +179,7 @@ pub(super) fn writing(model: &Model<'_>, inputs: &Inputs) -> Vec<Finding> {
 }
 
 /// Whether some of the callbacks that a call of `fit` is given can't be followed.
-pub(super) fn are_unknown(model: &Model<'_>, own: &TrainingLoop) -> bool {
-    let facts = model.facts;
+pub(crate) fn are_unknown(facts: &Facts<'_>, own: &TrainingLoop) -> bool {
     let file = own.caller.file;
     let call = facts.module(file).call(own.call);
     let mut takers =
@@ -195,7 +194,9 @@ pub(super) fn are_unknown(model: &Model<'_>, own: &TrainingLoop) -> bool {
             facts.solution.origin(node).is_some_and(|(file, list)| {
                 let Value::Display(_, elements) = &facts.module(file).value(list).value else { return false };
                 elements.iter().any(|element| match *element {
-                    Element::At(_, value) | Element::Any(value) => facts.is_unknown(file, value),
+                    Element::At(_, value) | Element::Any(value) => {
+                        facts.is_unknown(file, value) || facts.may_be_foreign(file, value)
+                    }
                     _ => false,
                 })
             })
@@ -214,21 +215,23 @@ fn resumes(callback: &Given) -> bool {
 
 /// Whether a callback decides by metrics that are not averaged: there is no average, or it comes later.
 fn decides_alone(model: &Model<'_>, callback: &Given, all: &[Given]) -> bool {
-    if !callback.guard.is_all() || !(callback.own.stops_by_metrics || monitors(model, callback)) {
+    let monitored = monitored(model, callback);
+    if !callback.guard.is_all() || !(callback.own.stops_by_metrics || monitored.is_some()) {
         return false;
     }
     let mut averages = all.iter().filter(|other| other.effects.contains(Effect::Averages));
     match averages.next() {
-        None => true,
+        // Data to validate with may well be the same on all ranks.
+        None => callback.own.stops_by_metrics || monitored.is_some_and(|own| !is_of_validation(&own)),
         Some(average) => listed::comes_later(model.facts, average.at, callback.at),
     }
 }
 
-/// Whether a callback of the library watches a metric of each rank's own.
-fn monitors(model: &Model<'_>, callback: &Given) -> bool {
+/// The metric that a callback of the library watches.
+fn monitored(model: &Model<'_>, callback: &Given) -> Option<String> {
     let (file, call) = callback.at;
     if !callback.effects.contains(Effect::ReadsMetrics) {
-        return false;
+        return None;
     }
     let data = model.facts.module(file).call(call);
     let symbols = model.facts.called_symbols(file, call);
@@ -236,10 +239,10 @@ fn monitors(model: &Model<'_>, callback: &Given) -> bool {
         Some(argument) => model.text((file, argument.value)),
         None => symbol.parameter(MONITOR)?.default().map(str::to_owned),
     });
-    monitors.next().is_some_and(|monitor| !is_of_validation(monitor.trim_matches(['\'', '"'])))
+    monitors.next().map(|monitor| monitor.trim_matches(['\'', '"']).to_owned())
 }
 
-/// Data to validate with may well be the same on all ranks.
+/// Whether a metric is of data to validate with.
 fn is_of_validation(metric: &str) -> bool {
     metric.starts_with(OF_VALIDATION)
 }

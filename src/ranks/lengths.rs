@@ -358,7 +358,11 @@ fn passes(parts: Parts<'_, '_>, (_, from): Place, (file, value): Place) -> Passi
                     _ if matches!(callee, Object::Function(own) if !is_generator(facts, own)) => {
                         is_own = true;
                     }
-                    Some(symbol) if symbol.has(Effect::KeepsLength) => return Passing::Length,
+                    Some(symbol) if symbol.has(Effect::KeepsLength) => {
+                        let is_rounded =
+                            symbol.parameter(BATCH_SIZE).is_some() && is_even_share(facts, (file, from));
+                        return if is_rounded { Passing::Cut } else { Passing::Length };
+                    }
                     Some(symbol) if symbol.has(Effect::Measures) => return Passing::Count,
                     _ => {}
                 }
@@ -367,6 +371,51 @@ fn passes(parts: Parts<'_, '_>, (_, from): Place, (file, value): Place) -> Passi
         }
         _ => Passing::Neither,
     }
+}
+
+/// The parameter of what puts elements together to batches.
+const BATCH_SIZE: &str = "batch_size";
+
+/// Whether a dataset is a rank's share of one that is dealt out element by element, with whatever keeps their number: the
+/// shares differ by one, which seldom makes another batch.
+fn is_even_share(facts: &Facts<'_>, (file, mut value): Place) -> bool {
+    for _ in 0..DATASET_STEPS {
+        let module = facts.module(file);
+        let Value::Call(id) = module.value(value).value else { return false };
+        let mut symbols = facts.called_symbols(file, id).peekable();
+        if symbols.peek().is_none() || symbols.any(|own| own.parameter(BATCH_SIZE).is_some()) {
+            return false;
+        }
+        if facts.called_symbols(file, id).any(|symbol| symbol.has(Effect::Shards)) {
+            // Batches that are dealt out are none the less.
+            return !is_batched(facts, file, id);
+        }
+        match facts.receiver(file, module.call(id)) {
+            Some(receiver) => value = receiver,
+            None => return false,
+        }
+    }
+    false
+}
+
+/// How many methods of datasets are gone back over.
+const DATASET_STEPS: usize = 8;
+
+/// Whether what a method of a dataset is called on has batches for elements.
+fn is_batched(facts: &Facts<'_>, file: FileId, mut call: CallId) -> bool {
+    for _ in 0..DATASET_STEPS {
+        let module = facts.module(file);
+        let receiver = facts.receiver(file, module.call(call));
+        let Some(receiver) = receiver.filter(|&own| facts.may_be(file, own, Kind::Dataset)) else {
+            return false;
+        };
+        let Value::Call(before) = module.value(receiver).value else { return true };
+        if facts.called_symbols(file, before).any(|own| own.parameter(BATCH_SIZE).is_some()) {
+            return true;
+        }
+        call = before;
+    }
+    true
 }
 
 /// The comprehensions of each file.

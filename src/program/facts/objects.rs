@@ -147,6 +147,14 @@ impl<'a> Facts<'a> {
         objects.is_empty() || objects.contains(&ObjectId::UNKNOWN)
     }
 
+    /// Whether a value may be of a library that nobody knows.
+    #[must_use]
+    pub fn may_be_foreign(&self, file: FileId, value: ValueId) -> bool {
+        self.objects(file, value).any(|(_, object)| {
+            matches!(object, Object::External(_) | Object::Created(..)) && self.symbol(object).is_none()
+        })
+    }
+
     /// Whether a value is always `None`.
     #[must_use]
     pub fn is_none(&self, file: FileId, value: ValueId) -> bool {

@@ -38,7 +38,7 @@ pub(super) fn follow(model: &Model<'_>, survey: &Survey<'_, '_>, code: &Code<'_>
         }
     }
     for fit in &code.program.loops {
-        if callbacks::are_unknown(model, fit) {
+        if callbacks::are_unknown(model.facts, fit) {
             claim.fails(Obstacle::Callbacks, model.facts.location(fit.caller.file, fit.range));
         }
     }

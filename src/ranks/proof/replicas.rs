@@ -21,7 +21,7 @@ pub(super) fn follow(model: &Model<'_>, survey: &Survey<'_, '_>, code: &Code<'_>
         if own.models.is_empty() && own.optimizers.is_empty() && own.by_hand.is_empty() {
             claim.fails(Obstacle::Trained, at);
         }
-        if callbacks::are_unknown(model, own) {
+        if callbacks::are_unknown(model.facts, own) {
             claim.fails(Obstacle::Callbacks, at);
         }
         trained.extend(&own.models);

@@ -27,7 +27,7 @@ pub(super) fn follow(model: &Model<'_>, survey: &Survey<'_, '_>, code: &Code<'_>
         }
     }
     for own in &code.program.loops {
-        if callbacks::are_unknown(model, own) {
+        if callbacks::are_unknown(model.facts, own) {
             claim.fails(Obstacle::Callbacks, model.facts.location(own.caller.file, own.range));
         }
     }
