@@ -77,7 +77,10 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
             return Some(Step::blocked(finding, SAVES_ON_ALL));
         }
     }
-    if !job.program.already_distributed && has_unknown(job.facts, own) {
+    if !job.program.already_distributed
+        && matches!(handed.given, Given::Argument(_))
+        && has_unknown(job.facts, own)
+    {
         return Some(Step::blocked(finding, UNKNOWN));
     }
     if let Some((of, call)) = kept_weights(job, &handed) {

@@ -3,6 +3,7 @@
 //! The seed's rule for optimizers (section 2.3), which scales an argument; here a rate that is not written is scaled
 //! too, and what is no number is left to the other rules.
 
+use super::bound::within;
 use super::distribution_rule;
 use super::job::Job;
 use super::ranked::knows_size;
@@ -15,7 +16,7 @@ use crate::api::Kind;
 use crate::finding::{Edit, Finding};
 use crate::program::Object;
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Passing};
+use crate::semantic::{Argument, CallId, Passing, Role, StatementKind};
 
 distribution_rule!("HVD202", "learning-rate-not-scaled", steps);
 
@@ -57,15 +58,32 @@ fn unknown(job: &Job<'_>) -> Vec<Step> {
     found.chain(rates::of_unknown_class(job).into_iter().map(of_unknown_class(job))).collect()
 }
 
-/// `tf.keras.optimizers.get(config)`: which class it makes, and with which rate, is not written.
+/// `optimizer = tf.keras.optimizers.get(settings)`: which class it makes, and with which rate, is not written; its rate is
+/// set anew behind that.
 fn of_unknown_class<'j>(job: &'j Job<'_>) -> impl Fn((FileId, CallId)) -> Step + 'j {
-    |(file, call)| {
-        let message = "it can't be seen with which learning rate this optimizer is made";
-        let finding = Step::missing(&RULE.rule, job.at_call(file, call), message)
+    |(file, id)| {
+        let call = job.facts.module(file).call(id);
+        let message = "the learning rate of this optimizer does not grow with the number of ranks";
+        let finding = Step::missing(&RULE.rule, job.at_call(file, id), message)
             .here("an optimizer of some class")
-            .help("make the optimizer by a call of its class")
-            .in_scope(job.scope_of(file, call));
-        Step::blocked(finding, "Its learning rate has to grow with the number of ranks.")
+            .help("multiply its rate by the number of ranks")
+            .in_scope(job.scope_of(file, id));
+        let changed = job.text(file).and_then(|text| {
+            let code = job.code(file, call.scope);
+            let statement = text.module.statement(call.statement);
+            let is_named =
+                call.role == Role::Assigned && statement.kind == StatementKind::Assign { simple: true };
+            let own = within(text.module, statement.range).next().filter(|_| is_named)?;
+            let name = text.module.variable_name(own.variable);
+            let line = format!("{name}.learning_rate = {name}.learning_rate * {}", code.size());
+            Some((code, text.after(call.statement, &[&line])))
+        });
+        match changed {
+            Some((code, edits)) => {
+                code.step(Step::change(finding, "scale its learning rate", edits, vec![code.import]))
+            }
+            None => Step::blocked(finding, "It has no name by which its rate could be set anew."),
+        }
     }
 }
 

@@ -5,17 +5,19 @@ use rustc_hash::FxHashSet;
 
 use super::callback::hook_parameters;
 use super::choices::rests_on_own_results;
+use super::chosen_forms;
 use super::counted::{counts, is_length, is_range};
 use super::file_waits;
 use super::job::Job;
+use super::own_lengths::is_as_long_as_own_results;
 use super::raised;
 use super::session;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location, Rule};
-use crate::program::{CallEdge, Caller, Literal, Object, Place, TrainingLoop, code};
+use crate::program::{CallEdge, Caller, Literal, Object, Place, TrainingLoop, code, influenced};
 use crate::project::FileId;
-use crate::semantic::{Argument, BlockId, Branch, BranchKind, CallId, Value, ValueId};
+use crate::semantic::{BlockId, Branch, BranchKind, CallId, Value, ValueId};
 
 /// The obstacles of a program that is not distributed yet.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -28,7 +30,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(random_lengths(job, rule));
     found.extend(ends_by_own_data(job, rule));
     found.extend(raised::steps(job, rule));
-    found.extend(chosen_forms(job, rule));
+    found.extend(chosen_forms::steps(job, rule));
     found.extend(graphs_of_old(job, rule));
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));
@@ -78,53 +80,6 @@ fn compiled_by_xla(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     found
 }
-
-/// Models of which the rank's own results choose the form, and calls of `fit` of which they choose how often they step:
-/// `build(best_units)`, `fit(x, y, epochs=best_epoch)`.
-fn chosen_forms(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let facts = job.facts;
-    let mut found = Vec::new();
-    for (file, id) in job.calls() {
-        let call = facts.module(file).call(id);
-        let symbols = || facts.called_symbols(file, id);
-        let makes_layer = symbols().any(|own| {
-            own.is_class() && matches!(facts.library.kind_of_class(own), Kind::Layer | Kind::Model)
-        });
-        let trains = symbols().any(|own| own.has(Effect::Trains));
-        if !makes_layer && !trains {
-            continue;
-        }
-        // What a layer is called on is data; what `fit` gets beside its data says how long it takes.
-        let decides = |argument: &&Argument| {
-            let is_of_length = || {
-                let of = |name: &&str| {
-                    let mut given = symbols().filter_map(|own| facts.argument(file, call, own, name));
-                    given.any(|own| own.value == argument.value)
-                };
-                LENGTHS.iter().any(|name| of(&name))
-            };
-            (makes_layer || is_of_length()) && rests_on_own_results(job, (file, argument.value))
-        };
-        if let Some(argument) = call.arguments.iter().find(decides) {
-            let message = if makes_layer {
-                "this rank's own results choose what model it trains"
-            } else {
-                "how many steps are made depends on this rank's own results"
-            };
-            let finding = obstacle(rule, facts.location(file, argument.range), message)
-                .help("choose by something that is equal on all ranks, or let rank 0 tell the others its choice")
-                .in_scope(job.scope_of(file, id));
-            found.push(Step::blocked(
-                finding,
-                "The ranks would train different models, or wait for each other for ever.",
-            ));
-        }
-    }
-    found
-}
-
-/// The parameters of `fit` that say how many steps it makes.
-const LENGTHS: [&str; 4] = ["epochs", "initial_epoch", "steps_per_epoch", "batch_size"];
 
 /// `tf.compat.v1.disable_eager_execution()` in front of `fit`: Horovod's callbacks for Keras need to run operations at
 /// once.
@@ -350,20 +305,25 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, sureness: Confidence) 
     let facts = job.facts;
     let mut found = Vec::new();
     let mut seen: FxHashSet<Caller> = FxHashSet::default();
-    let mut work: Vec<(FileId, CallId)> = training_loop.steps.clone();
-    work.extend(&training_loop.by_hand);
-    work.push((training_loop.caller.file, training_loop.call));
-    if session::is_session(training_loop) {
-        work.extend(job.calls().filter(|&(file, call)| session::runs(job, file, call)));
-    }
-    while let Some((file, id)) = work.pop() {
+    let at = |(file, id): (FileId, CallId)| {
         let call = facts.module(file).call(id);
-        let caller = Caller { file, scope: call.scope };
-        for condition in facts.conditions(caller, call.block) {
+        (Caller { file, scope: call.scope }, call.block)
+    };
+    let steps = training_loop.steps.iter().chain(&training_loop.by_hand).copied();
+    let mut work: Vec<(Caller, BlockId)> = steps.map(at).collect();
+    work.push(at((training_loop.caller.file, training_loop.call)));
+    if session::is_session(training_loop) {
+        work.extend(job.calls().filter(|&(file, call)| session::runs(job, file, call)).map(at));
+    }
+    while let Some((caller, block)) = work.pop() {
+        let file = caller.file;
+        for condition in facts.conditions(caller, block) {
             let Some(value) = condition.branch.condition else { continue };
             let decides = match condition.branch.kind {
                 // How many turns a `for` statement makes is a matter of shapes, not of results, unless it counts them.
-                BranchKind::For => counts_own_results(job, file, value),
+                BranchKind::For => {
+                    counts_own_results(job, file, value) || is_as_long_as_own_results(job, (file, value))
+                }
                 _ => rests_on_own_results(job, (file, value)),
             };
             if decides {
@@ -377,10 +337,30 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, sureness: Confidence) 
             let edges = facts.incoming(function).iter().filter(|edge| {
                 facts.is_run(job.program, edge) && (sureness == Confidence::Possible || is_to_few(job, edge))
             });
-            work.extend(edges.filter_map(|edge| Some((edge.caller.file, edge.call?))));
+            let calls: Vec<(FileId, CallId)> =
+                edges.filter_map(|edge| Some((edge.caller.file, edge.call?))).collect();
+            let is_generator = facts.module(file).function(function.function).generator;
+            work.extend(calls.iter().filter(|_| is_generator).flat_map(|&call| turns_over(job, call)));
+            work.extend(calls.into_iter().map(at));
         }
     }
     found
+}
+
+/// The bodies of the loops over what a call of a generator makes: the generator goes on with each of their turns.
+fn turns_over(job: &Job<'_>, (file, id): (FileId, CallId)) -> Vec<(Caller, BlockId)> {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let call = module.call(id);
+    let caller = Caller { file, scope: call.scope };
+    let handed = facts.influence().forwards(&[(file, call.result)], |_| false);
+    let heads = module.scope(call.scope).flow.blocks.iter().filter(|block| {
+        block.branch.is_some_and(|branch| {
+            branch.kind == BranchKind::For
+                && branch.condition.is_some_and(|own| handed.contains(&(file, own)))
+        })
+    });
+    heads.filter_map(|block| block.successors.first()).map(|&body| (caller, body)).collect()
 }
 
 /// Whether a value is `range(...)` of the length of a list that grows by results of this rank's own.
@@ -402,7 +382,7 @@ pub(super) fn depends(job: &Job<'_>, place: Place) -> bool {
 
 /// All that is computed from values, up to what is the same on all ranks.
 pub(super) fn computed_from(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
-    job.facts.influence().forwards(places, |place| is_common(job, place))
+    influenced(job.facts, places, |place| is_common(job, place))
 }
 
 /// Whether a value is the same on all ranks though it is computed from what differs. The number that `enumerate` gives
@@ -415,10 +395,18 @@ pub(super) fn is_common(job: &Job<'_>, (file, value): Place) -> bool {
                 || counts_data(job, file, call)
                 || counts(job, file, call)
         }
-        Value::Attribute { name, .. } => facts.module(file).names.text(name) == SHAPE,
+        Value::Attribute { name, base, .. } => match facts.module(file).names.text(name) {
+            SHAPE => true,
+            // How many epochs were made, in what `fit` returns.
+            EPOCHS => facts.gives((file, base), &[Effect::Trains]),
+            _ => false,
+        },
         _ => false,
     }
 }
+
+/// The attribute of a history that lists the numbers of its epochs.
+const EPOCHS: &str = "epoch";
 
 /// The attribute of arrays and tensors that tells how many elements they have.
 const SHAPE: &str = "shape";

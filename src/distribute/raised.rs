@@ -48,7 +48,8 @@ fn caught(job: &Job<'_>, file: FileId, raise: StatementId) -> Option<(FileId, St
         let module = facts.module(file);
         let caller = Caller { file, scope: module.code_scope(module.statement(statement).scope) };
         if let Some(catching) = catching(module, statement) {
-            if parts(job, caller, catching) {
+            // Within the same code the raising is a way out of the loop like others.
+            if statement != raise && parts(job, caller, catching) {
                 return Some((file, catching));
             }
             continue;

@@ -49,7 +49,7 @@ pub(super) fn stepping<'c>(job: &Job<'c>) -> Vec<Optimizer<'c>> {
     .collect()
 }
 
-/// The calls that make optimizers for loops of which nobody knows the class: `tf.keras.optimizers.get(name)`.
+/// The calls that make optimizers for loops of which nobody knows the class: `tf.keras.optimizers.get(settings)`.
 pub(super) fn of_unknown_class(job: &Job<'_>) -> Vec<(FileId, CallId)> {
     let facts = job.facts;
     let loops = job.program.loops.iter().chain(&job.program.steps_of_fit);
@@ -60,10 +60,14 @@ pub(super) fn of_unknown_class(job: &Job<'_>) -> Vec<(FileId, CallId)> {
             && job.runs(made.file, made.call)
             && stepping.contains(&made.object)
     });
+    // What the program writes down, a name or a dictionary, is seen there.
     let is_chosen = |made: &&Creation| {
         let mut symbols = facts.called_symbols(made.file, made.call).peekable();
+        let makes = |symbol: &Symbol| *symbol.role() == Role::Function && scaled(symbol).next().is_none();
+        let mut given = facts.module(made.file).call(made.call).arguments.iter();
         symbols.peek().is_some()
-            && symbols.all(|symbol| *symbol.role() == Role::Function && scaled(symbol).next().is_none())
+            && symbols.all(makes)
+            && given.any(|own| facts.is_unknown(made.file, own.value))
     };
     made.filter(is_chosen).map(|made| (made.file, made.call)).collect()
 }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::callback::{hook_parameters, is_of_callback};
 use super::counted::is_enumeration;
 use super::job::Job;
-use crate::api::Kind;
+use crate::api::{Kind, Symbol};
 use crate::program::{FunctionRef, Place};
 use crate::project::FileId;
 use crate::semantic::{Argument, Method, Operator, Value, ValueId};
@@ -68,10 +68,11 @@ pub(super) fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument, any: 
                 Value::Operator { .. } if is_meant && any == Counting::InAnyWay => return true,
                 Value::Operator { .. } if is_meant => work.push(next),
                 Value::Call(call) if is_meant => {
-                    let made = facts.module(of).call(call).result;
-                    let is_told =
-                        [Kind::Schedule, Kind::Callback].into_iter().any(|kind| facts.may_be(of, made, kind));
-                    if is_told {
+                    let is_told = |own: &Symbol| {
+                        let kind = facts.library.kind_of_class(own);
+                        own.is_class() && matches!(kind, Kind::Schedule | Kind::Callback)
+                    };
+                    if facts.called_symbols(of, call).any(is_told) {
                         return true;
                     }
                 }

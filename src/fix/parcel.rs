@@ -50,6 +50,13 @@ impl Refusal {
         Self { check: finding.rule.name, place, reason: reason.into(), cause: Cause::Fix }
     }
 
+    /// Whether it is about the fix of this finding.
+    pub(super) fn is_of(&self, finding: &Finding, origin: Origin<'_>) -> bool {
+        self.cause == Cause::Fix
+            && self.check == finding.rule.name
+            && self.place == origin.place(finding, None)
+    }
+
     fn of_file(mut self) -> Self {
         self.cause = Cause::File;
         self

@@ -41,13 +41,15 @@ pub fn mend(
     least: Applicability,
     stdin: Option<(FileId, Vec<u8>)>,
 ) -> Mended {
-    let mended = mend_unless(first.clone(), wishes, least, stdin.clone(), &BTreeSet::new());
+    let mended = mend_unless(first.clone(), wishes, least, stdin.clone(), &BTreeSet::new(), &[]);
     let spared = not_distributed(&mended.examined);
     if mended.changes.iter().all(|change| !spared.contains(&change.file)) {
         return mended;
     }
     // Why they stay is what the first attempt met.
-    Mended { refusals: mended.refusals, ..mend_unless(first, wishes, least, stdin, &spared) }
+    let refusals = mended.refusals;
+    let mended = mend_unless(first, wishes, least, stdin, &spared, &refusals);
+    Mended { refusals, ..mended }
 }
 
 /// The files that stay as they are because fixes don't lead to the distribution of their programs.
@@ -60,7 +62,7 @@ pub(super) fn spared(
     if examined.trainers.iter().all(|trainer| trainer.distribution != Distribution::Refused) {
         return BTreeSet::new();
     }
-    let mended = mend_unless(examined.clone(), wishes, least, stdin, &BTreeSet::new());
+    let mended = mend_unless(examined.clone(), wishes, least, stdin, &BTreeSet::new(), &[]);
     not_distributed(&mended.examined)
 }
 
@@ -74,13 +76,15 @@ fn not_distributed(examined: &Examined) -> BTreeSet<FileId> {
     &files(refused) - &files(others)
 }
 
-/// The same, with files that stay as they are.
+/// The same, with files that stay as they are; what remains tells why its fix is left out, also as an earlier attempt
+/// `met` it.
 fn mend_unless(
     first: Examined,
     wishes: Wishes<'_>,
     least: Applicability,
     stdin: Option<(FileId, Vec<u8>)>,
     spared: &BTreeSet<FileId>,
+    met: &[Refusal],
 ) -> Mended {
     let (project, modules) = (first.project.clone(), first.modules.clone());
     let mut originals = Originals::new(&project, &modules, stdin);
@@ -107,6 +111,19 @@ fn mend_unless(
         }
     }
     let changes = changed.into_iter().filter_map(|file| change(file, &examined, &mut originals)).collect();
+    let origin = Origin { documents: &documents, changes: &made, now: &examined.documents };
+    let reasons: Vec<Option<String>> = examined
+        .report
+        .findings
+        .iter()
+        .map(|own| {
+            let mut known = refusals.iter().chain(met);
+            known.find(|refusal| refusal.is_of(&own.finding, origin)).map(|refusal| refusal.reason.clone())
+        })
+        .collect();
+    for (finding, reason) in examined.report.findings.iter_mut().zip(reasons) {
+        finding.finding.notes.extend(reason.map(|reason| format!("`--fix` leaves this as it is: {reason}.")));
+    }
     Mended { examined, changes, groups, fixed, refusals }
 }
 

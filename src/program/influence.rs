@@ -298,29 +298,11 @@ impl Collector<'_, '_> {
                     matches!(callee, Object::BuiltinMethod(..))
                         || facts.symbol(callee).is_some_and(is_of_collection)
                 });
-                let origins = if keeps { self.origins(file, receiver) } else { Vec::new() };
                 for argument in call.arguments.iter().filter(|_| keeps) {
                     self.add((file, argument.value), (file, receiver));
-                    for &origin in &origins {
-                        self.add((file, argument.value), origin);
-                    }
                 }
             }
         }
-    }
-
-    /// Where the containers are made that a value, an attribute of some object, may be: other reads of it have what is
-    /// put there, too.
-    fn origins(&self, file: FileId, value: ValueId) -> Vec<Place> {
-        let facts = self.facts;
-        if !matches!(facts.module(file).value(value).value, Value::Attribute { .. }) {
-            return Vec::new();
-        }
-        let containers = facts.objects(file, value).filter_map(|(_, object)| match object {
-            Object::Container(_, node) => facts.solution.origin(node),
-            _ => None,
-        });
-        containers.collect()
     }
 
     /// `loss.update_state(value)`, `loss(value)`: the metric has it from now on, wherever it is known.

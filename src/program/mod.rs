@@ -64,4 +64,5 @@ pub(crate) use settled::settled_along;
 pub use solver::{CallEdge, Caller, Solution, Via, View, solve};
 pub use tracing::{Conversion, Reason, Traced, Tracing};
 pub use travel::{Travel, code};
+pub(crate) use tuple_elements::influenced;
 pub use unreached::Unreached;

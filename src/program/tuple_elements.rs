@@ -11,7 +11,7 @@ use crate::semantic::{Container, Element, Value};
 type Part = (Place, Option<u32>);
 
 /// All that depends on the values, themselves included; not what depends on them only through a place that `stops`.
-pub(super) fn influenced(
+pub(crate) fn influenced(
     facts: &Facts<'_>,
     from: &[Place],
     stops: impl Fn(Place) -> bool,

@@ -11,6 +11,7 @@ mod report;
 mod spent;
 mod told;
 mod turns;
+mod weights;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
