@@ -94,6 +94,9 @@ pub(super) fn sureness(job: &Job<'_>, own: &TrainingLoop) -> Confidence {
     if !job.program.already_distributed {
         return Confidence::Certain;
     }
+    if facts.keeps_models_apart(job.program) {
+        return Confidence::Possible;
+    }
     let taken = own.gradients.iter().map(|&(file, call)| (file, facts.module(file).call(call).result));
     let steps = own.steps.iter().chain(&own.by_hand).flat_map(|&(file, call)| {
         facts.module(file).call(call).arguments.iter().map(move |argument| (file, argument.value))

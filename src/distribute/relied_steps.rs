@@ -56,6 +56,7 @@ pub(super) fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument, any: 
             let evaluation = facts.module(of).value(value);
             // A callback of the program's own that is told how many there are.
             if let Value::Parameter(function, _) = evaluation.value
+                && (!is_constant || variable.is_some())
                 && is_of_callback(job, FunctionRef { file: of, function })
             {
                 return true;
@@ -93,15 +94,10 @@ pub(super) enum Counting {
     BySteps,
 }
 
-/// Whether the program does something at a certain step, or gives a schedule a number of steps: `if batch == 500`. What
-/// it does at every hundredth step it goes on doing. `fed` is what its loops train on.
+/// Whether the program does something at a certain step: `if batch == 500`. What it does at every hundredth step it goes on
+/// doing. `fed` is what its loops train on.
 pub(super) fn decides_by_number(job: &Job<'_>, fed: &[Place]) -> bool {
     let facts = job.facts;
-    let is_schedule =
-        |own: &crate::program::Creation| own.kind == Kind::Schedule && job.runs(own.file, own.call);
-    if facts.creations.iter().any(is_schedule) {
-        return true;
-    }
     let mut seen: FxHashSet<Place> = FxHashSet::default();
     let mut work = numbers(job, fed);
     while let Some(place) = work.pop() {

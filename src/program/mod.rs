@@ -17,6 +17,7 @@ mod given;
 mod hierarchy;
 mod import_targets;
 mod influence;
+mod kept_apart;
 mod layers;
 mod loops;
 mod modules;

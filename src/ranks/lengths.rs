@@ -6,11 +6,11 @@ mod equal_parts;
 mod growing;
 mod polynomial;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::Blocks;
 use super::values::{Cause, Difference, Values};
-use crate::api::{Effect, Kind, Returns, Scaling};
+use crate::api::{Effect, Kind, Returns, Scaling, Symbol};
 use crate::program::{Facts, FunctionRef, Object, Place, code};
 use crate::project::FileId;
 use crate::semantic::{BranchKind, CallId, Container, Element, NameId, Operator, Value, ValueId};
@@ -26,6 +26,8 @@ use growing::Growing;
 pub(super) struct Lengths {
     pub(super) lengths: FxHashMap<Place, Difference>,
     pub(super) counts: Vec<(Place, Difference)>,
+    /// Where lengths differ by one at most: shares of what is dealt out element by element.
+    pub(super) dealt: FxHashSet<Place>,
 }
 
 /// The lengths that differ because of values that are known to differ.
@@ -39,26 +41,63 @@ pub(super) fn find(facts: &Facts<'_>, blocks: &Blocks, values: &Values, places: 
         places.iter().filter_map(|&place| Some((place, own(place)?))).collect();
     let growing = Growing::new(facts, places.chunk_by(|one, other| one.0 == other.0).map(|own| own[0].0));
     work.extend(growing.decided(parts));
+    found.dealt.extend(work.iter().map(|&(place, _)| place).filter(|&place| deals_out(facts, place)));
+    // What also has a length that differs by more.
+    let mut others: FxHashSet<Place> =
+        work.iter().map(|&(place, _)| place).filter(|place| !found.dealt.contains(place)).collect();
     while let Some((place, own)) = work.pop() {
         if found.lengths.get(&place).is_some_and(|known| known.cause >= own.cause) {
             continue;
         }
         found.lengths.insert(place, own);
+        let is_dealt = found.dealt.contains(&place) && !others.contains(&place);
         let perhaps = Difference { cause: Cause::Cut, ..own };
         for (longer, is_sure) in growing.following(facts, blocks, place) {
             work.push((longer, if is_sure { own } else { perhaps }));
         }
-        work.extend(following(facts, blocks, &comprehensions, place).map(|display| (display, own)));
+        let as_long: Vec<Place> = following(facts, blocks, &comprehensions, place).collect();
+        work.extend(as_long.iter().map(|&display| (display, own)));
+        if is_dealt {
+            found.dealt.extend(as_long)
+        } else {
+            others.extend(as_long)
+        }
         for next in facts.influence().dependents(place) {
-            match passes(parts, place, next) {
-                Passing::Length => work.push((next, own)),
+            match passes(parts, place, next, is_dealt) {
+                Passing::Length => {
+                    if is_dealt {
+                        found.dealt.insert(next)
+                    } else {
+                        others.insert(next)
+                    };
+                    work.push((next, own));
+                }
                 Passing::Cut => work.push((next, perhaps)),
                 Passing::Count if own.cause != Cause::Cut => found.counts.push((next, own)),
                 Passing::Count | Passing::Neither => {}
             }
         }
     }
+    found.dealt.retain(|place| !others.contains(place));
     found
+}
+
+/// Whether a value is what the ranks are dealt out element by element: `files[hvd.rank()::hvd.size()]`,
+/// `dataset.shard(hvd.size(), hvd.rank())`.
+fn deals_out(facts: &Facts<'_>, (file, value): Place) -> bool {
+    match &facts.module(file).value(value).value {
+        Value::Slice { cut, .. } => {
+            cut.step.is_some_and(|step| facts.gives((file, step), &[Effect::ReadsSize]))
+        }
+        Value::Call(id) => {
+            let shards = |symbol: &Symbol| symbol.has(Effect::Shards);
+            let receiver = facts.receiver(file, facts.module(file).call(*id));
+            receiver.is_some_and(|own| facts.may_be(file, own, Kind::Dataset))
+                && facts.called_symbols(file, *id).any(shards)
+                && !is_batched(facts, file, *id)
+        }
+        _ => false,
+    }
 }
 
 /// What comprehensions give that go over a value: as many elements, or a share of them.
@@ -320,8 +359,9 @@ enum Passing {
     Neither,
 }
 
-/// What a value gets of the length of a value that it is computed from.
-fn passes(parts: Parts<'_, '_>, (_, from): Place, (file, value): Place) -> Passing {
+/// What a value gets of the length of a value that it is computed from; of what is dealt out element by element the
+/// shares differ by one, which seldom makes another batch.
+fn passes(parts: Parts<'_, '_>, (_, from): Place, (file, value): Place, is_dealt: bool) -> Passing {
     let facts = parts.facts;
     match &facts.module(file).value(value).value {
         Value::Phi(_)
@@ -359,8 +399,7 @@ fn passes(parts: Parts<'_, '_>, (_, from): Place, (file, value): Place) -> Passi
                         is_own = true;
                     }
                     Some(symbol) if symbol.has(Effect::KeepsLength) => {
-                        let is_rounded =
-                            symbol.parameter(BATCH_SIZE).is_some() && is_even_share(facts, (file, from));
+                        let is_rounded = is_dealt && symbol.parameter(BATCH_SIZE).is_some();
                         return if is_rounded { Passing::Cut } else { Passing::Length };
                     }
                     Some(symbol) if symbol.has(Effect::Measures) => return Passing::Count,
@@ -375,28 +414,6 @@ fn passes(parts: Parts<'_, '_>, (_, from): Place, (file, value): Place) -> Passi
 
 /// The parameter of what puts elements together to batches.
 const BATCH_SIZE: &str = "batch_size";
-
-/// Whether a dataset is a rank's share of one that is dealt out element by element, with whatever keeps their number: the
-/// shares differ by one, which seldom makes another batch.
-fn is_even_share(facts: &Facts<'_>, (file, mut value): Place) -> bool {
-    for _ in 0..DATASET_STEPS {
-        let module = facts.module(file);
-        let Value::Call(id) = module.value(value).value else { return false };
-        let mut symbols = facts.called_symbols(file, id).peekable();
-        if symbols.peek().is_none() || symbols.any(|own| own.parameter(BATCH_SIZE).is_some()) {
-            return false;
-        }
-        if facts.called_symbols(file, id).any(|symbol| symbol.has(Effect::Shards)) {
-            // Batches that are dealt out are none the less.
-            return !is_batched(facts, file, id);
-        }
-        match facts.receiver(file, module.call(id)) {
-            Some(receiver) => value = receiver,
-            None => return false,
-        }
-    }
-    false
-}
 
 /// How many methods of datasets are gone back over.
 const DATASET_STEPS: usize = 8;

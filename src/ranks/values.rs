@@ -84,6 +84,8 @@ pub struct Values {
     differing: FxHashMap<Place, Difference>,
     /// What has another number of elements on another rank.
     lengths: FxHashMap<Place, Difference>,
+    /// Where that is one more or less.
+    dealt: FxHashSet<Place>,
     /// What calls are given in variables whose contents differ there.
     given: FxHashMap<(FileId, CallId), Difference>,
     /// The variables whose contents are followed.
@@ -237,6 +239,11 @@ impl Values {
     #[must_use]
     pub fn length(&self, place: Place) -> Option<Difference> {
         self.lengths.get(&place).copied()
+    }
+
+    /// Whether a value has one element more or less on some ranks: its elements were dealt out one by one.
+    pub(super) fn is_dealt_out(&self, place: Place) -> bool {
+        self.dealt.contains(&place)
     }
 
     /// Whether none of several ranks has a value where it goes into another.

@@ -88,7 +88,12 @@ impl Given<'_, '_> {
             let mut given = ["x", "generator"].into_iter().filter(|_| !is_told);
             given.find_map(|name| {
                 let own = self.argument(name)?;
-                let length = self.model.values.length((file, own.value));
+                let place = (file, own.value);
+                // One example more or less seldom makes another batch.
+                let is_dealt = self.model.values.is_dealt_out(place);
+                let length = self.model.values.length(place);
+                let length =
+                    length.map(|own| if is_dealt { Difference { cause: Cause::Cut, ..own } } else { own });
                 Some((length.or_else(|| self.batches(own.value))?, own.range))
             })
         };

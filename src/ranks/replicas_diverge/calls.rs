@@ -236,8 +236,8 @@ impl Replicas<'_, '_> {
             if changed.is_empty() && !facts.may_be(file, receiver, Kind::Model) {
                 changed = self.behind(&[(file, receiver)]);
             }
-            // Which file it is may be put together of anything; that it is another one is known of the rank's number.
-            let worst = worst.filter(|own| own.cause == Cause::Rank || !symbol.has(Effect::LoadsWeights));
+            // Which file it is may be put together of anything; that it is another one is known of what ranks draw.
+            let worst = worst.filter(|own| own.is_drawn(facts) || !symbol.has(Effect::LoadsWeights));
             if symbol.has(Effect::LoadsWeights) {
                 // Counters beside a model are loaded for the loop, which the model of the ranks asks for itself.
                 changed.retain(|&own| facts.kind(self.objects[own]) != Some(Kind::Variable));

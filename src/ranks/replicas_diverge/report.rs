@@ -61,6 +61,7 @@ impl Replicas<'_, '_> {
         let begins = matches!(manner, Manner::Begins(_));
         let is_unsure = is_own_data && !self.trained.contains(&own)
             || begins && self.stands_for_several(program, own)
+            || begins && model.facts.keeps_models_apart(program)
             || model.exchanges(program);
         let sureness = if is_unsure { Confidence::Possible } else { Confidence::Certain };
         let scope = scope_at(model, primary);

@@ -77,6 +77,7 @@ impl<'f, 'a> Flood<'f, 'a> {
                 .map(|(&place, &own)| (place, own))
                 .collect();
             self.values.lengths.extend(news);
+            self.values.dealt = measured.dealt;
             let counts: Vec<(Place, Difference)> = measured
                 .counts
                 .into_iter()
