@@ -11,7 +11,7 @@ use super::step::Step;
 use crate::api::{Effect, Kind};
 use crate::finding::Rule;
 use crate::project::FileId;
-use crate::semantic::{Argument, StatementId};
+use crate::semantic::{Argument, StatementId, Value};
 
 /// The calls that make such models, or train so.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -21,9 +21,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     for (file, id) in job.calls() {
         let call = facts.module(file).call(id);
         let symbols = || facts.called_symbols(file, id);
-        let makes_layer = symbols().any(|own| {
-            own.is_class() && matches!(facts.library.kind_of_class(own), Kind::Layer | Kind::Model)
-        });
+        let makes_layer =
+            symbols().any(|own| own.is_class() && facts.library.kind_of_class(own) == Kind::Layer);
         let trains = symbols().any(|own| own.has(Effect::Trains));
         if !makes_layer && !trains {
             continue;
@@ -36,10 +35,12 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
                     let mut given = symbols().filter_map(|own| facts.argument(file, call, own, name));
                     given.any(|own| own.value == argument.value)
                 };
-                LENGTHS.iter().any(|name| of(&name))
+                LENGTHS.iter().any(of)
             };
-            (makes_layer || is_of_length()) && rests_on_own_results(job, (file, argument.value))
-                || is_long(argument)
+            // One constant stands for all that are written alike.
+            let is_constant = matches!(facts.module(file).value(argument.value).value, Value::Constant(_));
+            let decides = makes_layer || is_of_length();
+            decides && !is_constant && rests_on_own_results(job, (file, argument.value)) || is_long(argument)
         };
         // Layers of one statement are one model.
         if let Some(argument) = call.arguments.iter().find(decides)

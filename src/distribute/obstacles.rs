@@ -15,7 +15,7 @@ use super::session;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location, Rule};
-use crate::program::{CallEdge, Caller, Literal, Object, Place, TrainingLoop, code, influenced};
+use crate::program::{CallEdge, Caller, Literal, Object, ObjectId, Place, TrainingLoop, code, influenced};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Value, ValueId};
 
@@ -256,7 +256,9 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
     for (file, id) in job.calls() {
         let call = facts.module(file).call(id);
         let trains = facts.called_symbols(file, id).any(|symbol| {
-            symbol.has(Effect::Trains) || symbol.has(Effect::Evaluates) || differs(job, symbol)
+            symbol.has(Effect::Trains)
+                || symbol.has(Effect::Evaluates)
+                || differs(job, symbol) && !draws_alike(job, file, id)
         });
         let is_metric =
             facts.receiver(file, call).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Metric));
@@ -265,6 +267,24 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
         }
     }
     own
+}
+
+/// Whether a call draws from a generator that was made with a constant seed: `np.random.RandomState(0).rand(8)`. All ranks
+/// draw the same.
+fn draws_alike(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let facts = job.facts;
+    let Some(receiver) = facts.receiver(file, facts.module(file).call(id)) else { return false };
+    let is_seeded = |(id, object): (ObjectId, Object)| {
+        let seed = facts.made_at(id).and_then(|(of, made)| {
+            let seed = facts.module(of).call(made).arguments.first()?;
+            Some(
+                facts.objects(of, seed.value).all(|(_, own)| matches!(own, Object::Literal(Literal::Int(_)))),
+            )
+        });
+        matches!(object, Object::Created(..)) && seed == Some(true)
+    };
+    let mut generators = facts.objects(file, receiver).peekable();
+    generators.peek().is_some() && generators.all(is_seeded)
 }
 
 /// Where it is read how often a checkpoint was saved: rank 0 alone saves it.

@@ -155,12 +155,10 @@ fn opened(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), path
         let mode = call.arguments.first()?.range.start();
         let callee = TextRange::new(call.callee_range.start(), mode);
         vec![text.replace(callee, format!("open({path}{other}, "))]
+    } else if text.binds_like_a_product(path.range) {
+        vec![text.insert(path.range.end(), other)]
     } else {
-        if text.binds_like_a_product(path.range) {
-            vec![text.insert(path.range.end(), other)]
-        } else {
-            text.wrap(path.range, "(", &format!("){other}"))
-        }
+        text.wrap(path.range, "(", &format!("){other}"))
     };
     let mut managers = text.module.managers.iter();
     let block = managers.find(|(manager, _)| *manager == call.result);

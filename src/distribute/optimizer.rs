@@ -63,7 +63,9 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     found.extend(super::loading::from_archives(job, &RULE.rule));
     // What is certain of one loop is so whatever is possible of others.
     if job.program.already_distributed && job.facts.keeps_models_apart(job.program) {
-        found.iter_mut().for_each(|step| step.finding.confidence = Confidence::Possible);
+        for step in &mut found {
+            step.finding.confidence = Confidence::Possible;
+        }
     }
     found.sort_by_key(|step| step.finding.confidence != Confidence::Certain);
     let mut seen = FxHashSet::default();

@@ -24,7 +24,7 @@ use growing::Growing;
 /// Lengths that differ, and numbers that were measured at them.
 #[derive(Debug, Default)]
 pub(super) struct Lengths {
-    pub(super) lengths: FxHashMap<Place, Difference>,
+    pub(super) differing: FxHashMap<Place, Difference>,
     pub(super) counts: Vec<(Place, Difference)>,
     /// Where lengths differ by one at most: shares of what is dealt out element by element.
     pub(super) dealt: FxHashSet<Place>,
@@ -46,10 +46,10 @@ pub(super) fn find(facts: &Facts<'_>, blocks: &Blocks, values: &Values, places: 
     let mut others: FxHashSet<Place> =
         work.iter().map(|&(place, _)| place).filter(|place| !found.dealt.contains(place)).collect();
     while let Some((place, own)) = work.pop() {
-        if found.lengths.get(&place).is_some_and(|known| known.cause >= own.cause) {
+        if found.differing.get(&place).is_some_and(|known| known.cause >= own.cause) {
             continue;
         }
-        found.lengths.insert(place, own);
+        found.differing.insert(place, own);
         let is_dealt = found.dealt.contains(&place) && !others.contains(&place);
         let perhaps = Difference { cause: Cause::Cut, ..own };
         for (longer, is_sure) in growing.following(facts, blocks, place) {
@@ -57,19 +57,13 @@ pub(super) fn find(facts: &Facts<'_>, blocks: &Blocks, values: &Values, places: 
         }
         let as_long: Vec<Place> = following(facts, blocks, &comprehensions, place).collect();
         work.extend(as_long.iter().map(|&display| (display, own)));
-        if is_dealt {
-            found.dealt.extend(as_long)
-        } else {
-            others.extend(as_long)
-        }
+        let known = if is_dealt { &mut found.dealt } else { &mut others };
+        known.extend(as_long);
         for next in facts.influence().dependents(place) {
             match passes(parts, place, next, is_dealt) {
                 Passing::Length => {
-                    if is_dealt {
-                        found.dealt.insert(next)
-                    } else {
-                        others.insert(next)
-                    };
+                    let known = if is_dealt { &mut found.dealt } else { &mut others };
+                    known.insert(next);
                     work.push((next, own));
                 }
                 Passing::Cut => work.push((next, perhaps)),

@@ -69,7 +69,7 @@ impl<'f, 'a> Flood<'f, 'a> {
         loop {
             let measured = lengths::find(self.facts, self.blocks, &self.values, places);
             let news: Vec<(Place, Difference)> = measured
-                .lengths
+                .differing
                 .iter()
                 .filter(|(place, own)| {
                     self.values.lengths.get(place).is_none_or(|known| known.cause < own.cause)
