@@ -14,7 +14,7 @@ use crate::api::{Effect, Kind};
 use crate::finding::{Edit, Finding};
 use crate::program::{Literal, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
-use crate::ranks::has_unknown_callback as has_unknown;
+use crate::ranks::{has_callback_that_may_broadcast, has_unknown_callback};
 use crate::rewrite::Text;
 use crate::semantic::{Argument, CallId, Container, Element, Value};
 use crate::syntax::{TextRange, TextSize, text_size};
@@ -61,7 +61,7 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
         Given::Hidden => true,
         Given::Argument(argument) => job.facts.is_unknown(own.caller.file, argument.value),
     };
-    if job.program.already_distributed && (is_unseen || has_unknown(job.facts, own)) {
+    if job.program.already_distributed && (is_unseen || has_callback_that_may_broadcast(job.facts, own)) {
         return None;
     }
     let finding = finding(job, own);
@@ -79,7 +79,7 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     }
     if !job.program.already_distributed
         && matches!(handed.given, Given::Argument(_))
-        && has_unknown(job.facts, own)
+        && has_unknown_callback(job.facts, own)
     {
         return Some(Step::blocked(finding, UNKNOWN));
     }

@@ -86,6 +86,7 @@ fn takes_gradients(
     let facts = job.facts;
     if !facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::TakesGradients))
         || facts.is_ruled_out(job.program, file, call)
+        || job.program.already_distributed && !is_applied(job, file, call)
     {
         return;
     }
@@ -110,6 +111,20 @@ fn takes_gradients(
             found.push(Step::blocked(finding(job, file, call, own), reason));
         }
     }
+}
+
+/// Whether what a call gives may come to a step: gradients that are only looked at need no average.
+fn is_applied(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let given = facts.influence().forwards(&[(file, facts.module(file).call(call).result)], |_| false);
+    let mut changes = job.calls().filter(|&(file, id)| {
+        let applies = facts.called_symbols(file, id).any(|symbol| symbol.has(Effect::AppliesGradients));
+        applies || facts.may_update(file, id)
+    });
+    changes.any(|(file, id)| {
+        let mut arguments = facts.module(file).call(id).arguments.iter();
+        arguments.any(|own| given.contains(&(file, own.value)))
+    })
 }
 
 /// The steps for the models that a call trains.

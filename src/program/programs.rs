@@ -15,7 +15,7 @@ use super::object::Object;
 use super::solver::{CallEdge, Caller};
 use crate::api::Effect;
 use crate::project::FileId;
-use crate::semantic::{CallId, Module};
+use crate::semantic::{CallId, Module, Value};
 
 use super::loops::{Gradients, LoopKind, TrainingLoop, find_loops};
 use super::time::forget_missing_objects;
@@ -188,8 +188,17 @@ fn starts_horovod(facts: &Facts<'_>, edge: &CallEdge) -> bool {
     symbol.is_some_and(|symbol| symbol.has(Effect::Initializes))
 }
 
-/// Whether an edge leads to what communicates with Horovod.
+/// Whether an edge leads to what communicates with Horovod, which the code knows itself: who is given Horovod as an argument may
+/// be given none.
 fn communicates(facts: &Facts<'_>, edge: &CallEdge) -> bool {
+    let module = facts.module(edge.caller.file);
+    let is_given = edge.call.is_some_and(|call| match module.value(module.call(call).callee).value {
+        Value::Attribute { base, .. } => matches!(module.value(base).value, Value::Parameter(..)),
+        _ => false,
+    });
+    if is_given {
+        return false;
+    }
     let symbol = facts.symbol(facts.solution.object(edge.callee));
     symbol.is_some_and(|symbol| {
         let effects = [Effect::Distributes, Effect::Broadcasts, Effect::Collective];

@@ -7,7 +7,10 @@ use std::{fmt, fs};
 use super::{FileId, FileKind, LARGEST_FILE, Project};
 
 /// The files that tell an installer which versions to take, beside lists of requirements and descriptions of environments.
-const FILES: [&str; 5] = ["pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "Dockerfile"];
+const FILES: [&str; 4] = ["pyproject.toml", "setup.py", "setup.cfg", "Pipfile"];
+
+/// How the names of files begin that tell how an image is made, in any case: `Dockerfile.gpu`.
+const IMAGES: &str = "dockerfile";
 
 /// How the list in the description of an environment begins.
 const DEPENDENCIES: &str = "dependencies:";
@@ -54,6 +57,7 @@ fn listed(folder: &Path) -> Vec<String> {
             Some("yml" | "yaml") => text(path).filter(|text| text.contains(DEPENDENCIES)),
             Some("txt") if name.starts_with("requirements") => text(path),
             _ if FILES.contains(&name) => text(path),
+            _ if name.to_ascii_lowercase().starts_with(IMAGES) => text(path),
             _ => None,
         }
     });

@@ -16,7 +16,7 @@ use crate::distribute::{Acts, Common, Handed, Job, Ranks};
 use crate::finding::{Confidence, Finding, Label, Level, Rule};
 use crate::program::{Caller, Facts, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, BlockId, CallId, Element, Passing, ScopeId, Value};
+use crate::semantic::{Argument, BlockId, CallId, Element, Passing, ScopeId, Value, ValueId};
 use crate::syntax::TextRange;
 pub(super) use filtered::leaves_out;
 use own::Own;
@@ -178,8 +178,43 @@ pub(super) fn writing(model: &Model<'_>, inputs: &Inputs) -> Vec<Finding> {
     found
 }
 
-/// Whether some of the callbacks that a call of `fit` is given can't be followed.
+/// Whether some of the callbacks that a call of `fit` is given can't be followed, or are of a library that nobody knows.
 pub(crate) fn are_unknown(facts: &Facts<'_>, own: &TrainingLoop) -> bool {
+    is_any(facts, own, |file, value| facts.is_unknown(file, value) || facts.may_be_foreign(file, value))
+}
+
+/// Whether one of the callbacks that a call of `fit` is given may broadcast though that can't be seen: it can't be followed,
+/// or a library that nobody knows makes it of Horovod or of the rank to broadcast from.
+pub(crate) fn may_broadcast(facts: &Facts<'_>, own: &TrainingLoop) -> bool {
+    is_any(facts, own, |file, value| facts.is_unknown(file, value) || is_told_of_horovod(facts, file, value))
+}
+
+/// The parameter of Horovod's own callback that says which rank to broadcast from.
+const ROOT: &str = "root_rank";
+
+/// Whether a library that nobody knows makes a value of Horovod's module, or of the rank to broadcast from.
+fn is_told_of_horovod(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
+    let is_horovod = |(_, object): (ObjectId, Object)| {
+        facts.symbol(object).is_some_and(|own| own.is_module() && own.package() == HOROVOD)
+    };
+    facts.objects(file, value).any(|(id, object)| {
+        matches!(object, Object::Created(..))
+            && facts.symbol(object).is_none()
+            && facts.made_at(id).is_some_and(|(of, made)| {
+                let module = facts.module(of);
+                module.call(made).arguments.iter().any(|own| match own.passing {
+                    Passing::Keyword(name) if module.names.text(name) == ROOT => true,
+                    _ => facts.objects(of, own.value).any(is_horovod),
+                })
+            })
+    })
+}
+
+/// The package of Horovod.
+const HOROVOD: &str = "horovod";
+
+/// Whether something is so of what a call of `fit` is given for its callbacks, or of one of them.
+fn is_any(facts: &Facts<'_>, own: &TrainingLoop, is: impl Fn(FileId, ValueId) -> bool) -> bool {
     let file = own.caller.file;
     let call = facts.module(file).call(own.call);
     let mut takers =
@@ -188,15 +223,13 @@ pub(crate) fn are_unknown(facts: &Facts<'_>, own: &TrainingLoop) -> bool {
     let Some(given) = facts.argument(file, call, symbol, "callbacks") else {
         return call.arguments.iter().any(|own| matches!(own.passing, Passing::Spread | Passing::Merge));
     };
-    facts.is_unknown(file, given.value)
+    is(file, given.value)
         || facts.objects(file, given.value).any(|(_, object)| {
             let Object::Container(_, node) = object else { return false };
             facts.solution.origin(node).is_some_and(|(file, list)| {
                 let Value::Display(_, elements) = &facts.module(file).value(list).value else { return false };
                 elements.iter().any(|element| match *element {
-                    Element::At(_, value) | Element::Any(value) => {
-                        facts.is_unknown(file, value) || facts.may_be_foreign(file, value)
-                    }
+                    Element::At(_, value) | Element::Any(value) => is(file, value),
                     _ => false,
                 })
             })

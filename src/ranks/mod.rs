@@ -50,7 +50,9 @@ pub mod wrong_horovod_module;
 
 pub use alone::Alone;
 pub use blocks::{Blocks, Contents};
-pub(crate) use callbacks::are_unknown as has_unknown_callback;
+pub(crate) use callbacks::{
+    are_unknown as has_unknown_callback, may_broadcast as has_callback_that_may_broadcast,
+};
 pub use comms::Comms;
 pub use guards::{Atom, Guard, Key, Literal, Number};
 pub use model::Model;

@@ -121,7 +121,7 @@ impl Replicas<'_, '_> {
         let of_fit = self.model.programs.iter().flat_map(|program| &program.loops);
         if of_fit
             .filter(|own| (own.caller.file, own.call) == (file, id))
-            .any(|own| callbacks::are_unknown(self.model.facts, own))
+            .any(|own| callbacks::may_broadcast(self.model.facts, own))
         {
             return true;
         }
