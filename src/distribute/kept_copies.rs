@@ -11,7 +11,7 @@ use super::site::is_statement_repeated;
 use super::started::runs_started;
 use super::step::Step;
 use super::unstarted::Runs;
-use crate::api::Kind;
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Finding, Location, Rule};
 use crate::program::{Caller, ObjectId, Place};
 use crate::project::FileId;
@@ -28,6 +28,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         return Vec::new();
     }
     let copies = facts.influence().forwards(&variables, |place| is_made(job, place));
+    let is_copied = |place: Place| copies.contains(&place) && !is_made(job, place);
     let mut found = Vec::new();
     let mut seen: FxHashSet<(FileId, StatementId)> = FxHashSet::default();
     for made in &facts.creations {
@@ -36,7 +37,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         let is_copy = made.kind == Kind::Variable
             && !made.derived
             && job.runs(file, id)
-            && call.arguments.first().is_some_and(|initial| copies.contains(&(file, initial.value)))
+            && call.arguments.first().map(|initial| (file, initial.value)).is_some_and(is_copied)
             && !is_statement_repeated(job, file, id)
             && trains_behind(job, file, id);
         if is_copy && seen.insert((file, call.statement)) {
@@ -69,16 +70,16 @@ fn variables_of_trained(job: &Job<'_>) -> Vec<Place> {
     found
 }
 
-/// Whether a value is made anew: what is computed from a loss is no copy.
+/// The package of Python's own functions.
+const BUILTINS: &str = "builtins";
+
+/// Whether a value is made anew by the library, such as `tf.zeros_like(weight)`, and does not hold what it is given.
 fn is_made(job: &Job<'_>, (file, value): Place) -> bool {
-    match job.facts.module(file).value(value).value {
-        Value::Call(call) => {
-            let kinds = [Kind::Model, Kind::Optimizer, Kind::Variable];
-            let result = job.facts.module(file).call(call).result;
-            kinds.into_iter().any(|kind| job.facts.may_be(file, result, kind))
-        }
-        _ => false,
-    }
+    let Value::Call(call) = job.facts.module(file).value(value).value else { return false };
+    // `zip(weights, names)`
+    let lists = |own: &Symbol| own.has(Effect::KeepsLength) && own.package() == BUILTINS;
+    let hands_on = |own: &Symbol| own.has(Effect::KeepsValue) || lists(own);
+    !job.facts.called_symbols(file, call).all(hands_on)
 }
 
 /// Whether a step of training may follow a call.

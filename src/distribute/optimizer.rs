@@ -116,6 +116,9 @@ fn takes_gradients(
 /// Whether what a call gives may come to a step: gradients that are only looked at need no average.
 fn is_applied(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let facts = job.facts;
+    if facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Minimizes)) {
+        return true;
+    }
     let given = facts.influence().forwards(&[(file, facts.module(file).call(call).result)], |_| false);
     let mut changes = job.calls().filter(|&(file, id)| {
         let applies = facts.called_symbols(file, id).any(|symbol| symbol.has(Effect::AppliesGradients));
