@@ -188,21 +188,18 @@ fn starts_horovod(facts: &Facts<'_>, edge: &CallEdge) -> bool {
     symbol.is_some_and(|symbol| symbol.has(Effect::Initializes))
 }
 
-/// Whether an edge leads to what communicates with Horovod, which the code knows itself: who is given Horovod as an argument may
-/// be given none.
-fn communicates(facts: &Facts<'_>, edge: &CallEdge) -> bool {
-    let module = facts.module(edge.caller.file);
-    let is_given = edge.call.is_some_and(|call| match module.value(module.call(call).callee).value {
-        Value::Attribute { base, .. } => matches!(module.value(base).value, Value::Parameter(..)),
-        _ => false,
-    });
-    if is_given {
-        return false;
-    }
-    let symbol = facts.symbol(facts.solution.object(edge.callee));
-    symbol.is_some_and(|symbol| {
-        let effects = [Effect::Distributes, Effect::Broadcasts, Effect::Collective];
-        effects.into_iter().any(|effect| symbol.has(effect))
+/// Whether code of a program communicates with Horovod by a name of its own: who is given Horovod as an argument may be given
+/// none.
+fn communicates(facts: &Facts<'_>, reached: &FxHashSet<Caller>) -> bool {
+    let effects = [Effect::Distributes, Effect::Broadcasts, Effect::Collective];
+    effects.into_iter().flat_map(|effect| facts.calls_with(effect)).any(|(file, id)| {
+        let module = facts.module(file);
+        let call = module.call(id);
+        let is_given = match module.value(call.callee).value {
+            Value::Attribute { base, .. } => matches!(module.value(base).value, Value::Parameter(..)),
+            _ => false,
+        };
+        !is_given && reached.contains(&Caller { file, scope: call.scope })
     })
 }
 
@@ -283,7 +280,7 @@ fn program(
     let edges = || reached.iter().flat_map(|&caller| facts.outgoing(caller));
     // Code that nobody knows may start Horovod for a program that communicates by it.
     let already_distributed = edges().any(|edge| starts_horovod(facts, edge))
-        || edges().any(|edge| communicates(facts, edge)) && edges().any(|edge| is_foreign(facts, edge));
+        || communicates(facts, &reached) && edges().any(|edge| is_foreign(facts, edge));
     let mut program =
         Program { entry, reached, loops: own, steps_of_fit, other_gradients, pattern, already_distributed };
     let handed = handed.values().flatten().map(|&(_, function)| function).collect();
