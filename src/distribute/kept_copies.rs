@@ -23,8 +23,11 @@ const VARIABLES: [&str; 4] = ["variables", "weights", "trainable_variables", "tr
 /// The broadcasts in front of copies.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let facts = job.facts;
+    if job.program.already_distributed {
+        return Vec::new();
+    }
     let variables = variables_of_trained(job);
-    if variables.is_empty() || job.program.already_distributed {
+    if variables.is_empty() {
         return Vec::new();
     }
     let copies = facts.influence().forwards(&variables, |place| is_made(job, place));
@@ -41,7 +44,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             && !is_statement_repeated(job, file, id)
             && trains_behind(job, file, id);
         if is_copy && seen.insert((file, call.statement)) {
-            found.extend(broadcast(job, rule, (file, id), &variables));
+            found.extend(broadcast(job, rule, (file, id), &copies));
         }
     }
     found
@@ -95,12 +98,13 @@ fn finding(rule: &'static Rule, at: Location) -> Finding {
         .help("broadcast the variables of rank 0 before they are copied")
 }
 
-/// `hvd.broadcast_variables(model.trainable_variables, root_rank=0)` in front of the statement that copies them.
+/// `hvd.broadcast_variables(model.trainable_variables, root_rank=0)` in front of the statement that copies them; `copies` are
+/// the variables of models and what hands them on.
 fn broadcast(
     job: &Job<'_>,
     rule: &'static Rule,
     (file, id): (FileId, CallId),
-    variables: &[Place],
+    copies: &FxHashSet<Place>,
 ) -> Option<Step> {
     let facts = job.facts;
     let call = facts.module(file).call(id);
@@ -108,14 +112,13 @@ fn broadcast(
     let text = job.text(file)?;
     let code = job.code(file, call.scope);
     let caller = Caller { file, scope: call.scope };
-    let all = facts.influence().forwards(variables, |place| is_made(job, place));
     let within = text.module.statement(call.statement).range;
     let named = text.module.values.iter().enumerate().find_map(|(index, evaluation)| {
         let place = (file, ValueId::new(index));
         let range = evaluation.range;
         let is_list =
             !matches!(evaluation.value, Value::Iteration(_) | Value::Unpack { .. } | Value::Item { .. });
-        (within.contains_range(range) && is_list && all.contains(&place) && text.is_chain(range))
+        (within.contains_range(range) && is_list && copies.contains(&place) && text.is_chain(range))
             .then_some(range)
     });
     match named {

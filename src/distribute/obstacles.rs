@@ -84,14 +84,9 @@ fn compiled_by_xla(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 /// `tf.compat.v1.disable_eager_execution()` in front of `fit`: Horovod's callbacks for Keras need to run operations at
 /// once.
 fn graphs_of_old(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let facts = job.facts;
     if !job.program.loops.iter().any(|own| job.is_fit(own)) {
         return Vec::new();
     }
-    let switches = GRAPHS.map(|name| facts.library.lookup(name));
-    let mut switched = job
-        .calls()
-        .filter(|&(file, call)| facts.called_symbols(file, call).any(|own| switches.contains(&Some(own))));
     let step = |(file, call)| {
         let finding = obstacle(
             rule,
@@ -102,7 +97,7 @@ fn graphs_of_old(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         .in_scope(job.scope_of(file, call));
         Step::blocked(finding, "Horovod's callbacks ask Keras for its session, which it has no more.")
     };
-    switched.next().map(step).into_iter().collect()
+    first_call(job, GRAPHS).map(step).into_iter().collect()
 }
 
 /// What brings the graphs of TensorFlow 1 back.
@@ -111,14 +106,10 @@ const GRAPHS: [&str; 2] =
 
 /// `callbacks = CallbackList([...]); callbacks.on_epoch_end(epoch)`: hooks that a loop of the program's own calls.
 fn driven_callbacks(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let facts = job.facts;
     // What `fit` gets is another rule's.
     if job.program.loops.iter().all(|own| job.is_fit(own)) {
         return Vec::new();
     }
-    let list = facts.library.lookup(LIST_OF_CALLBACKS);
-    let mut made =
-        job.calls().filter(|&(file, call)| facts.called_symbols(file, call).any(|own| Some(own) == list));
     let step = |(file, call)| {
         let finding = obstacle(
             rule,
@@ -132,7 +123,14 @@ fn driven_callbacks(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             "Some of them may write, which one rank should do, and some act on the training of all.",
         )
     };
-    made.next().map(step).into_iter().collect()
+    first_call(job, [LIST_OF_CALLBACKS]).map(step).into_iter().collect()
+}
+
+/// The first call of one of these symbols that the program makes.
+fn first_call<const N: usize>(job: &Job<'_>, names: [&str; N]) -> Option<(FileId, CallId)> {
+    let wanted = names.map(|name| job.facts.library.lookup(name));
+    job.calls()
+        .find(|&(file, call)| job.facts.called_symbols(file, call).any(|own| wanted.contains(&Some(own))))
 }
 
 /// The class of lists of callbacks.
