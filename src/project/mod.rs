@@ -25,6 +25,7 @@ mod root;
 mod selection;
 mod source_control;
 mod suggest;
+mod versions;
 
 pub use config::{ApiKind, ApiRow, Config, ConfigError, LevelSetting, text as read_text};
 pub use decode::{Undecodable, decode, decode_as};
@@ -35,10 +36,10 @@ pub use imports::{FolderId, Imports, Target};
 pub use names::ModuleName;
 pub use notebook::{CellNumber, Notebook};
 pub use open::{ConfigSource, OpenOptions, StandardInput};
-pub use requirements::Version;
 pub use root::locate;
 pub use selection::{SelectOptions, Selection, Selector, UnknownCheck};
 pub use source_control::SourceControl;
+pub use versions::Version;
 
 /// Files above this size, in bytes, are not read.
 pub const LARGEST_FILE: u64 = 64 << 20;

@@ -1,9 +1,11 @@
-//! Which versions of a library a project asks for, in the files that tell its installers.
+//! Which versions of a library a project asks for: in the files that tell its installers, in its job scripts, and in what
+//! people are told.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fmt, fs};
 
+use super::versions::{Manner, Version, is_less};
 use super::{FileId, FileKind, LARGEST_FILE, Project};
 
 /// The files that tell an installer which versions to take, beside lists of requirements and descriptions of environments.
@@ -15,27 +17,38 @@ const IMAGES: &str = "dockerfile";
 /// How the list in the description of an environment begins.
 const DEPENDENCIES: &str = "dependencies:";
 
-/// A version's first two numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version(pub u32, pub u32);
+/// The endings of scripts that start jobs, or set up what they need.
+const SCRIPTS: [&str; 9] = ["sh", "bash", "slurm", "sbatch", "sl", "pbs", "lsf", "job", "def"];
 
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.0, self.1)
-    }
-}
+/// The endings of what people read.
+const DOCUMENTS: [&str; 2] = ["md", "rst"];
+
+/// How many entries of folders without programs are looked at, at most.
+const MOST_ENTRIES: usize = 1000;
 
 impl Project {
     /// Whether what stands beside a file, or in a folder around it up to the project's root, asks for a version of a
-    /// package below this one. The nearest folder that asks for a version at all decides. Notebooks count, too: those of
-    /// cloud services start programs with the packages that they name.
+    /// package below this one. The nearest folder that asks for a version at all decides, and installers before people.
+    /// Notebooks count, too: those of cloud services start programs with the packages that they name; and so do scripts and
+    /// documents in folders of their own below these, as in `slurm/train.sh`.
     #[must_use]
     pub fn asks_for_less(&self, file: FileId, package: &str, version: Version) -> bool {
         let path = &self.file(file).path;
         let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(self.root()));
         let mut answers = folders.flat_map(|folder| {
+            let entries = entries(folder);
             let notebooks = self.notebooks_in(folder).filter_map(text);
-            listed(folder).into_iter().chain(notebooks).filter_map(|text| is_less(&text, package, version))
+            let installers = entries.iter().filter_map(|path| installers(path)).chain(notebooks);
+            let first =
+                installers.filter_map(|text| is_less(&text, Manner::Commands, package, version)).next();
+            let beside = || {
+                let told = self.without_programs(&entries);
+                let told = told.iter().filter_map(|path| told_by(path));
+                let mut answers = told.filter_map(|(manner, text)| is_less(&text, manner, package, version));
+                // Of several scripts one may be for another machine.
+                answers.next().map(|first| first || answers.any(|is_below| is_below))
+            };
+            first.or_else(beside)
         });
         answers.next().unwrap_or(false)
     }
@@ -44,143 +57,59 @@ impl Project {
         let notebooks = self.files().iter().filter(|file| file.kind == FileKind::Notebook);
         notebooks.map(|file| file.path.as_path()).filter(move |path| path.parent() == Some(folder))
     }
+
+    /// These entries, and what is in those that are folders without programs.
+    fn without_programs(&self, entries_of_folder: &[PathBuf]) -> Vec<PathBuf> {
+        let mut found: Vec<PathBuf> = Vec::new();
+        let mut waiting: Vec<PathBuf> = entries_of_folder.iter().rev().cloned().collect();
+        while let Some(path) = waiting.pop().filter(|_| found.len() < MOST_ENTRIES) {
+            let is_hidden = path.file_name().and_then(OsStr::to_str).is_none_or(|name| name.starts_with('.'));
+            if path.is_dir() && !path.is_symlink() && !is_hidden {
+                if !self.files().iter().any(|file| file.path.starts_with(&path)) {
+                    waiting.extend(entries(&path).into_iter().rev());
+                }
+            } else {
+                found.push(path);
+            }
+        }
+        found
+    }
 }
 
-/// The texts in a folder that tell an installer what to take, in the order of their names.
-fn listed(folder: &Path) -> Vec<String> {
+/// What is in a folder, in the order of the names.
+fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort_unstable();
-    let texts = paths.iter().filter_map(|path| {
-        let name = path.file_name()?.to_str()?;
-        match path.extension().and_then(OsStr::to_str) {
-            Some("yml" | "yaml") => text(path).filter(|text| text.contains(DEPENDENCIES)),
-            Some("txt") if name.starts_with("requirements") => text(path),
-            _ if FILES.contains(&name) => text(path),
-            _ if name.to_ascii_lowercase().starts_with(IMAGES) => text(path),
-            _ => None,
-        }
-    });
-    texts.collect()
+    paths
+}
+
+/// The text of a file that tells an installer what to take.
+fn installers(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    match path.extension().and_then(OsStr::to_str) {
+        Some("yml" | "yaml") => text(path).filter(|text| text.contains(DEPENDENCIES)),
+        Some("txt") if name.starts_with("requirements") => text(path),
+        _ if FILES.contains(&name) => text(path),
+        _ if name.to_ascii_lowercase().starts_with(IMAGES) => text(path),
+        _ => None,
+    }
+}
+
+/// The text of a script that starts jobs, or of a document.
+fn told_by(path: &Path) -> Option<(Manner, String)> {
+    let ending = path.extension().and_then(OsStr::to_str)?;
+    if SCRIPTS.contains(&ending) {
+        Some((Manner::Commands, text(path)?))
+    } else if DOCUMENTS.contains(&ending) {
+        Some((Manner::Words, text(path)?))
+    } else {
+        None
+    }
 }
 
 /// What a file of reasonable size holds, if it is there and is text.
 fn text(path: &Path) -> Option<String> {
     let length = fs::metadata(path).ok().filter(fs::Metadata::is_file)?.len();
     if length > LARGEST_FILE { None } else { fs::read_to_string(path).ok() }
-}
-
-/// Whether a text that says which versions of a package are wanted, as in `horovod==0.18.1`, rules this version and
-/// all later ones out; nothing where it does not speak of its versions.
-#[must_use]
-pub fn is_less(text: &str, package: &str, version: Version) -> Option<bool> {
-    let mut answers = text.match_indices(package).filter_map(|(at, _)| {
-        let is_in_word = |other: char| other.is_alphanumeric() || matches!(other, '-' | '_' | '.' | '/');
-        let is_whole = !text[..at].ends_with(is_in_word);
-        is_whole.then(|| limits(&text[at + package.len()..])).flatten()
-    });
-    let first = answers.next()?;
-    // Another place may ask for others: then nobody knows.
-    Some(std::iter::once(first).chain(answers).all(|limit| limit.is_below(version)))
-}
-
-/// Up to where versions are allowed.
-#[derive(Clone, Copy, Debug)]
-enum Limit {
-    /// There is no last one.
-    Open,
-    Newest(Version),
-    Before(Version),
-}
-
-impl Limit {
-    fn is_below(self, version: Version) -> bool {
-        match self {
-            Self::Open => false,
-            Self::Newest(newest) => newest < version,
-            Self::Before(first) => first <= version,
-        }
-    }
-}
-
-/// What the text behind a package's name says of its versions, if it says anything.
-fn limits(rest: &str) -> Option<Limit> {
-    let rest = rest.trim_start_matches([' ', '\t']);
-    let mut rest = match rest.strip_prefix('[') {
-        Some(extras) => extras.split_once(']')?.1.trim_start_matches(' '),
-        None => rest,
-    };
-    // `horovod = "==0.19.5"` of a Pipfile.
-    let assigned = rest.strip_prefix('=').map(|own| own.trim_start_matches(' '));
-    if let Some(quoted) = assigned.and_then(|own| own.strip_prefix(['"', '\''])) {
-        rest = quoted;
-    }
-    let mut found: Option<Limit> = None;
-    loop {
-        let length = rest.find(|other| !matches!(other, '=' | '<' | '>' | '~' | '!')).unwrap_or(rest.len());
-        let (operator, behind) = rest.split_at(length);
-        let behind = behind.trim_start_matches([' ', '"', '\'']);
-        let length =
-            behind.find(|other: char| !other.is_ascii_digit() && other != '.').unwrap_or(behind.len());
-        let (number, behind) = behind.split_at(length);
-        let mut numbers = number.split('.').map_while(|part| part.parse().ok());
-        let Some(major) = numbers.next().filter(|_| !operator.is_empty()) else { return found };
-        let own = numbers.next().map_or(Version(major, 0), |minor| Version(major, minor));
-        found = Some(match operator {
-            // Conda's, and not the assignment of a number. `~=1.2` leaves the second number open.
-            "=" if !number.contains('.') => return found,
-            "==" | "===" | "=" | "<=" => Limit::Newest(own),
-            "~=" if number.split('.').count() > 2 => Limit::Newest(own),
-            "~=" => Limit::Before(Version(major + 1, 0)),
-            "<" => Limit::Before(own),
-            _ => found.unwrap_or(Limit::Open),
-        });
-        match behind.trim_start_matches(['*', ' ']).strip_prefix(',') {
-            Some(next) => rest = next.trim_start_matches(' '),
-            None => return found,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn limits_from_above_rule_later_versions_out() {
-        let horovod = |text| is_less(text, "horovod", Version(0, 21));
-        let older = [
-            "horovod==0.18.1",
-            "tensorflow==1.15\nhorovod == 0.18.1\n",
-            "horovod[tensorflow]==0.16.1",
-            "horovod>=0.16,<0.21",
-            "  - horovod=0.19\n",
-            "RUN HOROVOD_WITH_TENSORFLOW=1 pip install --no-cache-dir horovod==0.20.3",
-            "horovod~=0.19.2",
-            "horovod<=0.20",
-            "horovod = \"==0.19.5\"",
-        ];
-        for text in older {
-            assert_eq!(horovod(text), Some(true), "{text}");
-        }
-    }
-
-    #[test]
-    fn other_texts_rule_nothing_out() {
-        let horovod = |text| is_less(text, "horovod", Version(0, 21));
-        for text in ["horovod>=0.18", "horovod==0.21.0", "horovod~=0.19", "horovod<0.22", "horovod!=0.19.1"] {
-            assert_eq!(horovod(text), Some(false), "{text}");
-        }
-        // One asks for an old version, another for a new one.
-        assert_eq!(horovod("horovod==0.18\nhorovod==0.28.1"), Some(false));
-        for text in [
-            "horovod",
-            "import horovod.tensorflow as hvd",
-            "my-horovod==0.18",
-            "horovod-gpu==0.1",
-            "horovod==",
-        ] {
-            assert_eq!(horovod(text), None, "{text}");
-        }
-    }
 }
