@@ -383,6 +383,15 @@ impl Library {
             .is_some_and(|error| self.is_subclass(error, class) || self.is_subclass(class, error))
     }
 
+    /// Whether this exception comes to all ranks alike, if it comes: because of the program's text, by who stops it, or at
+    /// the end of the data.
+    #[must_use]
+    pub fn is_raised_on_all_ranks(&self, class: &Symbol) -> bool {
+        RAISED_ON_ALL_RANKS
+            .iter()
+            .any(|name| self.symbol(name).is_some_and(|error| self.is_subclass(class, error)))
+    }
+
     /// Whether a file that imports this top-level package concerns training.
     #[must_use]
     pub fn is_training_library(&self, package: &str) -> bool {
@@ -391,6 +400,19 @@ impl Library {
         module.is_some_and(|module| matches!(module.role, Role::Module { training: true, .. }))
     }
 }
+
+/// The exceptions that come to all ranks alike.
+const RAISED_ON_ALL_RANKS: [&str; 9] = [
+    "builtins.AttributeError",
+    "builtins.ImportError",
+    "builtins.KeyboardInterrupt",
+    "builtins.NameError",
+    "builtins.NotImplementedError",
+    "builtins.StopIteration",
+    "builtins.SystemExit",
+    "builtins.TypeError",
+    "tensorflow.errors.OutOfRangeError",
+];
 
 fn first_part(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)

@@ -13,6 +13,7 @@ use super::own_lengths::is_as_long_as_own_results;
 use super::raised;
 use super::session;
 use super::step::Step;
+use super::survived_errors;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location, Rule};
 use crate::program::{CallEdge, Caller, Literal, Object, ObjectId, Place, TrainingLoop, code, influenced};
@@ -30,6 +31,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(random_lengths(job, rule));
     found.extend(ends_by_own_data(job, rule));
     found.extend(raised::steps(job, rule));
+    found.extend(survived_errors::steps(job, rule));
     found.extend(chosen_forms::steps(job, rule));
     found.extend(graphs_of_old(job, rule));
     found.extend(driven_callbacks(job, rule));

@@ -69,7 +69,7 @@ fn caught(job: &Job<'_>, file: FileId, raise: StatementId) -> Option<(FileId, St
 }
 
 /// The nearest `try` statement of the same code in whose first suite a statement stands, if it has handlers.
-fn catching(module: &Module, statement: StatementId) -> Option<StatementId> {
+pub(super) fn catching(module: &Module, statement: StatementId) -> Option<StatementId> {
     let mut child = module.statement(statement);
     while let Some(parent) = child.parent {
         let own = module.statement(parent);
@@ -88,7 +88,7 @@ fn catching(module: &Module, statement: StatementId) -> Option<StatementId> {
 }
 
 /// The statements of the handlers of a `try` statement.
-fn handled(module: &Module, catching: StatementId) -> impl Iterator<Item = StatementId> + '_ {
+pub(super) fn handled(module: &Module, catching: StatementId) -> impl Iterator<Item = StatementId> + '_ {
     let all = (0..module.statements.len()).map(StatementId::new);
     all.filter(move |&id| {
         let own = module.statement(id);

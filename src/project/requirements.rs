@@ -35,12 +35,11 @@ impl Project {
     pub fn asks_for_less(&self, file: FileId, package: &str, version: Version) -> bool {
         let path = &self.file(file).path;
         let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(self.root()));
-        let mut answers = folders.flat_map(|folder| {
+        let mut answers = folders.filter_map(|folder| {
             let entries = entries(folder);
             let notebooks = self.notebooks_in(folder).filter_map(text);
-            let installers = entries.iter().filter_map(|path| installers(path)).chain(notebooks);
-            let first =
-                installers.filter_map(|text| is_less(&text, Manner::Commands, package, version)).next();
+            let mut installers = entries.iter().filter_map(|path| installers(path)).chain(notebooks);
+            let first = installers.find_map(|text| is_less(&text, Manner::Commands, package, version));
             let beside = || {
                 let told = self.without_programs(&entries);
                 let told = told.iter().filter_map(|path| told_by(path));
