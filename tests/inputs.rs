@@ -224,6 +224,13 @@ fn what_contains_itself_is_followed_once() {
 }
 
 /// Names that stand for each other in the turns of a loop lead round in circles, on more ways than can be gone.
+/// Each turn of the loop brings what is at ten million to the position in front of it.
+#[test]
+fn lists_that_are_shortened_have_an_end() {
+    let run = ask("rows = [1, 2, 3]\nlast = rows[10000000]\nwhile rows:\n    rows = rows[1:]\n    print(rows)\n");
+    assert!(findings(&run).is_empty(), "{}", run.stdout);
+}
+
 #[test]
 fn names_that_stand_for_each_other_are_asked_for_once() {
     const NAMES: usize = 8;

@@ -11,6 +11,9 @@ use crate::semantic::{
 /// How many elements of a display are told apart.
 const ELEMENTS: usize = 256;
 
+/// How many elements of a slice keep their positions.
+const POSITIONS: i64 = 64;
+
 impl Solver<'_> {
     /// Notes what classes bind, and the names under which one may have a property.
     pub(super) fn find_names_in_classes(&mut self) {
@@ -343,7 +346,12 @@ impl Solver<'_> {
         let Literal::Int(index) = key else { return };
         let inside = index >= lower && upper.is_none_or(|upper| upper < 0 || index < upper);
         if inside {
-            let to = self.part(target, Literal::Int(index - lower));
+            // `rest = rest[1:]` in a loop brings each element to all positions in front of its own.
+            let to = if index < POSITIONS {
+                self.part(target, Literal::Int(index - lower))
+            } else {
+                self.field(target, Field::Any)
+            };
             self.flow(part, to);
         }
     }
