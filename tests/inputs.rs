@@ -227,7 +227,8 @@ fn what_contains_itself_is_followed_once() {
 /// Each turn of the loop brings what is at ten million to the position in front of it.
 #[test]
 fn lists_that_are_shortened_have_an_end() {
-    let run = ask("rows = [1, 2, 3]\nlast = rows[10000000]\nwhile rows:\n    rows = rows[1:]\n    print(rows)\n");
+    let run =
+        ask("rows = [1, 2, 3]\nlast = rows[10000000]\nwhile rows:\n    rows = rows[1:]\n    print(rows)\n");
     assert!(findings(&run).is_empty(), "{}", run.stdout);
 }
 

@@ -8,7 +8,7 @@ use super::inputs::own_effects;
 use super::job::Job;
 use super::obstacles::is_common;
 use crate::api::Effect;
-use crate::program::{Caller, Object, ObjectId, Place, influenced};
+use crate::program::{Caller, Object, ObjectId, Place, influenced_through_contents};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, ScopeId, StatementKind, Value, ValueId};
 
@@ -31,7 +31,7 @@ pub(super) fn chosen_by_own_results(job: &Job<'_>) -> FxHashSet<Place> {
         // the lengths.
         let is_own = |place| job.facts.implied_functions(place).next().is_some();
         let stops = |place| found.contains(&place) || is_common(job, place) && !is_own(place);
-        news = influenced(job.facts, &chosen, stops);
+        news = influenced_through_contents(job.facts, &chosen, stops);
         news.retain(|&place| found.insert(place));
     }
     found

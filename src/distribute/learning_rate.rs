@@ -6,8 +6,9 @@
 use super::bound::within;
 use super::distribution_rule;
 use super::job::Job;
+use super::obstacles::depends;
 use super::ranked::knows_size;
-use super::rate_changes::{self, Following};
+use super::rate_changes::{self, Following, OF_OWN_RESULTS};
 use super::rates::{self, Optimizer};
 use super::session;
 use super::step::Step;
@@ -126,6 +127,9 @@ fn rate(job: &Job<'_>, optimizer: Optimizer<'_>, argument: &Argument, all: &[Opt
         return None;
     }
     let finding = finding(job, optimizer, UNSCALED);
+    if !job.program.already_distributed && depends(job, (file, argument.value)) {
+        return Some(Step::blocked(finding, OF_OWN_RESULTS));
+    }
     let mut objects = facts.objects(file, argument.value);
     let in_graph = session::sessions(job).next().is_some();
     if !in_graph && facts.may_be(file, argument.value, Kind::Variable) {

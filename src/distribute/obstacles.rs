@@ -16,7 +16,9 @@ use super::step::Step;
 use super::survived_errors;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location, Rule};
-use crate::program::{CallEdge, Caller, Literal, Object, ObjectId, Place, TrainingLoop, code, influenced};
+use crate::program::{
+    CallEdge, Caller, Literal, Object, ObjectId, Place, TrainingLoop, code, influenced_through_contents,
+};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Value, ValueId};
 
@@ -402,7 +404,7 @@ pub(super) fn depends(job: &Job<'_>, place: Place) -> bool {
 
 /// All that is computed from values, up to what is the same on all ranks.
 pub(super) fn computed_from(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
-    influenced(job.facts, places, |place| is_common(job, place))
+    influenced_through_contents(job.facts, places, |place| is_common(job, place))
 }
 
 /// Whether a value is the same on all ranks though it is computed from what differs. The number that `enumerate` gives

@@ -2,15 +2,15 @@
 
 use super::callback::{MODEL, is_of_callback};
 use super::job::Job;
-use super::obstacles::depends;
+use super::obstacles::{depends, is_conditional};
 use super::ranked::knows_size;
 use super::rates::{self, Optimizer};
 use super::step::Step;
 use crate::api::{Calls, Effect, Kind};
 use crate::finding::{Finding, Rule};
-use crate::program::{Creation, FunctionRef, Place, code};
+use crate::program::{Caller, Creation, FunctionRef, Place, code};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, ParameterKind, StoreKey, Value, ValueId};
+use crate::semantic::{Argument, CallId, ParameterKind, StatementId, StoreKey, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// The assignments and functions that set an absolute rate. One that follows from the rate before is right as it is.
@@ -107,24 +107,36 @@ fn is_relative(job: &Job<'_>, file: FileId, value: ValueId, optimizers: &[Optimi
 }
 
 /// Why a rate can't be scaled.
-const OF_OWN_RESULTS: &str =
+pub(super) const OF_OWN_RESULTS: &str =
     "The rate is computed from this rank's own results: each rank would go on with another one.";
+
+/// Whether this rank's own results decide whether a statement is come to.
+fn is_chosen(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
+    let module = job.facts.module(file);
+    let own = module.statement(statement);
+    let caller = Caller { file, scope: module.code_scope(own.scope) };
+    let ways = job
+        .facts
+        .leading_to(vec![(caller, own.block, own.range)], |edge| job.facts.is_run(job.program, edge));
+    ways.iter().any(|&(caller, block, _)| is_conditional(job, caller, block))
+}
 
 fn scale(
     job: &Job<'_>,
     rule: &'static Rule,
-    file: FileId,
+    (file, statement): (FileId, StatementId),
     (value, range): (ValueId, TextRange),
     optimizers: &[Optimizer<'_>],
 ) -> Option<Step> {
+    let is_own = || depends(job, (file, value)) || is_chosen(job, file, statement);
+    if !job.program.already_distributed && is_own() {
+        return Some(Step::blocked(finding(job, rule, file, range), OF_OWN_RESULTS));
+    }
     if knows_size(job, &[(file, value)]) || is_relative(job, file, value, optimizers) {
         return None;
     }
     if job.facts.may_be(file, value, Kind::Schedule) {
         return None;
-    }
-    if depends(job, (file, value)) && !job.program.already_distributed {
-        return Some(Step::blocked(finding(job, rule, file, range), OF_OWN_RESULTS));
     }
     let (hvd, import) = job.horovod(file);
     let edits = job.text(file)?.multiply(range, &format!("{hvd}.size()"));
@@ -145,7 +157,7 @@ fn assigned(job: &Job<'_>, rule: &'static Rule, optimizers: &[Optimizer<'_>]) ->
             let Some(text) = job.text(file) else { continue };
             // The whole right-hand side.
             let Some(range) = text.assigned_expression(statement.range, store.range) else { continue };
-            found.extend(scale(job, rule, file, (store.value, range), optimizers));
+            found.extend(scale(job, rule, (file, store.statement), (store.value, range), optimizers));
         }
     }
     found
@@ -166,7 +178,7 @@ fn assigned_by_call(job: &Job<'_>, rule: &'static Rule, optimizers: &[Optimizer<
             }
         };
         if let Some(new) = new {
-            found.extend(scale(job, rule, file, (new.value, new.range), optimizers));
+            found.extend(scale(job, rule, (file, call.statement), (new.value, new.range), optimizers));
         }
     }
     found

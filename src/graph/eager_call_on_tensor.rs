@@ -144,7 +144,7 @@ fn values(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
     let file = caller.file;
     let module = graph.module(file);
     let is_tensor = |value: ValueId| graph.nature(file, value).is_tensor();
-    for value in module.values.iter().filter(|value| value.scope == caller.scope) {
+    for (index, value) in module.values.iter().enumerate().filter(|(_, value)| value.scope == caller.scope) {
         match &value.value {
             Value::Operator { operator: Operator::Compare(method), left, right }
                 if *method == Method::CONTAINS && (is_tensor(*left) || is_tensor(*right)) =>
@@ -166,7 +166,9 @@ fn values(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
                     report(value.range, message, "use `tf.print` or `tf.strings.format`");
                 }
             }
-            Value::Unpack { base, index: Some(0), .. } if is_tensor(*base) => {
+            Value::Unpack { base, index: Some(0), .. }
+                if is_tensor(*base) && !is_bound_under_guard(graph, caller, ValueId::new(index)) =>
+            {
                 let what = graph.named(file, *base, "this");
                 let message = format!("{what} is a tensor of the graph, which can't be unpacked in Python");
                 report(value.range, message, "use `tf.unstack`, or take the parts by their indices");
@@ -200,6 +202,13 @@ fn values(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
             report(range, message, "use `tf.print` or `tf.strings.format`");
         }
     }
+}
+
+/// Whether a name is bound to a value only where the program has asked what there is: `if isinstance(shape, tuple)`.
+fn is_bound_under_guard(graph: &Graph<'_>, caller: Caller, value: ValueId) -> bool {
+    let mut definitions =
+        graph.module(caller.file).definitions.iter().filter(|own| own.value == value).peekable();
+    definitions.peek().is_some() && definitions.all(|own| graph.facts.is_guarded(caller, own.block))
 }
 
 /// Whether a value is a container of Python's or an array of `NumPy`, which takes numbers as indices.

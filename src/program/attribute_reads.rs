@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::influence::{Place, in_shares};
 use super::object::{Object, ObjectId};
 use crate::project::FileId;
-use crate::semantic::{CallId, Passing, StoreKey, Value, ValueId};
+use crate::semantic::{CallId, Constant, Passing, StoreKey, Value, ValueId};
 
 /// Where attributes are read that are stored to, by name and object.
 pub(super) type Reads<'a> = FxHashMap<(&'a str, ObjectId), Vec<Place>>;
@@ -50,13 +50,26 @@ pub(super) fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
     reads
 }
 
-/// The fields that calls of data classes in a file give their objects: `Run("runs", rank=hvd.rank())`.
+/// The fields that calls of data classes in a file give their objects: `Run("runs", rank=hvd.rank())`; and what `setattr`
+/// stores under a constant name.
 pub(super) fn fields_given<'a>(facts: &Facts<'a>, file: FileId) -> Vec<(&'a str, ValueId, ObjectId)> {
     let module = facts.module(file);
     let mut found = Vec::new();
     for (index, call) in module.calls.iter().enumerate() {
         for edge in facts.callees(file, CallId::new(index)) {
-            let Object::Class(class) = facts.solution.object(edge.callee) else { continue };
+            let class = match facts.solution.object(edge.callee) {
+                Object::Class(class) => class,
+                Object::Builtin(name) if facts.solution.names.text(name) == "setattr" => {
+                    if let [base, name, value] = &*call.arguments
+                        && let Value::Constant(Constant::Str(name)) = module.value(name.value).value
+                    {
+                        let objects = facts.solution.values(file, base.value).iter();
+                        found.extend(objects.map(|&own| (module.names.text(name), value.value, own)));
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
             if facts.method(class, "__init__").is_some() {
                 continue;
             }

@@ -20,14 +20,14 @@ use opaque::Opaque;
 use super::attribute_reads::{Reads, attribute_reads, fields_given};
 use super::bound::{for_bound, for_bound_later, for_left_out, for_merged};
 use super::class_attributes::ClassAttributes;
+use super::contents::changes_collection;
 use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::numbering::{Lists, Numbering};
-use super::object::Object;
 use super::overwritten::Overwritten;
 use super::settled::{Stored, settled};
 use super::solver::Caller;
-use crate::api::{Effect, Kind, Returns, Symbol};
+use crate::api::{Kind, Returns};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, Element, StoreKey, Value, ValueId};
 
@@ -293,11 +293,7 @@ impl Collector<'_, '_> {
             if let Some(receiver) = facts.receiver(file, call) {
                 self.add((file, receiver), (file, call.result));
                 // `list.append(x)`: the list has it from now on.
-                let keeps = facts.callees(file, id).iter().any(|edge| {
-                    let callee = facts.solution.object(edge.callee);
-                    matches!(callee, Object::BuiltinMethod(..))
-                        || facts.symbol(callee).is_some_and(is_of_collection)
-                });
+                let keeps = facts.callees(file, id).iter().any(|edge| changes_collection(facts, edge));
                 for argument in call.arguments.iter().filter(|_| keeps) {
                     self.add((file, argument.value), (file, receiver));
                 }
@@ -394,12 +390,6 @@ fn returned_argument(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Valu
         }
         _ => None,
     }
-}
-
-/// Whether a symbol is a method that changes a collection of Python's library: `deque.append`.
-fn is_of_collection(symbol: &Symbol) -> bool {
-    symbol.has(Effect::UpdatesState)
-        && ["builtins.", "collections."].iter().any(|package| symbol.name().starts_with(package))
 }
 
 /// Calls `found` with the values that an expression is computed from; calls are left to the call graph.

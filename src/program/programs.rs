@@ -13,7 +13,7 @@ use super::given::Given;
 use super::modules::FunctionRef;
 use super::object::Object;
 use super::solver::{CallEdge, Caller};
-use crate::api::Effect;
+use crate::api::{Effect, Kind};
 use crate::project::FileId;
 use crate::semantic::{CallId, Module, Value};
 
@@ -203,6 +203,14 @@ fn communicates(facts: &Facts<'_>, reached: &FxHashSet<Caller>) -> bool {
     })
 }
 
+/// Whether code of a program makes a strategy of TensorFlow.
+fn has_strategy(facts: &Facts<'_>, reached: &FxHashSet<Caller>) -> bool {
+    facts.creations.iter().any(|made| {
+        let scope = facts.module(made.file).call(made.call).scope;
+        made.kind == Kind::Strategy && reached.contains(&Caller { file: made.file, scope })
+    })
+}
+
 /// Whether an edge leads to a function of a library that nobody knows.
 fn is_foreign(facts: &Facts<'_>, edge: &CallEdge) -> bool {
     let Object::External(id) = facts.solution.object(edge.callee) else { return false };
@@ -278,9 +286,11 @@ fn program(
     };
     let other_gradients = gradients.others.iter().filter(in_program).copied().collect();
     let edges = || reached.iter().flat_map(|&caller| facts.outgoing(caller));
-    // Code that nobody knows may start Horovod for a program that communicates by it.
+    // Code that nobody knows may start Horovod for a program that communicates by it, and by nothing else.
     let already_distributed = edges().any(|edge| starts_horovod(facts, edge))
-        || communicates(facts, &reached) && edges().any(|edge| is_foreign(facts, edge));
+        || communicates(facts, &reached)
+            && edges().any(|edge| is_foreign(facts, edge))
+            && !has_strategy(facts, &reached);
     let mut program =
         Program { entry, reached, loops: own, steps_of_fit, other_gradients, pattern, already_distributed };
     let handed = handed.values().flatten().map(|&(_, function)| function).collect();

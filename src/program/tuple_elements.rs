@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::contents::{Contents, PartId};
 use super::facts::Facts;
 use super::influence::Place;
 use crate::semantic::{Container, Element, Value};
@@ -16,7 +17,26 @@ pub(crate) fn influenced(
     from: &[Place],
     stops: impl Fn(Place) -> bool,
 ) -> FxHashSet<Place> {
+    found_from(facts, from, None, stops)
+}
+
+/// The same, with what is taken out of containers that other code has put it into.
+pub(crate) fn influenced_through_contents(
+    facts: &Facts<'_>,
+    from: &[Place],
+    stops: impl Fn(Place) -> bool,
+) -> FxHashSet<Place> {
+    found_from(facts, from, Some(facts.contents()), stops)
+}
+
+fn found_from(
+    facts: &Facts<'_>,
+    from: &[Place],
+    contents: Option<&Contents>,
+    stops: impl Fn(Place) -> bool,
+) -> FxHashSet<Place> {
     let mut seen: FxHashSet<Part> = from.iter().map(|&place| (place, None)).collect();
+    let mut held: FxHashSet<PartId> = FxHashSet::default();
     let mut work: Vec<Part> = seen.iter().copied().collect();
     while let Some((place, element)) = work.pop() {
         for next in facts.influence().dependents(place) {
@@ -24,6 +44,14 @@ pub(crate) fn influenced(
                 if seen.insert((next, part)) && !stops(next) {
                     work.push((next, part));
                 }
+            }
+        }
+        let Some(contents) = contents else { continue };
+        let parts = contents.parts_with(place).iter().filter(|&&part| held.insert(part));
+        let taken = parts.flat_map(|&part| contents.taken_from(part)).chain(contents.named_for(place));
+        for &next in taken {
+            if seen.insert((next, None)) && !stops(next) {
+                work.push((next, None));
             }
         }
     }

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::contents::Contents;
 use super::effects::Effects;
 use super::hierarchy::{Hierarchy, Resolver};
 use super::influence::{Influence, Place};
@@ -54,6 +55,7 @@ pub struct Facts<'a> {
     training: OnceLock<FxHashSet<FileId>>,
     calls: CallIndex,
     influence: OnceLock<Influence>,
+    contents: OnceLock<Contents>,
     travel: OnceLock<Travel>,
     pub(super) averaged: OnceLock<FxHashSet<Place>>,
     pub(super) changed_by_name: OnceLock<FxHashSet<ObjectId>>,
@@ -93,6 +95,7 @@ impl<'a> Facts<'a> {
             control: std::iter::repeat_with(OnceLock::new).take(calls.scopes.count()).collect(),
             calls,
             influence: OnceLock::new(),
+            contents: OnceLock::new(),
             travel: OnceLock::new(),
             averaged: OnceLock::new(),
             changed_by_name: OnceLock::new(),
@@ -154,6 +157,12 @@ impl<'a> Facts<'a> {
     #[must_use]
     pub fn influence(&self) -> &Influence {
         self.influence.get_or_init(|| Influence::new(self))
+    }
+
+    /// What containers hold; found when it is first asked for.
+    #[must_use]
+    pub fn contents(&self) -> &Contents {
+        self.contents.get_or_init(|| Contents::new(self))
     }
 
     /// Where functions go as values; found when it is first asked for.

@@ -14,8 +14,10 @@ pub(super) enum Destination {
 }
 
 /// The parameters that say where, of functions that are given what they write as well.
-const PARAMETERS: [&str; 20] = [
+const PARAMETERS: [&str; 22] = [
     "dst",
+    "newpath",
+    "newname",
     "fdst",
     "new",
     "save_path",
