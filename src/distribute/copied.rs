@@ -1,12 +1,15 @@
-//! Copies of the models that a loop trains: `target.set_weights(online.get_weights())`. What was copied in front of the
-//! broadcast is each rank's own, so that a copy is broadcast with its model.
+//! Copies of the models that a loop trains: `target.set_weights(online.get_weights())`, or variable by variable. What was
+//! copied in front of the broadcast is each rank's own, so that a copy is broadcast with its model.
 
 use super::job::Job;
+use super::kept_copies::VARIABLES;
+use super::rate_changes::sets;
 use super::site::{Site, is_repeated};
 use super::spoken::Spoken;
 use crate::api::{Effect, Kind};
 use crate::project::FileId;
-use crate::semantic::{CallId, Value};
+use crate::semantic::{Argument, CallId, Value};
+use crate::syntax::TextRange;
 
 /// Why a copy can't be broadcast.
 pub(super) const UNNAMED: &str = "A model is made equal to the trained one before that is broadcast, and it can't be seen what it is called behind \
@@ -34,7 +37,69 @@ pub(super) fn add(job: &Job<'_>, sites: &mut [Site]) -> Vec<(FileId, CallId)> {
             unnamed.push((file, call));
         }
     }
+    unnamed.extend(add_paired(job, sites));
     unnamed
+}
+
+/// The same for models whose variables follow those of the trained one, pair by pair:
+/// `for a, b in zip(model.weights, target.weights): b.assign(0.99 * b + 0.01 * a)`.
+fn add_paired(job: &Job<'_>, sites: &mut [Site]) -> Vec<(FileId, CallId)> {
+    let mut unnamed = Vec::new();
+    for (file, call) in job.calls() {
+        let Some(text) = job.text(file) else { continue };
+        let paired = paired(job, file, call);
+        for (model, follower) in paired.iter().flat_map(|one| paired.iter().map(move |other| (one, other))) {
+            if model.range == follower.range || follower.is_trained {
+                continue;
+            }
+            let beside = |spoken: &Spoken| spoken.beside_variables(text, model.range, follower.range);
+            let mut is_named = false;
+            for site in &mut *sites {
+                if let Some(copy) = site.variables.iter().find_map(beside) {
+                    is_named = true;
+                    if !site.variables.contains(&copy) {
+                        site.variables.push(copy);
+                    }
+                }
+            }
+            if !is_named && model.is_trained {
+                unnamed.push((file, call));
+            }
+        }
+    }
+    unnamed
+}
+
+/// The variables of a model, where they are paired with those of others.
+struct Paired {
+    range: TextRange,
+    /// A loop of the program trains the model.
+    is_trained: bool,
+}
+
+/// The models whose variables a call pairs, if some of these are assigned to.
+fn paired(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Paired> {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let data = module.call(call);
+    let variables = |argument: &Argument| {
+        let Value::Attribute { base, name, .. } = module.value(argument.value).value else { return None };
+        let may_be = |kind| facts.may_be(file, base, kind);
+        let is_trained = |(id, _)| job.program.loops.iter().any(|own| own.models.contains(&id));
+        let are_variables = VARIABLES.contains(&module.names.text(name));
+        (are_variables && (may_be(Kind::Model) || may_be(Kind::Layer)))
+            .then(|| Paired { range: argument.range, is_trained: facts.objects(file, base).any(is_trained) })
+    };
+    let paired: Vec<Paired> = data.arguments.iter().filter_map(variables).collect();
+    if paired.len() < 2 {
+        return Vec::new();
+    }
+    let pairs = facts.influence().forwards(&[(file, data.result)], |_| false);
+    let is_assigned = job.calls().any(|(file, call)| {
+        let receiver = facts.receiver(file, facts.module(file).call(call));
+        receiver.is_some_and(|own| pairs.contains(&(file, own))) && sets(job, file, call)
+    });
+    if is_assigned { paired } else { Vec::new() }
 }
 
 /// The call that reads the weights of a model that is trained by steps of its own, where another model gets them.

@@ -18,7 +18,7 @@ use crate::project::FileId;
 use crate::semantic::{CallId, StatementId, Value, ValueId};
 
 /// The attributes of a model that have its variables.
-const VARIABLES: [&str; 4] = ["variables", "weights", "trainable_variables", "trainable_weights"];
+pub(super) const VARIABLES: [&str; 4] = ["variables", "weights", "trainable_variables", "trainable_weights"];
 
 /// The broadcasts in front of copies.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {

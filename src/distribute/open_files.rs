@@ -127,6 +127,9 @@ fn profile(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Opti
 /// Why the other ranks can't be kept from a file.
 const TOO_EARLY: &str = "It is opened before Horovod is started, which tells the rank.";
 
+/// Why the other ranks can't be given the null device.
+const RENAMED: &str = "It renames its file when it begins another one, which must not happen to the null device of other ranks.";
+
 /// The path of the file that what is logged goes to: `logging.FileHandler(path)`, `logging.basicConfig(filename=path)`.
 fn log_file<'c>(job: &Job<'c>, file: FileId, id: CallId) -> Option<&'c Argument> {
     let facts = job.facts;
@@ -145,6 +148,10 @@ fn opened(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), path
     let call = job.facts.module(file).call(id);
     if differs_between_ranks(job, file, call) {
         return None;
+    }
+    if job.facts.called_symbols(file, id).any(|own| own.has(Effect::KeepsLog) && own.has(Effect::FailsTwice))
+    {
+        return Some(Step::blocked(finding(job, rule, file, id, "every rank writes the same file"), RENAMED));
     }
     let text = job.text(file)?;
     let code = job.code(file, call.scope);

@@ -185,7 +185,7 @@ fn assigned_by_call(job: &Job<'_>, rule: &'static Rule, optimizers: &[Optimizer<
 }
 
 /// Whether a call changes what it is made on or given; the method of an unknown object may be that of a variable.
-fn sets(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+pub(super) fn sets(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let facts = job.facts;
     let variable = facts.library.lookup("tensorflow.Variable");
     let callee = &facts.module(file).value(facts.module(file).call(call).callee).value;

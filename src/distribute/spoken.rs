@@ -86,8 +86,27 @@ impl Spoken {
     /// What another model is called where this one is known, if code elsewhere names both by the receivers of two
     /// calls: `agent.target` beside `agent.model`, for `self.target` and `self.model`.
     pub(super) fn beside(&self, text: Text<'_>, model: &Call, other: &Call) -> Option<Self> {
+        self.named_beside(text, receiver(text, model)?, receiver(text, other)?)
+    }
+
+    /// The same, if code elsewhere names both by the variables that it asks for at two places: `zip(self.model.weights,
+    /// self.target.weights)`.
+    pub(super) fn beside_variables(
+        &self,
+        text: Text<'_>,
+        model: TextRange,
+        other: TextRange,
+    ) -> Option<Self> {
+        let owner = |range: TextRange| {
+            let whole = chain(text, range)?;
+            let (owner, _) = whole.text.rsplit_once('.')?;
+            Some(Chain { text: owner.to_owned(), ..whole.clone() })
+        };
+        self.named_beside(text, owner(model)?, owner(other)?)
+    }
+
+    fn named_beside(&self, text: Text<'_>, model: Chain, other: Chain) -> Option<Self> {
         let Self::Model(known) = self else { return None };
-        let (model, other) = (receiver(text, model)?, receiver(text, other)?);
         if model == *known {
             return (model.variable.scope == other.variable.scope).then_some(Self::Model(other));
         }

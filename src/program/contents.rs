@@ -81,7 +81,9 @@ impl Contents {
         }
         let taken = in_shares(facts, |files| {
             let mut taking = Taking { facts, contents: &own, taken: Vec::new() };
-            files.iter().for_each(|&file| taking.in_file(file));
+            for &file in files {
+                taking.in_file(file);
+            }
             taking.taken
         });
         own.taken.resize_with(own.parts.len(), Vec::new);
