@@ -1,12 +1,12 @@
 //! The files that a program reads, and whether it makes them itself: what a call writes is output, or input for later.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::job::Job;
 use crate::api::{Effect, EffectSet, Kind};
-use crate::program::{Object, Place};
+use crate::program::{Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, Constant, Value};
+use crate::semantic::{CallId, Constant, Value, ValueId};
 
 /// What a call's callees do themselves; a function of the project has its own statements.
 pub(super) fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet {
@@ -131,8 +131,8 @@ pub(super) fn arguments(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Place>
     data.arguments.iter().map(|argument| argument.value).chain(path).map(|value| (file, value)).collect()
 }
 
-/// The string literals that values are made of, and the files whose content they are: what a file holds does not say
-/// where it lies, and the elements of a dataset are examples.
+/// The string literals and settings that values are made of, and the files whose content they are: what a file holds does
+/// not say where it lies, and the elements of a dataset are examples.
 pub(super) fn texts_behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
     let facts = job.facts;
     // An empty one says nothing of a place.
@@ -140,11 +140,56 @@ pub(super) fn texts_behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> 
         Value::Constant(Constant::Str(text)) => !facts.module(file).names.text(text).is_empty(),
         _ => false,
     };
-    let mut behind = paths_behind(job, places);
-    behind.retain(|&(file, value)| {
-        job.runs_in(file) && (is_text((file, value)) || is_content(job, (file, value)))
+    let behind = paths_behind(job, places);
+    let mut found: FxHashSet<Place> = FxHashSet::default();
+    for (file, value) in behind.into_iter().filter(|&(file, _)| job.runs_in(file)) {
+        if is_text((file, value)) || is_content(job, (file, value)) {
+            found.insert((file, value));
+        } else {
+            found.extend(job.settings().like(job, (file, value)));
+        }
+    }
+    found
+}
+
+/// Where settings are read, `arguments.folder`: the attributes of what libraries make, by their names and objects. What is read
+/// in two places is the same.
+#[derive(Debug, Default)]
+pub(super) struct Settings(FxHashMap<(String, ObjectId), Vec<Place>>);
+
+impl Settings {
+    /// The settings that a program reads.
+    pub(super) fn new(job: &Job<'_>) -> Self {
+        let mut own = Self::default();
+        for file in job.program.files() {
+            for index in 0..job.facts.module(file).values.len() {
+                let place = (file, ValueId::new(index));
+                for key in setting(job, place) {
+                    own.0.entry(key).or_default().push(place);
+                }
+            }
+        }
+        own
+    }
+
+    /// The places that read the same setting as this one.
+    fn like<'s>(&'s self, job: &Job<'_>, place: Place) -> impl Iterator<Item = Place> + 's {
+        setting(job, place).into_iter().filter_map(|key| self.0.get(&key)).flatten().copied()
+    }
+}
+
+/// The names and objects of a setting that a value reads.
+fn setting(job: &Job<'_>, (file, value): Place) -> Vec<(String, ObjectId)> {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let Value::Attribute { base, name, .. } = module.value(value).value else { return Vec::new() };
+    let is_unknown = facts.is_unknown(file, value);
+    let known = facts.objects(file, base).filter(|(_, own)| match own {
+        Object::Created(..) => true,
+        Object::External(_) => is_unknown,
+        _ => false,
     });
-    behind
+    known.map(|(id, _)| (module.names.text(name).to_owned(), id)).collect()
 }
 
 /// All that paths are made of.

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::callback::Hook;
 use super::choices;
 use super::counted::Counted;
-use super::inputs::Inputs;
+use super::inputs::{Inputs, Settings};
 use super::names::{Api, Import, Names};
 use super::obstacles::{computed_from, own_results};
 use super::preparation::Preparations;
@@ -48,6 +48,7 @@ pub struct Job<'c> {
     chosen_by_own_results: OnceCell<FxHashSet<Place>>,
     own_lengths: OnceCell<Vec<Place>>,
     inputs: OnceCell<Inputs>,
+    settings: OnceCell<Settings>,
     preparations: OnceCell<Preparations>,
     leading_to_steps: OnceCell<LeadingToSteps>,
     alone: OnceCell<Alone>,
@@ -177,6 +178,7 @@ impl<'c> Job<'c> {
             chosen_by_own_results: OnceCell::new(),
             own_lengths: OnceCell::new(),
             inputs: OnceCell::new(),
+            settings: OnceCell::new(),
             preparations: OnceCell::new(),
             leading_to_steps: OnceCell::new(),
             alone: OnceCell::new(),
@@ -387,6 +389,11 @@ impl<'c> Job<'c> {
     /// Whether the program runs code of a file.
     pub(super) fn runs_in(&self, file: FileId) -> bool {
         self.files.get_or_init(|| self.program.files().into_iter().collect()).contains(&file)
+    }
+
+    /// Where the program reads its settings.
+    pub(super) fn settings(&self) -> &Settings {
+        self.settings.get_or_init(|| Settings::new(self))
     }
 
     /// What the program reads.
