@@ -17,7 +17,7 @@ use crate::api::Kind;
 use crate::finding::{Edit, Finding};
 use crate::program::Object;
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Passing, Role, StatementKind};
+use crate::semantic::{Argument, CallId, Passing, Role, StatementKind, Value, ValueId};
 
 distribution_rule!("HVD202", "learning-rate-not-scaled", steps);
 
@@ -119,8 +119,12 @@ const UNSCALED: &str = "does not grow with the number of ranks";
 fn rate(job: &Job<'_>, optimizer: Optimizer<'_>, argument: &Argument, all: &[Optimizer<'_>]) -> Option<Step> {
     let file = optimizer.made.file;
     let facts = job.facts;
-    if facts.may_be(file, argument.value, Kind::Schedule) || knows_size(job, &[(file, argument.value)]) {
+    if knows_size(job, &[(file, argument.value)]) {
         return None;
+    }
+    if facts.may_be(file, argument.value, Kind::Schedule) {
+        let is_number = may_be_number(job, file, argument.value);
+        return is_number.then(|| Step::blocked(finding(job, optimizer, UNSCALED), OF_TWO_KINDS));
     }
     // The initial rate is scaled.
     if !rates::decays(job, (file, argument.value)).is_empty() {
@@ -151,6 +155,19 @@ fn rate(job: &Job<'_>, optimizer: Optimizer<'_>, argument: &Argument, all: &[Opt
     let code = code(job, optimizer);
     let edits = job.text(file)?.multiply(argument.range, &code.size());
     Some(code.step(Step::change(finding, "scale the learning rate", edits, vec![code.import])))
+}
+
+/// Why a rate that may be a number or a schedule can't be scaled.
+const OF_TWO_KINDS: &str =
+    "The rate may be a schedule, whose rates grow, or a number: multiply the number where no schedule is made of it.";
+
+/// Whether one of the ways on which a value comes about gives no schedule: `rate` of which a schedule is made under a
+/// condition only.
+fn may_be_number(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let Value::Phi(ways) = &job.facts.module(file).value(value).value else { return false };
+    let is_schedule = |own: ValueId| job.facts.may_be(file, own, Kind::Schedule);
+    let is_none = |own: ValueId| job.facts.is_none(file, own);
+    ways.iter().any(|&own| !is_schedule(own) && !is_none(own))
 }
 
 /// A rate under its former name: it gets the name that all versions know.

@@ -249,6 +249,16 @@ pub(super) fn remake(job: &Job<'_>, file: FileId, call: CallId) -> Remake {
                      to tell its own: add one.",
                 );
             }
+            let is_around_another = facts.made_at(id).is_some_and(|(file, made)| {
+                let mut given = facts.module(file).call(made).arguments.iter();
+                given.any(|own| facts.may_be(file, own.value, Kind::Schedule))
+            });
+            if is_around_another && !has_method(job, class, "from_config") {
+                return Remake::Fails(
+                    "Horovod makes the optimizer anew from its configuration, and its schedule has another one, of which \
+                     only a dictionary comes back: add a `from_config` that makes a schedule of it.",
+                );
+            }
             if !is_registered(job, class) && !classes.contains(&class) {
                 classes.push(class);
             }

@@ -173,15 +173,26 @@ fn random_lengths(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         if !facts.may_be(file, call.result, Kind::Dataset) {
             continue;
         }
-        let predicate =
-            facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, "predicate"));
-        let Some(predicate) = predicate else { continue };
-        let draws =
+        let given = |name: &str| {
+            facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, name))
+        };
+        let draws = given("predicate").is_some_and(|predicate| {
             facts.objects(file, predicate.value).filter_map(|(_, object)| code(object)).any(|function| {
                 let effects = facts.effects().of_scope(facts.code_of(function)).effects;
                 effects.contains(Effect::DrawsRandom) || effects.contains(Effect::Varies)
-            });
-        if draws {
+            })
+        });
+        // Which dataset is empty first is drawn.
+        let ends_by_chance = given("stop_on_empty_dataset").is_some_and(|stops| {
+            let is_on = |(_, own)| own == Object::Literal(Literal::Bool(true));
+            facts.objects(file, stops.value).any(is_on)
+                && facts.called_symbols(file, id).any(|own| own.has(Effect::DrawsRandom))
+        });
+        // `Dataset.range(drawn)`, `data.take(drawn)`
+        let is_counted = facts.called_symbols(file, id).any(|own| {
+            COUNTED.iter().any(|name| facts.library.lookup(name) == Some(own))
+        }) && call.arguments.iter().any(|own| rests_on_own_results(job, (file, own.value)));
+        if draws || ends_by_chance || is_counted {
             let finding = obstacle(
                 rule,
                 job.at_call(file, id),
@@ -195,6 +206,14 @@ fn random_lengths(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     found
 }
+
+/// The methods of datasets that are told how many elements there are to be.
+const COUNTED: [&str; 4] = [
+    "tensorflow.data.Dataset.range",
+    "tensorflow.data.Dataset.repeat",
+    "tensorflow.data.Dataset.skip",
+    "tensorflow.data.Dataset.take",
+];
 
 /// Loops that end, or steps that are left out, because of what this rank's own examples gave.
 fn ends_by_own_data(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {

@@ -4,13 +4,27 @@ use super::choices::rests_on_own_results;
 use super::job::Job;
 use crate::api::Kind;
 use crate::program::{Object, Place};
-use crate::semantic::{Operator, Value, ValueId};
+use crate::semantic::{Container, Operator, Value, ValueId};
 
 /// How far it is followed where a sequence comes from.
-const STEPS: u32 = 8;
+const STEPS: u32 = 12;
 
 /// What tells at which places an array is not zero.
 const PLACES: [&str; 4] = ["numpy.where", "numpy.nonzero", "numpy.flatnonzero", "numpy.argwhere"];
+
+/// What gives as many elements as what it is given says.
+const SELECTING: [&str; 10] = [
+    "builtins.frozenset",
+    "builtins.set",
+    "numpy.argwhere",
+    "numpy.flatnonzero",
+    "numpy.nonzero",
+    "numpy.unique",
+    "tensorflow.boolean_mask",
+    "tensorflow.keras.preprocessing.sequence.skipgrams",
+    "tensorflow.unique",
+    "tensorflow.where",
+];
 
 /// Whether a sequence, or data that are made of it, is as long as the rank's own results say.
 pub(super) fn is_as_long_as_own_results(job: &Job<'_>, place: Place) -> bool {
@@ -23,20 +37,28 @@ fn is_chosen(job: &Job<'_>, (file, value): Place, steps: u32) -> bool {
     let module = facts.module(file);
     match &module.value(value).value {
         &Value::Item { base, key, .. } => {
+            // `pairs[:, 0]`
+            let is_column = matches!(module.value(key).value, Value::Display(Container::Tuple, _));
             is_selection(job, (file, key), steps)
-                || is_array(job, (file, base)) && is_chosen(job, (file, key), steps)
+                || is_array(job, (file, base))
+                    && (is_chosen(job, (file, key), steps) || is_column && is_chosen(job, (file, base), steps))
         }
         Value::Slice { cut, .. } => cut.limits.iter().any(|&limit| rests_on_own_results(job, (file, limit))),
         // `from_tensor_slices((x[mask], y[mask]))`, `enumerate(data)`, `data.batch(8)`
         &Value::Call(id) => {
             let call = module.call(id);
+            let wanted = SELECTING.map(|name| facts.library.lookup(name));
+            let called = || facts.called_symbols(file, id).chain(facts.called_builtins(file, id));
+            if called().any(|own| wanted.contains(&Some(own))) && rests_on_own_results(job, (file, value)) {
+                return true;
+            }
             let is_own = facts.called_functions(file, id).next().is_some();
             let receiver = facts.receiver(file, call);
             let receiver = receiver.filter(|&own| facts.may_be(file, own, Kind::Dataset));
             let mut sources = receiver.into_iter().chain(call.arguments.iter().map(|own| own.value));
             !is_own && sources.any(|own| is_chosen(job, (file, own), steps))
         }
-        Value::Display(..) | Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) => {
+        Value::Display(..) | Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Unpack { .. } => {
             facts.influence().operands((file, value)).take(8).any(|own| is_chosen(job, own, steps))
         }
         _ => false,

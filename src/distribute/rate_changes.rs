@@ -110,6 +110,27 @@ fn is_relative(job: &Job<'_>, file: FileId, value: ValueId, optimizers: &[Optimi
 pub(super) const OF_OWN_RESULTS: &str =
     "The rate is computed from this rank's own results: each rank would go on with another one.";
 
+/// Why rates of two kinds can't be told apart.
+const OF_BOTH: &str = "It gives rates of its own, and rates that follow from the one before: multiply the former by the number of ranks.";
+
+/// Whether a function of the program that gives a new rate returns some that do not follow from the rate before.
+fn is_absolute_too(job: &Job<'_>, (file, value): Place, optimizers: &[Optimizer<'_>]) -> bool {
+    let facts = job.facts;
+    let Value::Call(call) = facts.module(file).value(value).value else { return false };
+    facts.called_functions(file, call).any(|function| {
+        let data = facts.module(function.file).function(function.function);
+        let rates: Vec<Place> = data.parameters.iter().map(|own| (function.file, own.value)).collect();
+        let given = facts.influence().backwards(&rates, |_| false);
+        let follows = |value: ValueId| {
+            let behind = facts.influence().backwards(&[(function.file, value)], |_| false);
+            behind.iter().any(|place| given.contains(place) && is_rate(job, place.0, place.1, optimizers))
+        };
+        let mut returned = data.returns.iter().flat_map(|&value| ways(job, function.file, value));
+        let is_absolute = |value: ValueId| !follows(value) && !knows_size(job, &[(function.file, value)]);
+        returned.any(is_absolute)
+    })
+}
+
 /// Whether this rank's own results decide whether a statement is come to.
 fn is_chosen(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
     let module = job.facts.module(file);
@@ -132,8 +153,12 @@ fn scale(
     if !job.program.already_distributed && is_own() {
         return Some(Step::blocked(finding(job, rule, file, range), OF_OWN_RESULTS));
     }
-    if knows_size(job, &[(file, value)]) || is_relative(job, file, value, optimizers) {
+    if knows_size(job, &[(file, value)]) {
         return None;
+    }
+    if is_relative(job, file, value, optimizers) {
+        let is_mixed = !job.program.already_distributed && is_absolute_too(job, (file, value), optimizers);
+        return is_mixed.then(|| Step::blocked(finding(job, rule, file, range), OF_BOTH));
     }
     if job.facts.may_be(file, value, Kind::Schedule) {
         return None;
@@ -230,10 +255,8 @@ fn scheduler(job: &Job<'_>, rule: &'static Rule, made: &Creation) -> Option<Step
     }
     let (following, absolute) = returned_rates(job, &functions);
     if !following.is_empty() {
-        let reason = "It gives rates of its own, and rates that follow from the one before: multiply the former by the \
-                      number of ranks.";
         let is_mixed = !absolute.is_empty() && !knows_size(job, &absolute);
-        return is_mixed.then(|| Step::blocked(finding, reason));
+        return is_mixed.then(|| Step::blocked(finding, OF_BOTH));
     }
     let returned: Vec<_> = functions
         .iter()

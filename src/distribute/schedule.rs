@@ -12,7 +12,7 @@ use super::rates;
 use super::step::Step;
 use crate::api::{Kind, Symbol};
 use crate::finding::{Edit, Finding};
-use crate::program::{ClassRef, Object, ObjectId};
+use crate::program::{ClassRef, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{CallId, Container, Element, Passing, ScopeKind, StatementKind, Value, ValueId};
@@ -23,9 +23,10 @@ distribution_rule!("HVD203", "schedule-not-scaled", steps);
 fn steps(job: &Job<'_>) -> Vec<Step> {
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
-    for schedule in schedules(job) {
+    let schedules = schedules(job);
+    for &schedule in &schedules {
         let step = match job.facts.solution.object(schedule) {
-            Object::Instance(class, _) => own(job, schedule, class),
+            Object::Instance(class, _) => own(job, schedule, class, &schedules),
             _ => job.facts.creation(schedule).and_then(|made| {
                 let mut classes = job.facts.called_symbols(made.file, made.call);
                 let class = classes.find(|symbol| rates::scaled(symbol).next().is_some())?;
@@ -136,8 +137,8 @@ fn scaled(job: &Job<'_>, text: Text<'_>, value: ValueId, range: TextRange, size:
     text.wrap(range, &format!("[rate * {size} for rate in "), "]")
 }
 
-/// A schedule of the program's own: what its `__call__` returns.
-fn own(job: &Job<'_>, schedule: ObjectId, class: ClassRef) -> Option<Step> {
+/// A schedule of the program's own: what its `__call__` returns; `all` are those that optimizers take.
+fn own(job: &Job<'_>, schedule: ObjectId, class: ClassRef, all: &[ObjectId]) -> Option<Step> {
     let facts = job.facts;
     let made = facts.creation(schedule)?;
     let finding = finding(job, made.file, made.call);
@@ -145,6 +146,12 @@ fn own(job: &Job<'_>, schedule: ObjectId, class: ClassRef) -> Option<Step> {
     let given: Vec<_> = arguments.iter().map(|argument| (made.file, argument.value)).collect();
     if knows_size(job, &given) {
         return None;
+    }
+    let is_within = |&(file, value): &Place| facts.objects(file, value).any(|(id, _)| all.contains(&id));
+    if given.iter().any(is_within) {
+        let reason = "It goes on with another schedule, by which an optimizer may also step alone: the rates of that would \
+                      grow twice.";
+        return Some(Step::blocked(finding, reason));
     }
     let module = facts.module(class.file);
     let body = module.class(class.class).scope;
