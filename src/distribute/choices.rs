@@ -7,14 +7,31 @@ use super::counted::is_length;
 use super::inputs::own_effects;
 use super::job::Job;
 use super::obstacles::is_common;
-use crate::api::Effect;
+use crate::api::{Effect, Symbol};
 use crate::program::{Caller, Object, ObjectId, Place, influenced_through_contents};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, ScopeId, StatementKind, Value, ValueId};
 
 /// Whether the results of a rank's own, which are not averaged, decide what a condition is.
 pub(super) fn rests_on_own_results(job: &Job<'_>, condition: Place) -> bool {
-    job.chosen_by_own_results().contains(&condition)
+    job.chosen_by_own_results().contains(&condition) && !asks_for_end(job, condition)
+}
+
+/// Whether a value asks whether what a library hands out is `None`: `if queue.get() is None` asks whether there is more, not
+/// what it is.
+fn asks_for_end(job: &Job<'_>, (file, value): Place) -> bool {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let Some(test) = module.none_test(value) else { return false };
+    let handed = match module.value(test.value).value {
+        Value::Await(inner) => inner,
+        _ => test.value,
+    };
+    let Value::Call(call) = module.value(handed).value else { return false };
+    let tells = |own: &Symbol| {
+        [Effect::Trains, Effect::Evaluates, Effect::DrawsRandom].iter().any(|&effect| own.has(effect))
+    };
+    facts.called_functions(file, call).next().is_none() && !facts.called_symbols(file, call).any(tells)
 }
 
 /// All that is computed from a rank's own results or chosen because of them, and what is computed from that.

@@ -1,22 +1,25 @@
 //! Models whose form, and training whose length, a rank's own results choose: `build(best_units)`,
-//! `fit(x, y, epochs=best_epoch)`. The ranks would train different models, or make different numbers of steps.
+//! `fit(x, y, epochs=best_epoch)`, `if random.random() < 0.5: x = self.block(x)`. The ranks would train different models, or
+//! make different numbers of steps.
 
 use rustc_hash::FxHashSet;
 
 use super::choices::rests_on_own_results;
 use super::job::Job;
-use super::obstacles::obstacle;
+use super::obstacles::{decides, obstacle};
 use super::own_lengths::is_as_long_as_own_results;
 use super::step::Step;
 use crate::api::{Effect, Kind};
 use crate::finding::Rule;
+use crate::program::{Caller, ClassRef, Object};
 use crate::project::FileId;
-use crate::semantic::{Argument, StatementId, Value};
+use crate::semantic::{Argument, CallId, StatementId, Value, ValueId};
+use crate::syntax::TextRange;
 
 /// The calls that make such models, or train so.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let facts = job.facts;
-    let mut found = Vec::new();
+    let mut found = chosen_layers(job, rule);
     let mut told: FxHashSet<(FileId, StatementId)> = FxHashSet::default();
     for (file, id) in job.calls() {
         let call = facts.module(file).call(id);
@@ -61,6 +64,65 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         }
     }
     found
+}
+
+/// Steps of which a rank's own results, or what it draws, choose the layers or the variables: there are gradients for others on
+/// each rank, which wait for each other for ever.
+fn chosen_layers(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    let mut found = Vec::new();
+    let mut blocked = |file: FileId, id: CallId, range: TextRange| {
+        let message = "this rank's own results choose what a step trains";
+        let finding = obstacle(rule, facts.location(file, range), message)
+            .help("choose by something that is equal on all ranks, such as a generator with a constant seed")
+            .in_scope(job.scope_of(file, id));
+        let reason = "The ranks would have gradients for other variables, and wait for each other for ever.";
+        found.push(Step::blocked(finding, reason));
+    };
+    for &(file, id) in job.tape_loops().flat_map(|own| &own.gradients) {
+        let call = facts.module(file).call(id);
+        let mut symbols = facts.called_symbols(file, id);
+        let sources = symbols.find_map(|own| facts.argument(file, call, own, "sources"));
+        if let Some(sources) = sources.filter(|own| rests_on_own_results(job, (file, own.value))) {
+            blocked(file, id, sources.range);
+        }
+    }
+    for (file, id) in job.calls() {
+        let call = facts.module(file).call(id);
+        let is_layer = |kind| facts.may_be(file, call.callee, kind);
+        if !is_layer(Kind::Layer) && !is_layer(Kind::Model) {
+            continue;
+        }
+        let caller = Caller { file, scope: call.scope };
+        // In a graph both arms of a tensor's condition have gradients.
+        let tensor = facts.library.lookup("tensorflow.Tensor");
+        let is_of_graph = |condition: ValueId| {
+            job.traced.contains(&caller)
+                && facts
+                    .objects(file, condition)
+                    .any(|(_, own)| facts.symbol(own).is_some_and(|own| Some(own) == tensor))
+        };
+        let is_chosen = facts.conditions(caller, call.block).iter().any(|own| {
+            let condition = own.branch.condition;
+            decides(job, caller, &own.branch) && !condition.is_some_and(is_of_graph)
+        });
+        if is_chosen && is_of_layer(job, caller) {
+            blocked(file, id, call.range);
+        }
+    }
+    found
+}
+
+/// Whether code is that of a model or layer, which a step goes through.
+fn is_of_layer(job: &Job<'_>, caller: Caller) -> bool {
+    let facts = job.facts;
+    let Some(function) = facts.function_of(caller) else { return false };
+    let data = facts.module(function.file).function(function.function);
+    data.class.is_some_and(|class| {
+        let class = Object::Class(ClassRef { file: function.file, class });
+        let base = facts.symbol(class);
+        base.is_some_and(|own| matches!(facts.library.kind_of_class(own), Kind::Layer | Kind::Model))
+    })
 }
 
 /// The parameters of `fit` that say how many steps it makes.

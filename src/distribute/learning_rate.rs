@@ -158,8 +158,7 @@ fn rate(job: &Job<'_>, optimizer: Optimizer<'_>, argument: &Argument, all: &[Opt
 }
 
 /// Why a rate that may be a number or a schedule can't be scaled.
-const OF_TWO_KINDS: &str =
-    "The rate may be a schedule, whose rates grow, or a number: multiply the number where no schedule is made of it.";
+const OF_TWO_KINDS: &str = "The rate may be a schedule, whose rates grow, or a number: multiply the number where no schedule is made of it.";
 
 /// Whether one of the ways on which a value comes about gives no schedule: `rate` of which a schedule is made under a
 /// condition only.

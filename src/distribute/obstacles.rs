@@ -189,9 +189,10 @@ fn random_lengths(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
                 && facts.called_symbols(file, id).any(|own| own.has(Effect::DrawsRandom))
         });
         // `Dataset.range(drawn)`, `data.take(drawn)`
-        let is_counted = facts.called_symbols(file, id).any(|own| {
-            COUNTED.iter().any(|name| facts.library.lookup(name) == Some(own))
-        }) && call.arguments.iter().any(|own| rests_on_own_results(job, (file, own.value)));
+        let is_counted = facts
+            .called_symbols(file, id)
+            .any(|own| COUNTED.iter().any(|name| facts.library.lookup(name) == Some(own)))
+            && call.arguments.iter().any(|own| rests_on_own_results(job, (file, own.value)));
         if draws || ends_by_chance || is_counted {
             let finding = obstacle(
                 rule,

@@ -41,7 +41,8 @@ fn is_chosen(job: &Job<'_>, (file, value): Place, steps: u32) -> bool {
             let is_column = matches!(module.value(key).value, Value::Display(Container::Tuple, _));
             is_selection(job, (file, key), steps)
                 || is_array(job, (file, base))
-                    && (is_chosen(job, (file, key), steps) || is_column && is_chosen(job, (file, base), steps))
+                    && (is_chosen(job, (file, key), steps)
+                        || is_column && is_chosen(job, (file, base), steps))
         }
         Value::Slice { cut, .. } => cut.limits.iter().any(|&limit| rests_on_own_results(job, (file, limit))),
         // `from_tensor_slices((x[mask], y[mask]))`, `enumerate(data)`, `data.batch(8)`

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::attribute_reads::{Reads, attribute_reads};
 use super::facts::Facts;
+use super::hierarchy::Ancestor;
 use super::influence::{Place, in_shares};
 use super::object::{Literal, Object, ObjectId};
 use super::solver::CallEdge;
@@ -110,7 +111,9 @@ impl Contents {
 
     fn put(&mut self, facts: &Facts<'_>, file: FileId, added: &Addition) {
         for &object in facts.solution.values(file, around(facts, file, added.container)) {
-            if !is_container(facts.solution.object(object)) {
+            let own = facts.solution.object(object);
+            let is_held = if added.is_sure { is_container(own) } else { may_keep(facts, own) };
+            if !is_held {
                 continue;
             }
             self.containers.insert(object.0 as usize);
@@ -166,7 +169,7 @@ impl Taking<'_, '_> {
             match &evaluation.value {
                 Value::Item { base, key, .. } => self.take(file, *base, Some(*key), to),
                 // `tracker.best`
-                Value::Attribute { base, .. } if self.may_be_of_library(file, *base) => {
+                Value::Attribute { base, .. } if self.may_be_foreign(file, *base) => {
                     self.take(file, *base, None, to);
                 }
                 Value::Slice { base, .. }
@@ -230,8 +233,8 @@ impl Taking<'_, '_> {
         objects.any(|(_, own)| matches!(own, Object::Container(Container::Dict, _)))
     }
 
-    fn may_be_of_library(&self, file: FileId, value: ValueId) -> bool {
-        self.facts.objects(file, value).any(|(_, own)| matches!(own, Object::Created(..)))
+    fn may_be_foreign(&self, file: FileId, value: ValueId) -> bool {
+        self.facts.objects(file, value).any(|(_, own)| is_foreign(self.facts, own))
     }
 
     /// Whether something is put into a container that a value may be.
@@ -273,6 +276,25 @@ fn around(facts: &Facts<'_>, file: FileId, mut container: ValueId) -> ValueId {
 /// Whether an object is one that things are put into, known by where it was made.
 fn is_container(object: Object) -> bool {
     matches!(object, Object::Container(..) | Object::Created(..) | Object::Instance(_, Some(_)))
+}
+
+/// Whether an object was made by a library that nobody knows.
+fn is_foreign(facts: &Facts<'_>, object: Object) -> bool {
+    matches!(object, Object::Created(..)) && facts.symbol(object).is_none()
+}
+
+/// Whether an unknown method of an object may keep what it is given: of a library that nobody knows, or one that a class of the
+/// program inherits from a collection.
+fn may_keep(facts: &Facts<'_>, object: Object) -> bool {
+    let is_collection = |own: &Ancestor| match own {
+        Ancestor::Builtin(name) => ["dict", "list", "set"].contains(&name.as_str()),
+        _ => false,
+    };
+    is_foreign(facts, object)
+        || facts
+            .symbol(object)
+            .is_some_and(|own| is_container(object) && COLLECTIONS.contains(&own.package()))
+        || matches!(object, Object::Instance(class, Some(_)) if facts.hierarchy.order(class).iter().any(is_collection))
 }
 
 /// A value that is put into a container.
