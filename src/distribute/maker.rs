@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::forms;
 use super::job::Job;
 use crate::api::{Calls, Effect, Kind};
-use crate::program::{Ancestor, ClassRef, Literal, Object, ObjectId, Place};
+use crate::program::{Ancestor, Caller, ClassRef, Literal, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, Container, ParameterKind, Value, ValueId};
 
@@ -199,8 +199,23 @@ pub(super) fn may_be_distributed_instead(
     !distributed.is_empty()
         && job.calls_in(maker.0).any(|call| {
             let given = facts.solution.values(maker.0, module.call(call).result);
-            given.iter().any(|own| distributed.contains(own)) && are_alternatives(job, maker, (maker.0, call))
+            given.iter().any(|own| distributed.contains(own))
+                && (are_alternatives(job, maker, (maker.0, call))
+                    || is_conditional(job, maker.0, call) && starts_under_condition(job))
         })
+}
+
+/// Whether Horovod is an option: the program starts it under conditions only.
+fn starts_under_condition(job: &Job<'_>) -> bool {
+    let starts = job.facts.calls_with(Effect::Initializes).filter(|&(file, call)| job.runs(file, call));
+    let mut starts = starts.peekable();
+    starts.peek().is_some() && starts.all(|(file, call)| is_conditional(job, file, call))
+}
+
+fn is_conditional(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let data = job.facts.module(file).call(call);
+    let conditions = job.facts.conditions(Caller { file, scope: data.scope }, data.block);
+    conditions.iter().any(|own| !job.facts.is_main_guard(file, &own.branch))
 }
 
 /// Whether a value is an option of the command line: a string, where an optimizer is wanted.

@@ -250,6 +250,15 @@ impl Model<'_> {
             Value::Operator { operator: Operator::Not, left, .. } => {
                 self.add_literals((file, left), !holds, found, depth + 1);
             }
+            // `if is_chief == True`
+            Value::Operator {
+                operator: Operator::Compare(method @ (Method::EQ | Method::NE)),
+                left,
+                right,
+            } if let Value::Constant(Constant::Bool(truth)) = facts.module(file).value(right).value => {
+                let is_so = (method == Method::EQ) == truth;
+                self.add_literals((file, left), holds == is_so, found, depth + 1);
+            }
             Value::Operator { operator: Operator::Compare(method), left, right } => {
                 match self.comparison((file, left), method, (file, right)) {
                     Some((atom, is_so)) => found.push(Literal { atom, holds: holds == is_so }),

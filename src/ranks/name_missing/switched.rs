@@ -1,10 +1,10 @@
-//! Ranks that switch off what uses a name: `if rank == 0: start = time() else: debug = False`, and a use under
-//! `if debug`.
+//! Ranks that switch off what uses a name, `if rank == 0: start = time() else: debug = False`, and a use under
+//! `if debug`; or that switch it on, `if rank == 0: start, debug = time(), True`.
 
 use super::super::guards::{Guard, Literal};
 use super::super::model::Model;
 use crate::program::Caller;
-use crate::semantic::{BlockId, Constant, Definition, Value, ValueId};
+use crate::semantic::{BlockId, Constant, Definition, Method, Module, Operator, Value, ValueId};
 
 /// How many conditions around a use are asked.
 const DEPTH: usize = 8;
@@ -23,11 +23,41 @@ pub(super) fn guard(model: &Model<'_>, caller: Caller, mut block: BlockId) -> Gu
         let Some(condition) = branch.condition.filter(|_| branch.kind.outcome(way.arm) == Some(true)) else {
             continue;
         };
+        let condition = asked(module, condition);
+        found.0.extend(switched_on(model, caller, condition));
         let Value::Phi(parts) = &module.value(condition).value else { continue };
         let off = parts.iter().filter(|&&part| is_false(&module.value(part).value));
         found.0.extend(off.filter_map(|&part| switched_off(model, caller, parts, part)));
     }
     found
+}
+
+/// The value whose truth is asked for: `debug` of `debug == True`.
+fn asked(module: &Module, condition: ValueId) -> ValueId {
+    match module.value(condition).value {
+        Value::Operator { operator: Operator::Compare(Method::EQ), left, right }
+            if matches!(module.value(right).value, Value::Constant(Constant::Bool(true))) =>
+        {
+            left
+        }
+        _ => condition,
+    }
+}
+
+/// What holds of the ranks that bind a variable to something true, if all places that do so say it.
+fn switched_on(model: &Model<'_>, caller: Caller, condition: ValueId) -> Vec<Literal> {
+    let module = model.facts.module(caller.file);
+    let reading = module.uses.iter().find(|own| own.value == condition && own.scope == caller.scope);
+    let Some(variable) = reading.and_then(|own| own.variable) else { return Vec::new() };
+    let bound = module.definitions.iter().filter(|own| own.variable == variable);
+    let mut on = bound.filter(|own| !is_false(&module.value(own.value).value)).peekable();
+    let Some(first) = on.peek() else { return Vec::new() };
+    let mut said = model.own_guard(caller, first.block).0;
+    for own in on {
+        let guard = model.own_guard(caller, own.block);
+        said.retain(|literal| own.scope == caller.scope && guard.implies(literal));
+    }
+    said
 }
 
 /// What holds of the ranks that don't put `off` in the place of a value that is one of these parts.
