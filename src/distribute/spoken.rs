@@ -86,7 +86,7 @@ impl Spoken {
     /// What another model is called where this one is known, if code elsewhere names both by the receivers of two
     /// calls: `agent.target` beside `agent.model`, for `self.target` and `self.model`.
     pub(super) fn beside(&self, text: Text<'_>, model: &Call, other: &Call) -> Option<Self> {
-        self.named_beside(text, receiver(text, model)?, receiver(text, other)?)
+        self.named_beside(text, &receiver(text, model)?, &receiver(text, other)?)
     }
 
     /// The same, if code elsewhere names both by the variables that it asks for at two places: `zip(self.model.weights,
@@ -102,13 +102,13 @@ impl Spoken {
             let (owner, _) = whole.text.rsplit_once('.')?;
             Some(Chain { text: owner.to_owned(), ..whole.clone() })
         };
-        self.named_beside(text, owner(model)?, owner(other)?)
+        self.named_beside(text, &owner(model)?, &owner(other)?)
     }
 
-    fn named_beside(&self, text: Text<'_>, model: Chain, other: Chain) -> Option<Self> {
+    fn named_beside(&self, text: Text<'_>, model: &Chain, other: &Chain) -> Option<Self> {
         let Self::Model(known) = self else { return None };
-        if model == *known {
-            return (model.variable.scope == other.variable.scope).then_some(Self::Model(other));
+        if *model == *known {
+            return (model.variable.scope == other.variable.scope).then(|| Self::Model(other.clone()));
         }
         if model.variable != other.variable {
             return None;

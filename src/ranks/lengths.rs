@@ -1,6 +1,7 @@
 //! Which sequences have another number of elements on another rank: shards, slices by the rank, files of the rank's
 //! own. Loops over them make different numbers of turns.
 
+mod batches;
 mod chosen;
 mod equal_parts;
 mod growing;
@@ -393,7 +394,9 @@ fn passes(parts: Parts<'_, '_>, (_, from): Place, (file, value): Place, is_dealt
                         is_own = true;
                     }
                     Some(symbol) if symbol.has(Effect::KeepsLength) => {
-                        let is_rounded = is_dealt && symbol.parameter(BATCH_SIZE).is_some();
+                        let is_rounded = is_dealt
+                            && symbol.parameter(BATCH_SIZE).is_some()
+                            && !batches::differ(facts, (file, *call), symbol);
                         return if is_rounded { Passing::Cut } else { Passing::Length };
                     }
                     Some(symbol) if symbol.has(Effect::Measures) => return Passing::Count,
