@@ -22,6 +22,7 @@ pub mod callbacks;
 pub mod checkpoint;
 mod choices;
 mod chosen_forms;
+mod commands;
 mod copied;
 mod counted;
 pub mod data;

@@ -4,6 +4,7 @@
 //! of its callee, so that a `TensorArray.write` is none; statements that follow one another share a guard.
 
 use super::cache_files;
+use super::commands;
 use super::distribution_rule;
 use super::inputs::names_own;
 use super::job::Job;
@@ -25,6 +26,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     found.extend(open_files::steps(job, &RULE.rule));
     found.extend(verbose::steps(job, &RULE.rule));
     found.extend(cache_files::steps(job, &RULE.rule));
+    found.extend(commands::steps(job, &RULE.rule));
     found
 }
 

@@ -70,15 +70,14 @@ impl Contents {
     /// Finds what is put where.
     #[must_use]
     pub fn new(facts: &Facts<'_>) -> Self {
-        let files: Vec<FileId> = facts.files().collect();
         let mut own = Self::default();
         own.containers.grow(facts.solution.objects().count());
-        for &file in &files {
-            for_each_put(facts, file, |added| own.put(facts, file, &added));
-        }
         let reads = attribute_reads(facts);
-        for &file in &files {
-            for_each_put(facts, file, |added| own.put_by_name(facts, file, &added, &reads));
+        for file in facts.files() {
+            for_each_put(facts, file, |added| {
+                own.put(facts, file, &added);
+                own.put_by_name(facts, file, &added, &reads);
+            });
         }
         let taken = in_shares(facts, |files| {
             let mut taking = Taking { facts, contents: &own, taken: Vec::new() };
