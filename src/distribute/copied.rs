@@ -24,21 +24,26 @@ pub(super) fn add(job: &Job<'_>, sites: &mut [Site]) -> Vec<(FileId, CallId)> {
         let module = job.facts.module(file);
         let Some(text) = job.text(file) else { continue };
         let beside = |spoken: &Spoken| spoken.beside(text, module.call(source), module.call(call));
-        let mut is_named = false;
-        for site in &mut *sites {
-            if let Some(copy) = site.variables.iter().find_map(beside) {
-                is_named = true;
-                if !site.variables.contains(&copy) {
-                    site.variables.push(copy);
-                }
-            }
-        }
-        if !is_named && !is_repeated(job, file, call) {
+        if !broadcast_beside(sites, beside) && !is_repeated(job, file, call) {
             unnamed.push((file, call));
         }
     }
     unnamed.extend(add_paired(job, sites));
     unnamed
+}
+
+/// Adds to each broadcast what stands beside one of its variables. Gives whether there is such a one.
+fn broadcast_beside(sites: &mut [Site], beside: impl Fn(&Spoken) -> Option<Spoken>) -> bool {
+    let mut is_named = false;
+    for site in sites {
+        if let Some(copy) = site.variables.iter().find_map(&beside) {
+            is_named = true;
+            if !site.variables.contains(&copy) {
+                site.variables.push(copy);
+            }
+        }
+    }
+    is_named
 }
 
 /// The same for models whose variables follow those of the trained one, pair by pair:
@@ -53,16 +58,7 @@ fn add_paired(job: &Job<'_>, sites: &mut [Site]) -> Vec<(FileId, CallId)> {
                 continue;
             }
             let beside = |spoken: &Spoken| spoken.beside_variables(text, model.range, follower.range);
-            let mut is_named = false;
-            for site in &mut *sites {
-                if let Some(copy) = site.variables.iter().find_map(beside) {
-                    is_named = true;
-                    if !site.variables.contains(&copy) {
-                        site.variables.push(copy);
-                    }
-                }
-            }
-            if !is_named && model.is_trained {
+            if !broadcast_beside(sites, beside) && model.is_trained {
                 unnamed.push((file, call));
             }
         }

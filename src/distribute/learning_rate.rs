@@ -11,6 +11,7 @@ use super::ranked::knows_size;
 use super::rate_changes::{self, Following, OF_OWN_RESULTS};
 use super::rates::{self, Optimizer};
 use super::session;
+use super::shared_rates;
 use super::step::Step;
 use super::unstarted::Code;
 use crate::api::Kind;
@@ -123,8 +124,19 @@ fn rate(job: &Job<'_>, optimizer: Optimizer<'_>, argument: &Argument, all: &[Opt
         return None;
     }
     if facts.may_be(file, argument.value, Kind::Schedule) {
+        let finding = || finding(job, optimizer, UNSCALED);
+        if let Some(shared) = shared_rates::shared(job, (file, argument.value)) {
+            let code = code(job, optimizer);
+            let edits = job.text(file)?.multiply(shared.expression, &code.size());
+            return Some(code.step(Step::change(
+                finding(),
+                "scale the learning rate",
+                edits,
+                vec![code.import],
+            )));
+        }
         let is_number = may_be_number(job, file, argument.value);
-        return is_number.then(|| Step::blocked(finding(job, optimizer, UNSCALED), OF_TWO_KINDS));
+        return is_number.then(|| Step::blocked(finding(), OF_TWO_KINDS));
     }
     // The initial rate is scaled.
     if !rates::decays(job, (file, argument.value)).is_empty() {

@@ -61,6 +61,7 @@ pub mod schedule;
 mod sent;
 mod session;
 mod session_runs;
+mod shared_rates;
 mod site;
 mod spoken;
 mod started;

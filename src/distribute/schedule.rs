@@ -9,6 +9,7 @@ use super::distribution_rule;
 use super::job::Job;
 use super::ranked::knows_size;
 use super::rates;
+use super::shared_rates::{self, Shared};
 use super::step::Step;
 use crate::api::{Kind, Symbol};
 use crate::finding::{Edit, Finding};
@@ -24,13 +25,14 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
     let schedules = schedules(job);
+    let shared = shared(job);
     for &schedule in &schedules {
         let step = match job.facts.solution.object(schedule) {
             Object::Instance(class, _) => own(job, schedule, class, &schedules),
             _ => job.facts.creation(schedule).and_then(|made| {
                 let mut classes = job.facts.called_symbols(made.file, made.call);
                 let class = classes.find(|symbol| rates::scaled(symbol).next().is_some())?;
-                of_library(job, made.file, made.call, class)
+                of_library(job, made.file, made.call, class, &shared)
             }),
         };
         if let Some(step) = step
@@ -44,9 +46,23 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
             let rate = rates::given(job, optimizer.made, optimizer.class, parameter);
             let decays =
                 rate.map_or_else(Vec::new, |rate| rates::decays(job, (optimizer.made.file, rate.value)));
-            let decays =
-                decays.into_iter().filter_map(|(file, call, decay)| of_library(job, file, call, decay));
+            let decays = decays
+                .into_iter()
+                .filter_map(|(file, call, decay)| of_library(job, file, call, decay, &shared));
             found.extend(decays.filter(|step| seen.insert(step.finding.primary.location)));
+        }
+    }
+    found
+}
+
+/// The numbers that optimizers step by where no schedule is made of them.
+fn shared(job: &Job<'_>) -> Vec<Shared> {
+    let mut found = Vec::new();
+    for optimizer in rates::stepping(job) {
+        for parameter in rates::scaled(optimizer.class) {
+            if let Some(argument) = rates::given(job, optimizer.made, optimizer.class, parameter) {
+                found.extend(shared_rates::shared(job, (optimizer.made.file, argument.value)));
+            }
         }
     }
     found
@@ -77,7 +93,7 @@ fn finding(job: &Job<'_>, file: FileId, call: CallId) -> Finding {
 }
 
 /// A schedule of the library: the arguments that are rates.
-fn of_library(job: &Job<'_>, file: FileId, call: CallId, class: &Symbol) -> Option<Step> {
+fn of_library(job: &Job<'_>, file: FileId, call: CallId, class: &Symbol, shared: &[Shared]) -> Option<Step> {
     let facts = job.facts;
     let finding = finding(job, file, call);
     let call = facts.module(file).call(call);
@@ -93,6 +109,8 @@ fn of_library(job: &Job<'_>, file: FileId, call: CallId, class: &Symbol) -> Opti
     for parameter in rates::scaled(class) {
         match facts.argument(file, call, class, parameter) {
             Some(argument) if knows_size(job, &[(file, argument.value)]) => return None,
+            // It grows where it is bound.
+            Some(argument) if shared.iter().any(|own| own.is_given(job, file, argument)) => {}
             Some(argument) => {
                 edits.extend(scaled(job, text, argument.value, argument.range, &size));
             }
