@@ -13,7 +13,7 @@ use crate::api::{Effect, Kind};
 use crate::finding::Rule;
 use crate::program::{Caller, ClassRef, Object};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, StatementId, Value, ValueId};
+use crate::semantic::{Argument, CallId, Element, StatementId, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// The calls that make such models, or train so.
@@ -83,7 +83,7 @@ fn chosen_layers(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         let call = facts.module(file).call(id);
         let mut symbols = facts.called_symbols(file, id);
         let sources = symbols.find_map(|own| facts.argument(file, call, own, "sources"));
-        if let Some(sources) = sources.filter(|own| rests_on_own_results(job, (file, own.value))) {
+        if let Some(sources) = sources.filter(|own| is_picked(job, file, own.value, DEPTH)) {
             blocked(file, id, sources.range);
         }
     }
@@ -111,6 +111,25 @@ fn chosen_layers(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         }
     }
     found
+}
+
+/// How deep the parts of a list of variables may lie.
+const DEPTH: u32 = 8;
+
+/// Whether variables, or the model that has them, are picked by a rank's own results: `heads[random.choice(names)].variables`.
+fn is_picked(job: &Job<'_>, file: FileId, value: ValueId, depth: u32) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    let is_picked = |own: ValueId| is_picked(job, file, own, depth);
+    match &job.facts.module(file).value(value).value {
+        Value::Item { base, key, .. } => rests_on_own_results(job, (file, *key)) || is_picked(*base),
+        Value::Attribute { base, .. } => is_picked(*base),
+        Value::Operator { left, right, .. } => is_picked(*left) || is_picked(*right),
+        Value::Display(_, elements) => elements.iter().any(|element| match *element {
+            Element::At(_, own) | Element::Spread(own) => is_picked(own),
+            _ => false,
+        }),
+        _ => false,
+    }
 }
 
 /// Whether code is that of a model or layer, which a step goes through.

@@ -25,6 +25,7 @@ mod chosen_forms;
 mod commands;
 mod copied;
 mod counted;
+mod cut_short;
 pub mod data;
 pub mod device;
 mod file_waits;

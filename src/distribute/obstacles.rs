@@ -7,6 +7,7 @@ use super::callback::hook_parameters;
 use super::choices::rests_on_own_results;
 use super::chosen_forms;
 use super::counted::{counts, is_length, is_range};
+use super::cut_short;
 use super::file_waits;
 use super::job::Job;
 use super::own_lengths::is_as_long_as_own_results;
@@ -34,6 +35,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(ends_by_own_data(job, rule));
     found.extend(raised::steps(job, rule));
     found.extend(survived_errors::steps(job, rule));
+    found.extend(cut_short::steps(job, rule));
     found.extend(chosen_forms::steps(job, rule));
     found.extend(graphs_of_old(job, rule));
     found.extend(driven_callbacks(job, rule));
