@@ -17,14 +17,15 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     for file in job.program.files() {
         let module = job.facts.module(file);
         for (index, statement) in module.statements.iter().enumerate() {
-            let caller = Caller { file, scope: module.code_scope(statement.scope) };
-            if statement.kind != StatementKind::Raise
-                || !job.program.reached.contains(&caller)
-                || !is_conditional(job, caller, statement.block)
-            {
+            if statement.kind != StatementKind::Raise {
                 continue;
             }
             let id = StatementId::new(index);
+            let (scope, block) = module.code_block(id);
+            let caller = Caller { file, scope };
+            if !job.program.reached.contains(&caller) || !is_conditional(job, caller, block) {
+                continue;
+            }
             if let Some((in_file, catching)) = caught(job, file, id) {
                 let message = "whether the program goes on training depends on this rank's own results";
                 let finding = obstacle(rule, job.at_header(file, id), message)

@@ -134,11 +134,9 @@ fn is_absolute_too(job: &Job<'_>, (file, value): Place, optimizers: &[Optimizer<
 /// Whether this rank's own results decide whether a statement is come to.
 fn is_chosen(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
     let module = job.facts.module(file);
-    let own = module.statement(statement);
-    let caller = Caller { file, scope: module.code_scope(own.scope) };
-    let ways = job
-        .facts
-        .leading_to(vec![(caller, own.block, own.range)], |edge| job.facts.is_run(job.program, edge));
+    let (scope, block) = module.code_block(statement);
+    let here = (Caller { file, scope }, block, module.statement(statement).range);
+    let ways = job.facts.leading_to(vec![here], |edge| job.facts.is_run(job.program, edge));
     ways.iter().any(|&(caller, block, _)| is_conditional(job, caller, block))
 }
 

@@ -28,9 +28,9 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             facts.leading_to(calls.into_iter().map(|call| facts.spot(call)).collect(), is_run)
         });
         let module = facts.module(handler.file);
-        let first = module.statement(handler.suite[0]);
-        let caller = Caller { file: handler.file, scope: module.code_scope(first.scope) };
-        let here = (caller, first.block, TextRange::empty(first.range.start()));
+        let (scope, block) = module.code_block(handler.suite[0]);
+        let start = module.statement(handler.suite[0]).range.start();
+        let here = (Caller { file: handler.file, scope }, block, TextRange::empty(start));
         let behind = facts.leading_to(vec![here], is_run);
         behind.iter().any(|&here| trained.iter().any(|&then| facts.leads(here, then)))
     };

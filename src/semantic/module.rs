@@ -193,6 +193,17 @@ impl Module {
         scope
     }
 
+    /// The scope that is code of its own in which a statement runs, and the block of it: that of the class statement for what
+    /// stands in a class body.
+    #[must_use]
+    pub fn code_block(&self, statement: StatementId) -> (ScopeId, BlockId) {
+        let around = std::iter::once(statement).chain(self.ancestor_ids(statement));
+        let mut own = around.map(|id| self.statement(id));
+        let runs = |own: &&Statement| !matches!(self.scope(own.scope).kind, ScopeKind::Class(_));
+        let own = own.find(runs).unwrap_or_else(|| self.statement(statement));
+        (own.scope, own.block)
+    }
+
     /// The statements around `statement`, from the inside, itself excluded.
     pub fn ancestors(&self, statement: StatementId) -> impl Iterator<Item = &Statement> {
         self.ancestor_ids(statement).map(|id| self.statement(id))
