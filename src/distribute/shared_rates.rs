@@ -45,7 +45,11 @@ pub(super) fn shared(job: &Job<'_>, (file, rate): Place) -> Option<Shared> {
         })
     };
     let schedules = facts.of_kind(file, rate, Kind::Schedule);
-    (!schedules.is_empty() && schedules.into_iter().all(begins_with_it)).then_some(shared)
+    // Who else reads the number would find it grown: another optimizer, whose rate grows by itself.
+    let readings =
+        module.uses.iter().filter(|own| own.variable == Some(variable) && own.value == number).count();
+    (readings == schedules.len() && readings > 0 && schedules.into_iter().all(begins_with_it))
+        .then_some(shared)
 }
 
 impl Shared {

@@ -50,12 +50,15 @@ fn switched_on(model: &Model<'_>, caller: Caller, condition: ValueId) -> Vec<Lit
     let reading = module.uses.iter().find(|own| own.value == condition && own.scope == caller.scope);
     let Some(variable) = reading.and_then(|own| own.variable) else { return Vec::new() };
     let bound = module.definitions.iter().filter(|own| own.variable == variable);
-    let mut on = bound.filter(|own| !is_false(&module.value(own.value).value)).peekable();
-    let Some(first) = on.peek() else { return Vec::new() };
-    let mut said = model.own_guard(caller, first.block).0;
-    for own in on {
-        let guard = model.own_guard(caller, own.block);
-        said.retain(|literal| own.scope == caller.scope && guard.implies(literal));
+    let on: Vec<&Definition> = bound.filter(|own| !is_false(&module.value(own.value).value)).collect();
+    // What another scope binds stands in blocks of its own.
+    if on.iter().any(|own| own.scope != caller.scope) {
+        return Vec::new();
+    }
+    let mut guards = on.iter().map(|own| model.own_guard(caller, own.block));
+    let Some(Guard(mut said)) = guards.next() else { return Vec::new() };
+    for guard in guards {
+        said.retain(|literal| guard.implies(literal));
     }
     said
 }
