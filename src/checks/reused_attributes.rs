@@ -157,14 +157,3 @@ impl Bound<'_> {
         Some(if first { Confidence::Certain } else { Confidence::Possible })
     }
 }
-
-impl Facts<'_> {
-    /// Whether a scope's code is what Python runs to make an instance.
-    fn is_constructor(&self, caller: Caller) -> bool {
-        self.function_of(caller).is_some_and(|function| {
-            let module = self.module(function.file);
-            let own = module.function(function.function);
-            own.class.is_some() && matches!(module.names.text(own.name), "__init__" | "__new__")
-        })
-    }
-}

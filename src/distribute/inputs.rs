@@ -90,18 +90,29 @@ impl Inputs {
         self.data_read.iter().filter(may_read).copied().collect()
     }
 
+    /// The calls that may read, as data or as weights, what lies where a call writes.
+    pub(super) fn read_where(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
+        let mut found = self.data_read(job, (file, call));
+        let written = texts_behind(job, &arguments(job, file, call));
+        let loading = self.weights_read.iter().zip(&self.loaded);
+        found.extend(loading.filter(|(_, read)| is_one_place(read, &written)).map(|(&own, _)| own));
+        found
+    }
+
     /// Whether what is written to a path that is made of `given` may be read. Weights lie in a folder beside others:
     /// to share one with them is not enough.
     fn contain(&self, job: &Job<'_>, given: &[Place]) -> bool {
-        let is_one = |read: &FxHashSet<Place>, written: &FxHashSet<Place>| {
-            !read.is_disjoint(written) && (read.is_subset(written) || written.is_subset(read))
-        };
         given.iter().any(|place| self.data.contains(place))
             || given.iter().any(|place| self.weights.contains(place)) && {
                 let written = texts_behind(job, given);
-                self.loaded.iter().any(|read| is_one(read, &written))
+                self.loaded.iter().any(|read| is_one_place(read, &written))
             }
     }
+}
+
+/// Whether two paths, by what they are made of, may be one, or one of them lies in the other.
+fn is_one_place(read: &FxHashSet<Place>, written: &FxHashSet<Place>) -> bool {
+    !read.is_disjoint(written) && (read.is_subset(written) || written.is_subset(read))
 }
 
 /// Whether a call only asks whether there is a file.

@@ -8,6 +8,7 @@ use super::choices::rests_on_own_results;
 use super::chosen_forms;
 use super::counted::{counts, is_length, is_range};
 use super::cut_short;
+use super::drawn_constants;
 use super::file_waits;
 use super::job::Job;
 use super::own_lengths::is_as_long_as_own_results;
@@ -37,6 +38,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(survived_errors::steps(job, rule));
     found.extend(cut_short::steps(job, rule));
     found.extend(chosen_forms::steps(job, rule));
+    found.extend(drawn_constants::steps(job, rule));
     found.extend(graphs_of_old(job, rule));
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));
@@ -295,7 +297,7 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
 
 /// Whether a call draws from a generator that was made with a constant seed: `np.random.RandomState(0).rand(8)`. All ranks
 /// draw the same.
-fn draws_alike(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+pub(super) fn draws_alike(job: &Job<'_>, file: FileId, id: CallId) -> bool {
     let facts = job.facts;
     let Some(receiver) = facts.receiver(file, facts.module(file).call(id)) else { return false };
     let is_seeded = |(id, object): (ObjectId, Object)| {

@@ -8,6 +8,7 @@ use super::inputs::{names_input, own_effects};
 use super::job::Job;
 use super::obstacles;
 use super::ranked::is_for_some;
+use super::read_before;
 use super::step::{Outcome, Step};
 use crate::api::Effect;
 use crate::program::{Caller, Spot};
@@ -88,6 +89,19 @@ impl Waiting {
         Self { in_front_of, impossible, ..Self::default() }
     }
 
+    /// The same, and in front of the statement of calls that write they wait for those who still read what was there.
+    pub(super) fn and_for_readers(
+        mut self,
+        job: &Job<'_>,
+        writes: impl IntoIterator<Item = (FileId, CallId)>,
+        (file, statement): (FileId, StatementId),
+    ) -> Self {
+        if writes.into_iter().any(|write| read_before::is_awaited(job, write, statement)) {
+            self.in_front_of.push((file, statement));
+        }
+        self
+    }
+
     /// Whether the ranks wait at all.
     pub(super) fn is_due(&self) -> bool {
         self.is_behind || !self.in_front_of.is_empty() || self.impossible.is_some()
@@ -114,7 +128,8 @@ impl Waiting {
         for &(file, statement) in &self.in_front_of {
             let Some(text) = job.text(file) else { continue };
             let code = job.code(file, text.module.statement(statement).scope);
-            edits.extend(code.wait_in_front_of(text, statement));
+            // In front of a guard that the step puts there, too.
+            edits.splice(0..0, code.wait_in_front_of(text, statement));
             step.everywhere.extend(code.everywhere());
             uses.push(code.import);
         }

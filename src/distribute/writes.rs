@@ -62,12 +62,15 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
         let module = job.facts.module(file);
         let own = preparations.all.iter().filter(|own| own.file == file);
         let mut writings: Vec<Writing> = own
-            .map(|own| Writing {
-                statement: own.statement,
-                calls: own.calls.clone(),
-                sort: Sort::File,
-                waiting: own.waiting.clone(),
-                is_loaded: false,
+            .map(|own| {
+                let calls = own.calls.iter().map(|&call| (file, call));
+                Writing {
+                    statement: own.statement,
+                    calls: own.calls.clone(),
+                    sort: Sort::File,
+                    waiting: own.waiting.clone().and_for_readers(job, calls, (file, own.statement)),
+                    is_loaded: false,
+                }
             })
             .collect();
         for call in job.calls_in(file) {
@@ -80,7 +83,8 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                 let waiting = if sort == Sort::Print {
                     Waiting::default()
                 } else {
-                    Waiting::for_written(job, (file, call), Some(statement))
+                    let waiting = Waiting::for_written(job, (file, call), Some(statement));
+                    waiting.and_for_readers(job, [(file, call)], (file, statement))
                 };
                 let is_loaded = waiting.is_due() && sort == Sort::Checkpoint && loads_from(job, file, call);
                 writings.push(Writing { statement, calls: vec![call], sort, waiting, is_loaded });

@@ -130,7 +130,7 @@ impl Graph<'_> {
     fn is_between(&self, calls: &FxHashMap<Caller, Vec<Spot>>, change: Spot) -> bool {
         let facts = self.facts;
         // What makes an object, or what is missing, belongs to what is made.
-        let makes = |caller| self.is_constructor(caller);
+        let makes = |caller| self.facts.is_constructor(caller);
         let changes = if makes(change.0) || facts.is_guarded(change.0, change.1) {
             vec![change]
         } else {

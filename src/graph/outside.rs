@@ -45,7 +45,7 @@ impl Graph<'_> {
                 let caller = Caller { file, scope };
                 self.tracing.get(caller).is_some_and(|traced| !traced.once)
                     && !self.retraced.contains(&caller)
-                    && !self.is_constructor(caller)
+                    && !self.facts.is_constructor(caller)
             };
             self.rebound(file, &own, &mut found);
             self.stored(file, &own, &mut found);
@@ -57,15 +57,6 @@ impl Graph<'_> {
                 && !self.facts.is_outside_graph(change.caller.file, change.statement)
         });
         found
-    }
-
-    /// Whether code makes an object: what it stores belongs to what is made.
-    pub(super) fn is_constructor(&self, caller: Caller) -> bool {
-        self.facts.function_of(caller).is_some_and(|function| {
-            let module = self.module(function.file);
-            let own = module.function(function.function);
-            own.class.is_some() && module.names.text(own.name) == "__init__"
-        })
     }
 
     fn rebound(&self, file: FileId, own: &impl Fn(ScopeId) -> bool, found: &mut Vec<Change>) {

@@ -43,7 +43,7 @@ fn drawn(graph: &Graph<'_>, caller: Caller) -> Vec<Finding> {
         if graph.facts.is_guarded(caller, call.block)
             || graph.facts.is_outside_graph(caller.file, call.statement)
             || graph.retraced.contains(&caller)
-            || graph.is_constructor(caller)
+            || graph.facts.is_constructor(caller)
             || is_of_seed(graph, caller.file, CallId::new(index))
         {
             continue;

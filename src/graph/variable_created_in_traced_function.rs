@@ -9,7 +9,7 @@ use crate::semantic::CallId;
 graph_check!("HVD404", "variable-created-in-traced-function", Error, run);
 
 fn run(graph: &Graph<'_>) -> Vec<Finding> {
-    let callers = graph.repeated().filter(|&caller| !graph.is_constructor(caller));
+    let callers = graph.repeated().filter(|&caller| !graph.facts.is_constructor(caller));
     callers.filter_map(|caller| finding(graph, caller)).collect()
 }
 

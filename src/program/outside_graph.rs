@@ -95,8 +95,19 @@ impl Facts<'_> {
         })
     }
 
+    /// Whether code is what Python runs to make an instance: what it stores belongs to what is made.
+    #[must_use]
+    pub fn is_constructor(&self, caller: Caller) -> bool {
+        self.function_of(caller).is_some_and(|function| {
+            let module = self.module(function.file);
+            let own = module.function(function.function);
+            own.class.is_some() && matches!(module.names.text(own.name), "__init__" | "__new__")
+        })
+    }
+
     /// Whether a library calls a method once, when it first needs what the method makes: `build`.
-    pub(super) fn is_built_once(&self, function: FunctionRef) -> bool {
+    #[must_use]
+    pub fn is_built_once(&self, function: FunctionRef) -> bool {
         let module = self.module(function.file);
         let own = module.function(function.function);
         let base = self.modules.class_of(function).and_then(|class| self.library_base(class));

@@ -1,0 +1,122 @@
+//! Constants that a layer draws when it is made: `self.matrix = tf.random.normal((2, 64))`. They are no variables, so that no
+//! broadcast makes them equal: each rank would train another function.
+
+use super::job::Job;
+use super::obstacles::{draws_alike, obstacle};
+use super::step::Step;
+use crate::api::{Calls, Effect, Kind, Symbol};
+use crate::finding::Rule;
+use crate::program::{ClassRef, FunctionRef, Place};
+use crate::project::FileId;
+use crate::semantic::{CallId, ScopeKind, Store, StoreKey};
+
+/// The attributes of layers that hold such constants.
+pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    let draws: Vec<Place> = job
+        .calls()
+        .filter(|&(file, call)| draws_unseeded(job, file, call))
+        .map(|(file, call)| (file, facts.module(file).call(call).result))
+        .collect();
+    if draws.is_empty() {
+        return Vec::new();
+    }
+    let drawn = facts.influence().forwards(&draws, |place| !is_constant(job, place));
+    let mut stored: Vec<(FileId, &Store)> = Vec::new();
+    for file in job.program.files() {
+        let module = facts.module(file);
+        let is_drawn = |own: &&Store| {
+            let place = (file, own.value);
+            matches!(own.key, StoreKey::Attribute(_)) && drawn.contains(&place) && is_constant(job, place)
+        };
+        let made = module.stores.iter().filter(is_drawn).filter(|own| is_made_there(job, file, own));
+        stored.extend(made.map(|own| (file, own)));
+    }
+    if stored.is_empty() {
+        return Vec::new();
+    }
+    let computing = facts.influence().backwards(&results_of_layers(job), |_| false);
+    let step = |(file, own): (FileId, &Store)| {
+        let message = "each rank draws a constant of its own, with which a layer computes";
+        let finding = obstacle(rule, facts.location(file, own.range), message)
+            .help("draw it with a constant seed, or keep it in a weight that is not trainable");
+        Step::blocked(finding, "No broadcast makes it equal, and each rank would train another function.")
+    };
+    stored.into_iter().filter(|(file, own)| computing.contains(&(*file, own.value))).map(step).collect()
+}
+
+/// Whether a call draws, and nothing that the program seeds makes it draw the same on all ranks.
+fn draws_unseeded(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let drawing =
+        |own: &&Symbol| own.has(Effect::DrawsRandom) && !own.is_class() && !is_seeded(job, own.package());
+    job.facts.called_symbols(file, call).any(|own| drawing(&own))
+        && !has_seed(job, file, call)
+        && !draws_alike(job, file, call)
+}
+
+/// Whether a call is given a seed of its own.
+fn has_seed(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let data = job.facts.module(file).call(call);
+    let seed = |own: &Symbol| job.facts.argument(file, data, own, "seed");
+    job.facts.called_symbols(file, call).filter_map(seed).any(|seed| !job.facts.is_none(file, seed.value))
+}
+
+/// Whether the program seeds what a package draws with.
+fn is_seeded(job: &Job<'_>, package: &str) -> bool {
+    let seeds = |own: &Symbol| {
+        own.has(Effect::SeedsAll) || own.has(Effect::SeedsRandom) && own.package() == package
+    };
+    job.calls().any(|(file, call)| job.facts.called_symbols(file, call).any(seeds))
+}
+
+/// Whether a value is a number, an array or a tensor: neither a variable, nor something that was made with what was drawn.
+fn is_constant(job: &Job<'_>, (file, value): Place) -> bool {
+    const MADE: [Kind; 7] = [
+        Kind::Variable,
+        Kind::Layer,
+        Kind::Model,
+        Kind::Optimizer,
+        Kind::Dataset,
+        Kind::Callback,
+        Kind::Random,
+    ];
+    !MADE.into_iter().any(|kind| job.facts.may_be(file, value, kind))
+}
+
+/// The library's class that a class of layers or models inherits from.
+fn base_of_layer<'j>(job: &'j Job<'_>, class: ClassRef) -> Option<&'j Symbol> {
+    let base = job.facts.library_base(class)?;
+    matches!(job.facts.library.kind_of_class(base), Kind::Layer | Kind::Model).then_some(base)
+}
+
+/// Whether a store stands where a layer is made, and not where it computes.
+fn is_made_there(job: &Job<'_>, file: FileId, store: &Store) -> bool {
+    let module = job.facts.module(file);
+    let ScopeKind::Function(function) = module.scope(store.scope).kind else { return false };
+    let class = module.function(function).class.map(|class| ClassRef { file, class });
+    let function = FunctionRef { file, function };
+    class.is_some_and(|class| base_of_layer(job, class).is_some())
+        && (job.facts.is_constructor(job.facts.code_of(function)) || job.facts.is_built_once(function))
+}
+
+/// What the layers of the program return when they are called.
+fn results_of_layers(job: &Job<'_>) -> Vec<Place> {
+    let facts = job.facts;
+    let mut found = Vec::new();
+    for file in job.program.files() {
+        let module = facts.module(file);
+        for own in module.functions.iter().filter(|own| own.class.is_some()) {
+            let class = own.class.map(|class| ClassRef { file, class });
+            let Some(base) = class.and_then(|class| base_of_layer(job, class)) else { continue };
+            let called = facts.library.member(base, CALLED).map_or(&[][..], Symbol::calls);
+            let name = module.names.text(own.name);
+            if called.iter().any(|calls| matches!(calls, Calls::Receiver(method) if **method == *name)) {
+                found.extend(own.returns.iter().map(|&value| (file, value)));
+            }
+        }
+    }
+    found
+}
+
+/// The method of layers that their being called is.
+const CALLED: &str = "__call__";
