@@ -154,11 +154,13 @@ pub enum Effect {
     KeepsLog,
     /// Returns what the weights of its receiver are at that time: `model.get_weights()`.
     CopiesWeights,
+    /// Catches what is raised in the block that it manages: `contextlib.suppress`.
+    Catches,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 74] = [
+    pub const ALL: [(Self, &'static str); 75] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -233,6 +235,7 @@ impl Effect {
         (Self::RefusesTracing, "refuses-tracing"),
         (Self::KeepsLog, "keeps-log"),
         (Self::CopiesWeights, "copies-weights"),
+        (Self::Catches, "catches"),
     ];
 }
 
@@ -321,6 +324,7 @@ impl EffectSet {
             Effect::Subtracts,
             Effect::TakesLeast,
             Effect::WritesLater,
+            Effect::Catches,
         ];
         others.into_iter().fold(self, Self::without)
     }

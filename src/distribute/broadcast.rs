@@ -15,6 +15,7 @@ use super::session;
 use super::site::{Memory, Site, site};
 use super::spoken::Spoken;
 use super::step::Step;
+use super::untrained;
 use crate::api::{Effect, Symbol};
 use crate::finding::{Edit, Finding};
 use crate::program::{Caller, LoopKind, Place, TrainingLoop, loop_around};
@@ -57,10 +58,12 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
         }
     }
     if !sites.is_empty() {
-        let unnamed = copied::add(job, &mut sites);
-        found.extend(
-            unnamed.into_iter().map(|(file, call)| Step::blocked(missing(job, file, call), copied::UNNAMED)),
-        );
+        let mut blocked = |unnamed: Vec<(FileId, CallId)>, reason| {
+            let step = |(file, call)| Step::blocked(missing(job, file, call), reason);
+            found.extend(unnamed.into_iter().map(step));
+        };
+        blocked(copied::add(job, &mut sites), copied::UNNAMED);
+        blocked(untrained::add(job, &mut sites), untrained::UNNAMED);
     }
     found.extend(kept_copies::steps(job, &RULE.rule));
     found.extend(session::broadcasts(job, &RULE.rule));

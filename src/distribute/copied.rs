@@ -33,7 +33,7 @@ pub(super) fn add(job: &Job<'_>, sites: &mut [Site]) -> Vec<(FileId, CallId)> {
 }
 
 /// Adds to each broadcast what stands beside one of its variables. Gives whether there is such a one.
-fn broadcast_beside(sites: &mut [Site], beside: impl Fn(&Spoken) -> Option<Spoken>) -> bool {
+pub(super) fn broadcast_beside(sites: &mut [Site], beside: impl Fn(&Spoken) -> Option<Spoken>) -> bool {
     let mut is_named = false;
     for site in sites {
         if let Some(copy) = site.variables.iter().find_map(&beside) {

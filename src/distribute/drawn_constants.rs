@@ -63,9 +63,8 @@ fn has_seed(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 
 /// Whether the program seeds what a package draws with.
 fn is_seeded(job: &Job<'_>, package: &str) -> bool {
-    let seeds = |own: &Symbol| {
-        own.has(Effect::SeedsAll) || own.has(Effect::SeedsRandom) && own.package() == package
-    };
+    let seeds =
+        |own: &Symbol| own.has(Effect::SeedsAll) || own.has(Effect::SeedsRandom) && own.package() == package;
     job.calls().any(|(file, call)| job.facts.called_symbols(file, call).any(seeds))
 }
 

@@ -74,6 +74,7 @@ mod survived_errors;
 pub(crate) mod tape;
 mod told_paths;
 mod unstarted;
+mod untrained;
 mod verbose;
 mod waiting;
 mod writes;

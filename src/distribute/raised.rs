@@ -6,10 +6,11 @@ use rustc_hash::FxHashSet;
 use super::job::Job;
 use super::obstacles::{is_conditional, obstacle};
 use super::step::Step;
+use crate::api::Effect;
 use crate::finding::Rule;
 use crate::program::Caller;
 use crate::project::FileId;
-use crate::semantic::{Module, StatementId, StatementKind, Suite};
+use crate::semantic::{CallId, Module, StatementId, StatementKind, Suite, Value};
 
 /// The exceptions that part the ranks of a program.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -40,7 +41,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found
 }
 
-/// The `try` statement that catches what a statement raises, if that changes which steps are made.
+/// The statement that catches what another one raises, if that changes which steps are made.
 fn caught(job: &Job<'_>, file: FileId, raise: StatementId) -> Option<(FileId, StatementId)> {
     let facts = job.facts;
     let mut seen: FxHashSet<Caller> = FxHashSet::default();
@@ -48,7 +49,7 @@ fn caught(job: &Job<'_>, file: FileId, raise: StatementId) -> Option<(FileId, St
     while let Some((file, statement)) = work.pop() {
         let module = facts.module(file);
         let caller = Caller { file, scope: module.code_scope(module.statement(statement).scope) };
-        if let Some(catching) = catching(module, statement) {
+        if let Some(catching) = catching(job, file, statement) {
             // Within the same code the raising is a way out of the loop like others.
             if statement != raise && parts(job, caller, catching) {
                 return Some((file, catching));
@@ -69,23 +70,41 @@ fn caught(job: &Job<'_>, file: FileId, raise: StatementId) -> Option<(FileId, St
     None
 }
 
-/// The nearest `try` statement of the same code in whose first suite a statement stands, if it has handlers.
-pub(super) fn catching(module: &Module, statement: StatementId) -> Option<StatementId> {
+/// The nearest statement of the same code that may catch what another one within raises: a `try` statement with handlers, in
+/// whose first suite it stands, or `with contextlib.suppress(ValueError):`.
+pub(super) fn catching(job: &Job<'_>, file: FileId, statement: StatementId) -> Option<StatementId> {
+    let module = job.facts.module(file);
     let mut child = module.statement(statement);
     while let Some(parent) = child.parent {
         let own = module.statement(parent);
         if matches!(own.kind, StatementKind::Function | StatementKind::Class) {
             return None;
         }
-        if own.kind == StatementKind::Try
+        let is_tried = own.kind == StatementKind::Try
             && child.suite == Suite::Body
-            && handled(module, parent).next().is_some()
-        {
+            && handled(module, parent).next().is_some();
+        if is_tried || suppressing(job, file, parent).next().is_some() {
             return Some(parent);
         }
         child = own;
     }
     None
+}
+
+/// The calls that make the managers of a `with` statement which catch what is raised in it.
+pub(super) fn suppressing<'j>(
+    job: &'j Job<'_>,
+    file: FileId,
+    statement: StatementId,
+) -> impl Iterator<Item = CallId> + 'j {
+    let module = job.facts.module(file);
+    module.managers_of(statement).filter_map(move |manager| match module.value(manager).value {
+        Value::Call(call) => {
+            let mut symbols = job.facts.called_symbols(file, call);
+            symbols.any(|own| own.has(Effect::Catches)).then_some(call)
+        }
+        _ => None,
+    })
 }
 
 /// The statements of the handlers of a `try` statement.
@@ -97,7 +116,7 @@ pub(super) fn handled(module: &Module, catching: StatementId) -> impl Iterator<I
     })
 }
 
-/// Whether steps of training stand in a `try` statement, so that they end with it, or a handler goes elsewhere than on
+/// Whether steps of training stand in a statement that catches, so that they end with it, or a handler goes elsewhere than on
 /// behind it.
 fn parts(job: &Job<'_>, caller: Caller, catching: StatementId) -> bool {
     let facts = job.facts;

@@ -105,6 +105,12 @@ impl Spoken {
         self.named_beside(text, &owner(model)?, &owner(other)?)
     }
 
+    /// The same, if code elsewhere calls both: `target(x)` beside `model(x)`.
+    pub(super) fn beside_called(&self, text: Text<'_>, model: &Call, other: &Call) -> Option<Self> {
+        let (model, other) = (chain(text, model.callee_range)?, chain(text, other.callee_range)?);
+        self.named_beside(text, &model, &other)
+    }
+
     fn named_beside(&self, text: Text<'_>, model: &Chain, other: &Chain) -> Option<Self> {
         let Self::Model(known) = self else { return None };
         if *model == *known {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::job::Job;
 use super::obstacles::obstacle;
-use super::raised::{catching, handled};
+use super::raised::{catching, handled, suppressing};
 use super::step::Step;
 use crate::api::Effect;
 use crate::finding::Rule;
@@ -27,11 +27,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             calls.sort_unstable();
             facts.leading_to(calls.into_iter().map(|call| facts.spot(call)).collect(), is_run)
         });
-        let module = facts.module(handler.file);
-        let (scope, block) = module.code_block(handler.suite[0]);
-        let start = module.statement(handler.suite[0]).range.start();
-        let here = (Caller { file: handler.file, scope }, block, TextRange::empty(start));
-        let behind = facts.leading_to(vec![here], is_run);
+        let behind = facts.leading_to(vec![handler.goes_on], is_run);
         behind.iter().any(|&here| trained.iter().any(|&then| facts.leads(here, then)))
     };
     let survived = around_steps(job)
@@ -48,19 +44,21 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     survived.map(step).collect()
 }
 
-/// A handler of a `try` statement.
+/// A handler of a `try` statement, or a manager that catches.
 struct Handler {
     file: FileId,
     catching: StatementId,
-    /// The classes that it catches, if it names any.
-    classes: Option<ValueId>,
-    /// The word that it begins with.
+    /// The classes that it catches; none if it catches all.
+    classes: Vec<ValueId>,
+    /// The word that it begins with, or the call of the manager.
     keyword: TextRange,
     /// The statements of its suite.
     suite: Vec<StatementId>,
+    /// Where the program goes on when it has caught something.
+    goes_on: Spot,
 }
 
-/// The handlers of the `try` statements in whose first suites steps of training stand.
+/// The handlers of what steps of training may raise.
 fn around_steps(job: &Job<'_>) -> Vec<Handler> {
     let facts = job.facts;
     let training = job.leading_to_steps();
@@ -74,10 +72,11 @@ fn around_steps(job: &Job<'_>) -> Vec<Handler> {
             if !training.calls.contains(&(file, id)) && !leads() {
                 continue;
             }
-            let mut around = catching(module, module.call(id).statement);
+            let mut around = catching(job, file, module.call(id).statement);
             while let Some(own) = around.filter(|&own| seen.insert(own)) {
                 found.extend(handlers(job, file, own));
-                around = catching(module, own);
+                found.extend(managers(job, file, own));
+                around = catching(job, file, own);
             }
         }
     }
@@ -98,16 +97,34 @@ fn handlers(job: &Job<'_>, file: FileId, catching: StatementId) -> Vec<Handler> 
             .collect();
         // `except`
         let keyword = TextRange::at(whole.start(), 6.into());
-        (!suite.is_empty()).then_some(Handler { file, catching, classes, keyword, suite })
+        let &first = suite.first()?;
+        let (scope, block) = module.code_block(first);
+        let start = TextRange::empty(module.statement(first).range.start());
+        let goes_on = (Caller { file, scope }, block, start);
+        Some(Handler { file, catching, classes: Vec::from_iter(classes), keyword, suite, goes_on })
     };
     clauses.filter(|(whole, _)| around.contains_range(*whole)).filter_map(handler).collect()
+}
+
+/// `with contextlib.suppress(ValueError):`, behind which the program goes on.
+fn managers(job: &Job<'_>, file: FileId, catching: StatementId) -> Vec<Handler> {
+    let module = job.facts.module(file);
+    let (scope, block) = module.code_block(catching);
+    let end = TextRange::empty(module.statement(catching).range.end());
+    let goes_on = (Caller { file, scope }, block, end);
+    let manager = |call| {
+        let call = module.call(call);
+        let classes = call.arguments.iter().map(|own| own.value).collect();
+        Handler { file, catching, classes, keyword: call.range, suite: Vec::new(), goes_on }
+    };
+    suppressing(job, file, catching).map(manager).collect()
 }
 
 /// Whether it catches only what comes to all ranks alike.
 fn is_of_all_ranks(job: &Job<'_>, handler: &Handler) -> bool {
     let facts = job.facts;
-    let Some(classes) = handler.classes else { return false };
-    let caught = facts.elements(handler.file, classes);
+    let caught: Vec<_> =
+        handler.classes.iter().flat_map(|&classes| facts.elements(handler.file, classes)).collect();
     let is_alike = |object| facts.symbol(object).is_some_and(|own| facts.library.is_raised_on_all_ranks(own));
     !caught.is_empty() && caught.iter().all(|&id| is_alike(facts.solution.object(id)))
 }

@@ -223,10 +223,13 @@ impl Module {
 
     /// The managers of the `with` statements around `statement`.
     pub fn managers_around(&self, statement: StatementId) -> impl Iterator<Item = ValueId> {
-        self.ancestor_ids(statement).flat_map(|around| {
-            let own = self.managers.partition_point(|&(_, id)| id < around);
-            let managers = self.managers[own..].iter().take_while(move |&&(_, id)| id == around);
-            managers.map(|&(manager, _)| manager)
-        })
+        self.ancestor_ids(statement).flat_map(|around| self.managers_of(around))
+    }
+
+    /// The managers of a `with` statement; none of another.
+    pub fn managers_of(&self, statement: StatementId) -> impl Iterator<Item = ValueId> {
+        let own = self.managers.partition_point(|&(_, id)| id < statement);
+        let managers = self.managers[own..].iter().take_while(move |&&(_, id)| id == statement);
+        managers.map(|&(manager, _)| manager)
     }
 }
