@@ -69,6 +69,11 @@ fn side_effects(context: Context<'_>, file: FileId, print_index: usize) -> Vec<F
         if call.scope == print.scope && within(call.range) {
             let id = CallId::new(index);
             let name = || training::called(facts, file, id);
+            if facts.makes_layers(file, id) {
+                let who = name().map_or("an argument".to_owned(), |name| format!("`{name}` in an argument"));
+                let what = "makes layers, which Keras numbers";
+                found.push(Found { level: Level::Error, what, who, range: call.range, at: None });
+            }
             let doings = facts.doings(file, id, print.range);
             found.extend(doings.iter().filter_map(|doing| {
                 let (level, what) = describe(context, doing)?;

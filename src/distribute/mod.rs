@@ -30,6 +30,7 @@ pub mod data;
 pub mod device;
 mod drawn_constants;
 mod file_waits;
+mod for_all;
 mod forms;
 mod frozen;
 pub mod initialisation;

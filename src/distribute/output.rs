@@ -6,6 +6,7 @@
 use super::cache_files;
 use super::commands;
 use super::distribution_rule;
+use super::for_all;
 use super::inputs::names_own;
 use super::job::Job;
 use super::open_files;
@@ -73,6 +74,12 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
     };
     if let Some(reason) = run.waiting.impossible {
         return Some(Step::blocked(finding, reason));
+    }
+    if !run.for_all.is_empty() {
+        let Some(first) = for_all::first(job, text, run.first, &run.for_all) else {
+            return Some(Step::blocked(finding, for_all::NOT_APART));
+        };
+        edits.splice(0..0, first);
     }
     let is_behind = run.waiting.is_behind;
     match &run.unbound {

@@ -9,6 +9,7 @@ use rustc_hash::FxHashSet;
 
 use super::awaited::{all_ranks_come_to, can_wait};
 use super::bound::{read_elsewhere, within};
+use super::for_all::done_by_all;
 use super::inputs::names_input;
 use super::job::Job;
 use super::ranked::{is_for_one_rank, reads_rank};
@@ -194,6 +195,7 @@ fn can_be_left_out(job: &Job<'_>, file: FileId, statement: StatementId) -> bool 
                 || !effects(job, file, call).intersects(by_all) && !changes_other(job, file, call, range)
         })
         && read_elsewhere(module, range).is_empty()
+        && done_by_all(job, file, range, &[]).is_empty()
 }
 
 /// Whether a stretch is left in another way than at its end.

@@ -1,6 +1,7 @@
 //! The statements of a program that write something, joined where they follow one another.
 
 use super::bound::read_elsewhere;
+use super::for_all::done_by_all;
 use super::inputs::{loads_from, names_own, own_effects};
 use super::job::Job;
 use super::names::fresh;
@@ -11,6 +12,7 @@ use crate::api::{Effect, EffectSet, Kind};
 use crate::program::Caller;
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, CallKind, Role, StatementId, StatementKind};
+use crate::syntax::TextRange;
 
 /// What statements write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +43,8 @@ pub(super) struct Run {
     pub(super) waiting: Waiting,
     /// The program loads what lies where a call returns: the other ranks have to know it.
     pub(super) is_loaded: bool,
+    /// What all ranks have to do in front of the first statement, which is an expression of it.
+    pub(super) for_all: Vec<TextRange>,
 }
 
 /// A statement that writes.
@@ -52,6 +56,8 @@ struct Writing {
     waiting: Waiting,
     /// The program loads what lies where a call returns.
     is_loaded: bool,
+    /// Its expressions that all ranks have to evaluate.
+    for_all: Vec<TextRange>,
 }
 
 /// The runs of a program that every rank executes.
@@ -70,6 +76,7 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                     sort: Sort::File,
                     waiting: own.waiting.clone().and_for_readers(job, calls, (file, own.statement)),
                     is_loaded: false,
+                    for_all: Vec::new(),
                 }
             })
             .collect();
@@ -87,7 +94,8 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                     waiting.and_for_readers(job, [(file, call)], (file, statement))
                 };
                 let is_loaded = waiting.is_due() && sort == Sort::Checkpoint && loads_from(job, file, call);
-                writings.push(Writing { statement, calls: vec![call], sort, waiting, is_loaded });
+                let for_all = done_by_all(job, file, module.statement(statement).range, &[call]);
+                writings.push(Writing { statement, calls: vec![call], sort, waiting, is_loaded, for_all });
             }
         }
         writings.sort_by_key(|writing| writing.statement);
@@ -103,9 +111,9 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
     }
     let Some(text) = job.text(file) else { return Vec::new() };
     let mut runs: Vec<Run> = Vec::new();
-    for Writing { statement, calls, sort, waiting, is_loaded } in writings {
+    for Writing { statement, calls, sort, waiting, is_loaded, for_all } in writings {
         match runs.last_mut() {
-            Some(run) if text.follows(run.last, statement) => {
+            Some(run) if for_all.is_empty() && text.follows(run.last, statement) => {
                 run.last = statement;
                 run.calls.extend(calls);
                 run.sort = run.sort.max(sort);
@@ -123,6 +131,7 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
                     returned: None,
                     waiting,
                     is_loaded,
+                    for_all,
                 });
             }
         }

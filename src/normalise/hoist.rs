@@ -4,7 +4,9 @@ use super::names::fresh;
 use super::order::can_go_first;
 use crate::checks::Context;
 use crate::finding::{Applicability, Fix};
+use crate::program::Facts;
 use crate::project::FileId;
+use crate::rewrite::Text;
 use crate::semantic::StatementId;
 use crate::syntax::TextRange;
 
@@ -19,8 +21,29 @@ pub fn hoist(
     expressions: &[TextRange],
     wish: &str,
 ) -> Option<Fix> {
-    let module = context.facts.module(file);
-    let text = context.texts.get(file, module)?;
+    let text = context.texts.get(file, context.facts.module(file))?;
+    let named = named(context.facts, text, statement, expressions, wish)?;
+    let named: Vec<(TextRange, &str)> = named.iter().map(|(range, name)| (*range, name.as_str())).collect();
+    let message = match named[..] {
+        [(_, name)] => format!("assign it to `{name}` first"),
+        _ => {
+            let names: Vec<&str> = named.iter().map(|&(_, name)| name).collect();
+            format!("assign them to `{}` first", names.join("`, `"))
+        }
+    };
+    Some(super::fix(Applicability::Safe, message, text.hoist(statement, &named)))
+}
+
+/// The same calls with the names of variables that they can be assigned to in front of the statement.
+#[must_use]
+pub fn named(
+    facts: &Facts<'_>,
+    text: Text<'_>,
+    statement: StatementId,
+    expressions: &[TextRange],
+    wish: &str,
+) -> Option<Vec<(TextRange, String)>> {
+    let (file, module) = (text.file, text.module);
     let mut expressions = expressions.to_vec();
     expressions.sort_by_key(|range| (range.start(), std::cmp::Reverse(range.end())));
     expressions.dedup();
@@ -31,7 +54,7 @@ pub fn hoist(
         }
     }
     if outermost.is_empty()
-        || !can_go_first(context.facts, file, statement, &outermost)
+        || !can_go_first(facts, file, statement, &outermost)
         || outermost.iter().any(|&range| text.is_shown_as_text(range))
     {
         return None;
@@ -47,11 +70,5 @@ pub fn hoist(
             names.push(name);
         }
     }
-    let named: Vec<(TextRange, &str)> =
-        outermost.iter().copied().zip(names.iter().map(String::as_str)).collect();
-    let message = match names.as_slice() {
-        [name] => format!("assign it to `{name}` first"),
-        _ => format!("assign them to `{}` first", names.join("`, `")),
-    };
-    Some(super::fix(Applicability::Safe, message, text.hoist(statement, &named)))
+    Some(outermost.into_iter().zip(names).collect())
 }

@@ -13,7 +13,7 @@ mod substitute;
 
 use crate::finding::{Applicability, Edit, Fix};
 
-pub use hoist::hoist;
+pub use hoist::{hoist, named};
 pub use import::move_to_top;
 pub use names::{fresh, is_visible_outside};
 pub use rename::rename;

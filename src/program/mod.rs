@@ -21,6 +21,7 @@ mod influence;
 mod kept_apart;
 mod layers;
 mod loops;
+mod makings;
 mod modules;
 mod numbering;
 mod object;

@@ -16,6 +16,7 @@ use super::contents::Contents;
 use super::effects::Effects;
 use super::hierarchy::{Hierarchy, Resolver};
 use super::influence::{Influence, Place};
+use super::makings::Makings;
 use super::modules::Modules;
 use super::object::ObjectId;
 use super::programs::Program;
@@ -59,6 +60,7 @@ pub struct Facts<'a> {
     travel: OnceLock<Travel>,
     pub(super) averaged: OnceLock<FxHashSet<Place>>,
     pub(super) changed_by_name: OnceLock<FxHashSet<ObjectId>>,
+    pub(super) makings: OnceLock<Makings>,
     pub(super) tracing: OnceLock<Tracing>,
     pub(super) varying: OnceLock<FxHashMap<Place, Place>>,
     /// For each scope who decides whether its blocks run.
@@ -99,6 +101,7 @@ impl<'a> Facts<'a> {
             travel: OnceLock::new(),
             averaged: OnceLock::new(),
             changed_by_name: OnceLock::new(),
+            makings: OnceLock::new(),
             tracing: OnceLock::new(),
             varying: OnceLock::new(),
             repetition: Repetition::default(),
