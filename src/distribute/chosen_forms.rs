@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::choices::rests_on_own_results;
 use super::job::Job;
-use super::obstacles::{decides, obstacle};
+use super::obstacles::{obstacle, turns_differ};
 use super::own_lengths::is_as_long_as_own_results;
 use super::step::Step;
 use crate::api::{Effect, Kind};
@@ -104,7 +104,7 @@ fn chosen_layers(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         };
         let is_chosen = facts.conditions(caller, call.block).iter().any(|own| {
             let condition = own.branch.condition;
-            decides(job, caller, &own.branch) && !condition.is_some_and(is_of_graph)
+            turns_differ(job, caller, &own.branch) && !condition.is_some_and(is_of_graph)
         });
         if is_chosen && is_of_layer(job, caller) {
             blocked(file, id, call.range);

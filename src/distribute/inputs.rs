@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::job::Job;
-use crate::api::{Effect, EffectSet, Kind};
+use crate::api::{Effect, EffectSet, Kind, Role, Symbol};
 use crate::program::{Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, Constant, Value, ValueId};
@@ -51,7 +51,8 @@ impl Inputs {
         let (weights, data): (Vec<_>, Vec<_>) =
             job.calls().filter(is_read).partition(|&(file, call)| loads(job, file, call));
         let given: Vec<Place> = data.iter().flat_map(|&(file, call)| arguments(job, file, call)).collect();
-        let texts: Vec<Place> = texts_behind(job, &given).into_iter().collect();
+        let texts: Vec<Place> =
+            job.literals().and_folders(job, texts_behind(job, &given)).into_iter().collect();
         let loaded: Vec<FxHashSet<Place>> =
             weights.iter().map(|&(file, call)| texts_behind(job, &arguments(job, file, call))).collect();
         let all: Vec<Place> = loaded.iter().flatten().copied().collect();
@@ -82,7 +83,11 @@ impl Inputs {
 
     /// The calls that may read the data that a call writes.
     pub(super) fn data_read(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
-        let written: Vec<Place> = texts_behind(job, &arguments(job, file, call)).into_iter().collect();
+        if writes_anywhere(job, file, call) {
+            return self.data_read.clone();
+        }
+        let written = texts_behind(job, &arguments(job, file, call));
+        let written: Vec<Place> = job.literals().and_contents(job, written).into_iter().collect();
         let paths = job.facts.influence().forwards(&written, |place| ends_path(job, place));
         let may_read = |&&(file, call): &&(FileId, CallId)| {
             arguments(job, file, call).iter().any(|place| paths.contains(place))
@@ -92,7 +97,8 @@ impl Inputs {
 
     /// The calls that may read, as data or as weights, what lies where a call writes.
     pub(super) fn read_where(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
-        let mut found = self.data_read(job, (file, call));
+        let mut found =
+            if writes_anywhere(job, file, call) { Vec::new() } else { self.data_read(job, (file, call)) };
         let written = texts_behind(job, &arguments(job, file, call));
         let loading = self.weights_read.iter().zip(&self.loaded);
         found.extend(loading.filter(|(_, read)| is_one_place(read, &written)).map(|(&own, _)| own));
@@ -127,8 +133,23 @@ fn asks_for_existence(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 /// Whether a path that a call is given names a file that the program reads.
 pub(super) fn names_input(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     !job.facts.concerns_weights(file, job.facts.module(file).call(call))
-        && job.inputs().contain(job, &arguments(job, file, call))
+        && (job.inputs().contain(job, &arguments(job, file, call)) || writes_anywhere(job, file, call))
 }
+
+/// Whether a call does not say where it puts files, though it could: `archive.extractall()`.
+fn writes_anywhere(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let data = job.facts.module(file).call(call);
+    let mut symbols = job.facts.called_symbols(file, call).filter(|own| is_told_where(own));
+    symbols.any(|own| job.facts.argument(file, data, own, PATH).is_none())
+}
+
+/// Whether a method of a file puts others elsewhere: `archive.extractall(path)`.
+pub(super) fn is_told_where(symbol: &Symbol) -> bool {
+    symbol.has(Effect::WritesFile) && *symbol.role() == Role::Method && symbol.parameter(PATH).is_some()
+}
+
+/// The parameter that says where.
+const PATH: &str = "path";
 
 /// Whether a call is given a path of the process's own.
 pub(super) fn names_own(job: &Job<'_>, file: FileId, call: CallId) -> bool {

@@ -3,20 +3,25 @@
 //! The seed's rule for optimizers (section 2.3), which scales an argument; here a rate that is not written is scaled
 //! too, and what is no number is left to the other rules.
 
+use rustc_hash::FxHashSet;
+
 use super::bound::within;
 use super::distribution_rule;
 use super::job::Job;
+use super::keras::{Compile, Given, StepOf, compiles, given, models_of};
+use super::maker::{OPTIMIZER, Origin};
 use super::obstacles::depends;
 use super::ranked::knows_size;
 use super::rate_changes::{self, Following, OF_OWN_RESULTS};
 use super::rates::{self, Optimizer};
+use super::remade::{self, Averages, Making};
 use super::session;
 use super::shared_rates;
 use super::step::Step;
 use super::unstarted::Code;
 use crate::api::Kind;
 use crate::finding::{Edit, Finding};
-use crate::program::Object;
+use crate::program::{LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Passing, Role, StatementKind, Value, ValueId};
 
@@ -31,6 +36,40 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
         optimizers.iter().filter_map(|optimizer| step(job, *optimizer, &optimizers)).collect();
     found.extend(rate_changes::steps(job, &RULE.rule, &optimizers));
     found.extend(unknown(job));
+    found.extend(named_for_tapes(job));
+    found
+}
+
+/// Optimizers that models with a `train_step` of their own are compiled with by their names; the others are distributed, and
+/// scaled with that.
+fn named_for_tapes(job: &Job<'_>) -> Vec<Step> {
+    let facts = job.facts;
+    let mut loops = job.program.loops.iter();
+    let by_tape = |own: &&TrainingLoop| own.kind == LoopKind::KerasFit && StepOf::of(job, own) == StepOf::Tape;
+    let models: FxHashSet<ObjectId> =
+        loops.by_ref().filter(by_tape).flat_map(|own| own.models.iter().copied()).collect();
+    let mut found = Vec::new();
+    if models.is_empty() || job.program.already_distributed {
+        return found;
+    }
+    for Compile { file, call, symbol } in compiles(job) {
+        if !models_of(job, file, call).iter().any(|model| models.contains(model)) {
+            continue;
+        }
+        let Given::Argument(argument) = given(job, file, call, symbol, OPTIMIZER) else { continue };
+        let Origin::Named(name) = Origin::of(job, file, argument.value) else { continue };
+        let message = "the learning rate of this optimizer does not grow with the number of ranks";
+        let finding = Step::missing(&RULE.rule, facts.location(file, argument.range), message)
+            .here("the default rate for one rank")
+            .help("make it by a call, and multiply its rate by the number of ranks")
+            .in_scope(job.scope_of(file, call));
+        found.push(match remade::named(job, (file, call), argument, &name, Averages::Tape) {
+            Making::Edits(edits, uses, everywhere) => {
+                Step::change(finding, "scale its learning rate", edits, uses).right_everywhere_in(everywhere)
+            }
+            Making::Fails(reason) => Step::blocked(finding, reason),
+        });
+    }
     found
 }
 

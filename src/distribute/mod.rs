@@ -41,6 +41,7 @@ mod kept_copies;
 mod keras;
 mod later_variables;
 pub mod learning_rate;
+mod literals;
 mod loading;
 mod maker;
 mod names;

@@ -262,6 +262,17 @@ pub(super) fn decides(job: &Job<'_>, caller: Caller, branch: &Branch) -> bool {
     branch.condition.is_some_and(|value| rests_on_own_results(job, (caller.file, value)))
 }
 
+/// The same; how many turns a `for` makes is a matter of shapes, not of results, unless it counts them.
+pub(super) fn turns_differ(job: &Job<'_>, caller: Caller, branch: &Branch) -> bool {
+    let file = caller.file;
+    match (branch.kind, branch.condition) {
+        (BranchKind::For, Some(value)) => {
+            counts_own_results(job, file, value) || is_as_long_as_own_results(job, (file, value))
+        }
+        _ => decides(job, caller, branch),
+    }
+}
+
 /// The values that differ between ranks because their examples do: losses, and what training and evaluating return;
 /// what is drawn, and what a clock says.
 pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
@@ -364,15 +375,7 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, sureness: Confidence) 
     while let Some((caller, block)) = work.pop() {
         let file = caller.file;
         for condition in facts.conditions(caller, block) {
-            let Some(value) = condition.branch.condition else { continue };
-            let decides = match condition.branch.kind {
-                // How many turns a `for` statement makes is a matter of shapes, not of results, unless it counts them.
-                BranchKind::For => {
-                    counts_own_results(job, file, value) || is_as_long_as_own_results(job, (file, value))
-                }
-                _ => rests_on_own_results(job, (file, value)),
-            };
-            if decides {
+            if turns_differ(job, caller, &condition.branch) {
                 found.push(facts.location(file, condition.branch.range));
             }
         }

@@ -15,7 +15,7 @@ use super::job::Job;
 use super::keras::{Compile, Given, Moment, StepOf, compiles, given, models_of};
 use super::maker::{OPTIMIZER, Origin, makers_of_kept, may_be_distributed_instead};
 use super::recompiled::Recompiled;
-use super::remade::{Making, described, named, named_later, omitted, wrapped};
+use super::remade::{Averages, Making, described, named, named_later, omitted, wrapped};
 use super::session_runs;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
@@ -250,7 +250,7 @@ fn for_compile(
     done.push((file, call));
     let making = match &origin {
         None => omitted(job, file, call, symbol),
-        Some((argument, Origin::Named(name))) => named(job, file, call, argument, name),
+        Some((argument, Origin::Named(name))) => named(job, (file, call), argument, name, Averages::Optimizer),
         Some((argument, Origin::NamedLater)) => named_later(job, file, call, argument),
         Some((argument, Origin::Described(of, value))) => {
             described(job, (file, call), argument, (*of, *value))

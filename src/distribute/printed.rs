@@ -34,7 +34,7 @@ fn prints(job: &Job<'_>, file: FileId, id: CallId) -> bool {
         && !effects.contains(Effect::WritesFile)
         && !effects.intersects(EffectSet::of_every_rank())
         && job.facts.called_symbols(file, id).all(|symbol| *symbol.returns() == Returns::Nothing)
-        && !is_of_own_file(job, file, call)
+        && !is_of_own_file(job, file, id)
 }
 
 /// `print(line) if hvd.rank() == 0 else None`

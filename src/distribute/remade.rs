@@ -154,15 +154,21 @@ pub(super) fn omitted(job: &Job<'_>, file: FileId, call: CallId, symbol: &Symbol
     let default = symbol.parameter("optimizer").and_then(Parameter::default);
     let code = code(job, file, call);
     match default.and_then(|name| constructor(job, file, &code, name.trim_matches(['\'', '"']))) {
-        Some((made, uses)) => in_front(job, file, call, None, &[made], uses),
+        Some((made, uses)) => in_front(job, (file, call), None, &[made], uses, Averages::Optimizer),
         None => Making::Fails(NO_NAME),
     }
 }
 
 /// One that a string names.
-pub(super) fn named(job: &Job<'_>, file: FileId, call: CallId, argument: &Argument, name: &str) -> Making {
+pub(super) fn named(
+    job: &Job<'_>,
+    (file, call): Place,
+    argument: &Argument,
+    name: &str,
+    averages: Averages,
+) -> Making {
     match constructor(job, file, &code(job, file, call), name) {
-        Some((made, uses)) => in_front(job, file, call, Some(argument), &[made], uses),
+        Some((made, uses)) => in_front(job, (file, call), Some(argument), &[made], uses, averages),
         None => Making::Fails(NO_NAME),
     }
 }
@@ -175,21 +181,30 @@ pub(super) fn named_later(job: &Job<'_>, file: FileId, call: CallId, argument: &
     let size = code(job, file, call).size();
     let made = format!("{tf}.keras.optimizers.get({})", text.slice(argument.range));
     let scaled = format!("{name}.learning_rate = float({name}.learning_rate) * {size}");
-    in_front(job, file, call, Some(argument), &[made, scaled], vec![tensorflow])
+    in_front(job, (file, call), Some(argument), &[made, scaled], vec![tensorflow], Averages::Optimizer)
 }
 
 /// The name of an optimizer that had none.
 const NAME: &str = "optimizer";
 
+/// Who averages the gradients that an optimizer applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Averages {
+    /// It does so itself: it is distributed.
+    Optimizer,
+    /// The tape that takes them.
+    Tape,
+}
+
 /// An optimizer is made and distributed in front of the call of `compile` that takes it: by an expression, and what
 /// else is done to it.
 fn in_front(
     job: &Job<'_>,
-    file: FileId,
-    call: CallId,
+    (file, call): Place,
     argument: Option<&Argument>,
     made: &[String],
     mut uses: Vec<(FileId, Import)>,
+    averages: Averages,
 ) -> Making {
     let Some(text) = job.text(file) else { return Making::Fails(GONE) };
     let data = text.module.call(call);
@@ -205,7 +220,9 @@ fn in_front(
     let name = fresh(text.module, NAME);
     let mut lines = vec![format!("{name} = {}", made[0])];
     lines.extend(made[1..].iter().cloned());
-    lines.extend(code.if_started(text, &[format!("{name} = {hvd}.DistributedOptimizer({name})")]));
+    if averages == Averages::Optimizer {
+        lines.extend(code.if_started(text, &[format!("{name} = {hvd}.DistributedOptimizer({name})")]));
+    }
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let mut edits = text.before(data.statement, &lines);
     edits.push(match argument {
@@ -241,7 +258,7 @@ pub(super) fn described(
     let (tf, tensorflow) = job.tensorflow(file);
     uses.push(tensorflow);
     let made = format!("{tf}.keras.optimizers.get({})", text.slice(argument.range));
-    match in_front(job, file, call, Some(argument), &[made], uses) {
+    match in_front(job, (file, call), Some(argument), &[made], uses, Averages::Optimizer) {
         Making::Edits(mut edits, uses, _) => {
             edits.extend(scaled);
             Making::Edits(edits, uses, Vec::new())

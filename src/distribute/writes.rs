@@ -2,7 +2,7 @@
 
 use super::bound::read_elsewhere;
 use super::for_all::done_by_all;
-use super::inputs::{loads_from, names_own, own_effects};
+use super::inputs::{is_told_where, loads_from, names_own, own_effects};
 use super::job::Job;
 use super::names::fresh;
 use super::ranked::is_for_one_rank;
@@ -187,10 +187,10 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
     }
     // A file that is read too is a download: every rank needs it.
     if effects.contains(Effect::WritesFile) && !effects.contains(Effect::ReadsFile) {
-        return (!is_of_own_file(job, file, call)).then_some(Sort::File);
+        return (!is_of_own_file(job, file, id)).then_some(Sort::File);
     }
     // `print(line, file=log)` writes to the file alone.
-    (effects.contains(Effect::Prints) && !is_of_own_file(job, file, call)).then_some(Sort::Print)
+    (effects.contains(Effect::Prints) && !is_of_own_file(job, file, id)).then_some(Sort::Print)
 }
 
 /// Whether all that a call's function returns to are statements of their own, or a plain name.
@@ -206,8 +206,12 @@ fn is_returned_to_statements(job: &Job<'_>, file: FileId, call: &Call) -> bool {
 }
 
 /// Whether a call writes to an open file, whose opening is what differs between ranks, or into memory.
-pub(super) fn is_of_own_file(job: &Job<'_>, file: FileId, call: &Call) -> bool {
+pub(super) fn is_of_own_file(job: &Job<'_>, file: FileId, id: CallId) -> bool {
     let facts = job.facts;
+    let call = facts.module(file).call(id);
+    if facts.called_symbols(file, id).any(is_told_where) {
+        return false;
+    }
     let is_file = |value| {
         facts.may_be(file, value, Kind::FileWriter)
             || facts.objects(file, value).any(|(id, _)| facts.builtin_class(id) == Some("file"))

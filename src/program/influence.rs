@@ -279,7 +279,10 @@ impl Collector<'_, '_> {
             });
             for function in facts.called_functions(file, id) {
                 is_own = true;
-                self.add_binding(file, call, function);
+                // What a layer computes with does not tell the shape that it is built for.
+                if !facts.is_built_for(file, id, function) {
+                    self.add_binding(file, call, function);
+                }
             }
             if !is_own {
                 let returned = returned_argument(facts, file, id);

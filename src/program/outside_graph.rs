@@ -3,6 +3,7 @@
 use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::solver::Caller;
+use super::travel::code;
 use crate::api::Effect;
 use crate::project::FileId;
 use crate::semantic::{
@@ -113,6 +114,15 @@ impl Facts<'_> {
         let base = self.modules.class_of(function).and_then(|class| self.library_base(class));
         base.and_then(|base| self.library.member(base, module.names.text(own.name)))
             .is_some_and(|member| member.has(Effect::RunsOnce))
+    }
+
+    /// Whether a library calls such a method for what a call is given: `build` with its shape.
+    pub(super) fn is_built_for(&self, file: FileId, call: CallId, function: FunctionRef) -> bool {
+        let mut edges = self.callees(file, call).iter();
+        self.is_built_once(function)
+            && edges.all(|edge| {
+                code(self.solution.object(edge.callee)) != Some(function) || Self::is_call_back(edge)
+            })
     }
 
     /// Whether a call stands where something is made that is not there yet.

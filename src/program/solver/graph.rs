@@ -104,6 +104,8 @@ pub(super) enum Use {
     ImportInto(FileId, NodeId),
     /// A distributed or decorated stand-in for it, made at the call whose result the node is.
     WrapInto(NodeId),
+    /// It names an optimizer that a model makes: `compile("adam")`.
+    OptimizerInto(NodeId),
 }
 
 /// The code that does something.

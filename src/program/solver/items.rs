@@ -1,8 +1,14 @@
 //! Reading items, slices and what iterating yields.
 
-use super::{Caller, Field, FileId, Literal, NodeId, Object, ObjectId, Solver, Use, Value, ValueId};
+use super::{
+    Caller, ExternalId, Field, FileId, Literal, NodeId, Object, ObjectId, Solver, Use, Value, ValueId,
+};
+use crate::api::Returns;
 use crate::semantic::{Bounds, BuiltinType, Container};
 use smallvec::{SmallVec, smallvec};
+
+/// The method that a subscript calls.
+const ITEM: &str = "__getitem__";
 
 impl Solver<'_> {
     pub(super) fn read_item(&mut self, file: FileId, value: ValueId, object: ObjectId) {
@@ -43,7 +49,7 @@ impl Solver<'_> {
             Object::Container(..) => self.container_item(object, literal, result),
             Object::Instance(..) => {
                 let (key, caller) = (self.node(file, key), self.caller(file, value));
-                self.call_method(object, "__getitem__", caller, smallvec![key], Some(result));
+                self.call_method(object, ITEM, caller, smallvec![key], Some(result));
             }
             // `globals()[name]`
             Object::Module(_) => match literal {
@@ -59,6 +65,21 @@ impl Solver<'_> {
                 self.add_new(result, Object::Type(BuiltinType::Str));
             }
             Object::Literal(_) | Object::Type(_) => {}
+            Object::Created(class, _) => self.library_item(class, result),
+            _ => self.unknown(result),
+        }
+    }
+
+    /// What `__getitem__` of a library's class gives: a part of a table is a table.
+    fn library_item(&mut self, class: ExternalId, result: NodeId) {
+        let name = self.names.id(ITEM);
+        let member = self.externals.child(class, name, ITEM);
+        let symbol = member.and_then(|member| self.externals.get(member).symbol);
+        match symbol.map(|symbol| symbol.returns().clone()) {
+            Some(Returns::Instance(class)) => {
+                let class = self.externals.id(&class);
+                self.add_new(result, Object::Created(class, result));
+            }
             _ => self.unknown(result),
         }
     }
@@ -105,9 +126,10 @@ impl Solver<'_> {
                 let caller = self.caller(file, value);
                 let slice = self.objects.id(Object::Type(BuiltinType::Slice));
                 let slice = self.singleton(slice);
-                self.call_method(object, "__getitem__", caller, smallvec![slice], Some(result));
+                self.call_method(object, ITEM, caller, smallvec![slice], Some(result));
             }
             Object::Literal(_) | Object::Type(_) => {}
+            Object::Created(class, _) => self.library_item(class, result),
             _ => self.unknown(result),
         }
     }

@@ -14,6 +14,10 @@ const NAMESPACE: &str = "argparse.Namespace";
 /// makes the call: `tf.app.run()` runs its `main`.
 const MAIN: &str = "__main__.main";
 
+/// The parameter of `compile` that may be given a name, and the class of what it names.
+const OPTIMIZER: &str = "optimizer";
+const OPTIMIZERS: &str = "tensorflow.keras.optimizers.Optimizer";
+
 impl Solver<'_> {
     pub(super) fn call_library(&mut self, site: SiteId, external: ExternalId, receiver: Option<ObjectId>) {
         let Some(symbol) = self.externals.get(external).symbol else {
@@ -120,6 +124,9 @@ impl Solver<'_> {
             if let Some(value) = argument(self, symbol, arguments, parameter.name()) {
                 let field = self.field(model, Field::Attribute(name));
                 self.flow(value, field);
+                if parameter.name() == OPTIMIZER {
+                    self.on(value, Use::OptimizerInto(field));
+                }
                 continue;
             }
             if arguments.merge.is_empty() && arguments.spread.is_empty() {
@@ -136,6 +143,14 @@ impl Solver<'_> {
                 let index = self.objects.id(Object::Literal(Literal::Int(position)));
                 self.on(spread, Use::ElementInto(index, field));
             }
+        }
+    }
+
+    /// What a model makes of the name of an optimizer.
+    pub(super) fn optimizer_named(&mut self, object: ObjectId, node: NodeId) {
+        if matches!(self.objects.get(object), Object::Literal(Literal::Str(_))) {
+            let class = self.externals.id(OPTIMIZERS);
+            self.add_new(node, Object::Created(class, node));
         }
     }
 

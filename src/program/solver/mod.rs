@@ -379,6 +379,7 @@ impl<'a> Solver<'a> {
             Use::KeyInto(container, node) => self.key_into(container, object, node),
             Use::Hook(name, caller) => self.hook(object, name, caller),
             Use::WrapInto(node) => self.wrap(object, node),
+            Use::OptimizerInto(node) => self.optimizer_named(object, node),
             Use::ImportInto(file, node) => self.import_into(object, file, node),
             Use::CallOwn(site) => self.call_own(site, object),
             Use::IteratorInto(node, caller) => self.iterator(object, node, caller),
