@@ -97,8 +97,7 @@ impl Inputs {
 
     /// The calls that may read, as data or as weights, what lies where a call writes.
     pub(super) fn read_where(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
-        let mut found =
-            if writes_anywhere(job, file, call) { Vec::new() } else { self.data_read(job, (file, call)) };
+        let mut found = self.data_read(job, (file, call));
         let written = texts_behind(job, &arguments(job, file, call));
         let loading = self.weights_read.iter().zip(&self.loaded);
         found.extend(loading.filter(|(_, read)| is_one_place(read, &written)).map(|(&own, _)| own));
@@ -137,7 +136,7 @@ pub(super) fn names_input(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 }
 
 /// Whether a call does not say where it puts files, though it could: `archive.extractall()`.
-fn writes_anywhere(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+pub(super) fn writes_anywhere(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let data = job.facts.module(file).call(call);
     let mut symbols = job.facts.called_symbols(file, call).filter(|own| is_told_where(own));
     symbols.any(|own| job.facts.argument(file, data, own, PATH).is_none())

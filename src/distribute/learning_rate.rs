@@ -21,7 +21,7 @@ use super::step::Step;
 use super::unstarted::Code;
 use crate::api::Kind;
 use crate::finding::{Edit, Finding};
-use crate::program::{LoopKind, Object, ObjectId, TrainingLoop};
+use crate::program::{Creation, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Passing, Role, StatementKind, Value, ValueId};
 
@@ -96,7 +96,35 @@ fn unknown(job: &Job<'_>) -> Vec<Step> {
         Step::blocked(finding, "Its learning rate, which has to grow with the number of ranks, is not known.")
     };
     let found = steps.into_iter().map(blocked);
-    found.chain(rates::of_unknown_class(job).into_iter().map(of_unknown_class(job))).collect()
+    let found = found.chain(rates::of_unknown_class(job).into_iter().map(of_unknown_class(job)));
+    found.chain(of_own_constructors(job)).collect()
+}
+
+/// Optimizers whose class has a constructor of its own, of which it can't be seen what becomes the rate.
+fn of_own_constructors(job: &Job<'_>) -> Vec<Step> {
+    let stepping: FxHashSet<ObjectId> = {
+        let loops = job.program.loops.iter().chain(&job.program.steps_of_fit);
+        loops.flat_map(|own| own.optimizers.iter().copied()).collect()
+    };
+    let hidden = rates::of_own_classes(job).into_iter().filter(|(made, class)| {
+        class.is_none() && stepping.contains(&made.object) && !knows_size_of(job, made)
+    });
+    let step = |(made, _): (&Creation, _)| {
+        let message = "it can't be seen which learning rate this optimizer is made with";
+        let finding = Step::missing(&RULE.rule, job.at_call(made.file, made.call), message)
+            .here("a class of the program's own")
+            .help("give the rate by its name: `learning_rate=...`")
+            .in_scope(job.scope_of(made.file, made.call));
+        Step::blocked(finding, "The constructor of its class decides, and the rate has to grow with the number of ranks.")
+    };
+    hidden.map(step).collect()
+}
+
+/// Whether a call that makes an optimizer is given something that depends on the number of ranks.
+fn knows_size_of(job: &Job<'_>, made: &Creation) -> bool {
+    let arguments = job.facts.module(made.file).call(made.call).arguments.iter();
+    let given: Vec<_> = arguments.map(|own| (made.file, own.value)).collect();
+    knows_size(job, &given)
 }
 
 /// `optimizer = tf.keras.optimizers.get(settings)`: which class it makes, and with which rate, is not written; its rate is

@@ -1,11 +1,11 @@
 //! Which learning rates matter: those of the optimizers that step in a loop; and whether they know the number of
 //! ranks already.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::job::Job;
 use crate::api::{Kind, Role, Scaling, Symbol};
-use crate::program::{Creation, Facts, ObjectId, Place};
+use crate::program::{Creation, Facts, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Passing};
 
@@ -21,6 +21,8 @@ pub(super) struct Optimizer<'c> {
 pub(super) fn stepping<'c>(job: &Job<'c>) -> Vec<Optimizer<'c>> {
     let facts = job.facts;
     let loops = || job.program.loops.iter().chain(&job.program.steps_of_fit);
+    let own = of_own_classes(job).into_iter().filter_map(|(made, class)| Some((made, class?)));
+    let own: FxHashMap<ObjectId, &Symbol> = own.map(|(made, class)| (made.object, class)).collect();
     let everything = loops().any(|own| own.optimizers.is_empty());
     let mut work: Vec<ObjectId> = loops().flat_map(|own| own.optimizers.iter().copied()).collect();
     let mut wanted = FxHashSet::default();
@@ -42,12 +44,32 @@ pub(super) fn stepping<'c>(job: &Job<'c>) -> Vec<Optimizer<'c>> {
     made.filter_map(|made| {
         // Of several classes that one call may make all are scaled alike; the first by name is told.
         let classes = facts.called_symbols(made.file, made.call);
-        let class =
-            classes.filter(|symbol| scaled(symbol).next().is_some()).min_by_key(|symbol| symbol.name())?;
+        let class = classes.filter(|symbol| scaled(symbol).next().is_some());
+        let class = class.min_by_key(|symbol| symbol.name()).or_else(|| own.get(&made.object).copied())?;
         Some(Optimizer { made, class })
     })
     .collect()
 }
+
+/// The optimizers of the project's own classes, with the library's class whose parameters their calls give; none where a
+/// constructor of the project's own does not get the rate by its name there.
+pub(super) fn of_own_classes<'c>(job: &Job<'c>) -> Vec<(&'c Creation, Option<&'c Symbol>)> {
+    let facts = job.facts;
+    let made = facts.creations.iter().filter(|made| {
+        made.kind == Kind::Optimizer && !made.derived && job.runs(made.file, made.call)
+    });
+    let of_own = |made: &'c Creation| {
+        let Object::Instance(class, _) = facts.solution.object(made.object) else { return None };
+        let base = facts.library_base(class).filter(|base| scaled(base).next().is_some())?;
+        let is_named = || scaled(base).any(|name| keyword(job, made.file, made, name).is_some());
+        let is_plain = facts.method(class, CONSTRUCTOR).is_none();
+        Some((made, (is_plain || is_named()).then_some(base)))
+    };
+    made.filter_map(of_own).collect()
+}
+
+/// The method that a class is called as.
+const CONSTRUCTOR: &str = "__init__";
 
 /// The calls that make optimizers for loops of which nobody knows the class: `tf.keras.optimizers.get(settings)`.
 pub(super) fn of_unknown_class(job: &Job<'_>) -> Vec<(FileId, CallId)> {

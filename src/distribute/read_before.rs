@@ -2,6 +2,7 @@
 //! others may not have come as far, unless a step of training, which they make together, lies between.
 
 use super::awaited::{all_ranks_come_to, can_wait};
+use super::inputs::writes_anywhere;
 use super::job::Job;
 use crate::program::{CallEdge, Spot};
 use crate::project::FileId;
@@ -14,7 +15,7 @@ pub(super) fn is_awaited(job: &Job<'_>, write: (FileId, CallId), statement: Stat
         return false;
     }
     let read = job.inputs().read_where(job, write);
-    if read.is_empty() {
+    if read.is_empty() || writes_anywhere(job, write.0, write.1) {
         return false;
     }
     let is_run = |edge: &CallEdge| facts.is_run(job.program, edge);

@@ -48,7 +48,7 @@ impl Waiting {
         if !names_input(job, file, call) {
             return Self::default();
         }
-        let read = job.inputs().data_read(job, write);
+        let read = job.inputs().read_where(job, write);
         let found = Self::for_read(job, write, behind, &read);
         if found.is_due() || job.program.already_distributed {
             return found;
