@@ -53,6 +53,8 @@ pub enum Effect {
     WritesFile,
     /// Leaves the same behind when it is done twice, at whatever time.
     Idempotent,
+    /// Makes a directory, in which nothing is yet.
+    MakesFolder,
     /// Fails when it is done twice: the directory exists already, the file is gone.
     FailsTwice,
     /// Reads a file or asks the file system.
@@ -160,7 +162,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 75] = [
+    pub const ALL: [(Self, &'static str); 76] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -185,6 +187,7 @@ impl Effect {
         (Self::Varies, "varies"),
         (Self::WritesFile, "writes-file"),
         (Self::Idempotent, "idempotent"),
+        (Self::MakesFolder, "makes-folder"),
         (Self::FailsTwice, "fails-twice"),
         (Self::ReadsFile, "reads-file"),
         (Self::Prints, "prints"),

@@ -27,9 +27,8 @@ pub(super) fn done_by_all(
     let inner = job.calls_in(file).filter(|&id| {
         within.contains_range(module.call(id).range) && !writing.contains(&id) && !is_print(job, file, id)
     });
-    let by_all = |&id: &CallId| {
-        facts.makes_layers(file, id) || facts.doings(file, id, within).iter().any(is_for_all)
-    };
+    let by_all =
+        |&id: &CallId| facts.makes_layers(file, id) || facts.doings(file, id, within).iter().any(is_for_all);
     inner.filter(by_all).map(|id| module.call(id).range).collect()
 }
 

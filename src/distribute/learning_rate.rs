@@ -45,7 +45,8 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
 fn named_for_tapes(job: &Job<'_>) -> Vec<Step> {
     let facts = job.facts;
     let mut loops = job.program.loops.iter();
-    let by_tape = |own: &&TrainingLoop| own.kind == LoopKind::KerasFit && StepOf::of(job, own) == StepOf::Tape;
+    let by_tape =
+        |own: &&TrainingLoop| own.kind == LoopKind::KerasFit && StepOf::of(job, own) == StepOf::Tape;
     let models: FxHashSet<ObjectId> =
         loops.by_ref().filter(by_tape).flat_map(|own| own.models.iter().copied()).collect();
     let mut found = Vec::new();
@@ -115,7 +116,10 @@ fn of_own_constructors(job: &Job<'_>) -> Vec<Step> {
             .here("a class of the program's own")
             .help("give the rate by its name: `learning_rate=...`")
             .in_scope(job.scope_of(made.file, made.call));
-        Step::blocked(finding, "The constructor of its class decides, and the rate has to grow with the number of ranks.")
+        Step::blocked(
+            finding,
+            "The constructor of its class decides, and the rate has to grow with the number of ranks.",
+        )
     };
     hidden.map(step).collect()
 }

@@ -448,7 +448,11 @@ pub(super) fn is_common(job: &Job<'_>, (file, value): Place) -> bool {
             SHAPE => true,
             // How many epochs were made, in what `fit` returns.
             EPOCHS => facts.gives((file, base), &[Effect::Trains]),
-            _ => false,
+            name => facts.objects(file, base).any(|(_, object)| {
+                let class = facts.symbol(object);
+                let attribute = class.and_then(|class| facts.library.member(class, name));
+                attribute.is_some_and(|own| own.has(Effect::Measures))
+            }),
         },
         _ => false,
     }

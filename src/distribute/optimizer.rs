@@ -250,7 +250,9 @@ fn for_compile(
     done.push((file, call));
     let making = match &origin {
         None => omitted(job, file, call, symbol),
-        Some((argument, Origin::Named(name))) => named(job, (file, call), argument, name, Averages::Optimizer),
+        Some((argument, Origin::Named(name))) => {
+            named(job, (file, call), argument, name, Averages::Optimizer)
+        }
         Some((argument, Origin::NamedLater)) => named_later(job, file, call, argument),
         Some((argument, Origin::Described(of, value))) => {
             described(job, (file, call), argument, (*of, *value))

@@ -268,11 +268,13 @@ fn scheduler(job: &Job<'_>, rule: &'static Rule, made: &Creation) -> Option<Step
     }
     let text = job.text(made.file)?;
     let (hvd, import) = job.horovod(made.file);
-    let behind = format!("(epoch) * {hvd}.size()");
+    // Keras gives both to a function that takes both.
+    let given = if functions.iter().any(|&own| needs_rate(job, own)) { "epoch, rate" } else { "epoch" };
+    let behind = format!("({given}) * {hvd}.size()");
     let edits = if text.is_chain(argument.range) {
-        text.wrap(argument.range, "lambda epoch: ", &behind)
+        text.wrap(argument.range, &format!("lambda {given}: "), &behind)
     } else {
-        text.wrap(argument.range, "lambda epoch: (", &format!("){behind}"))
+        text.wrap(argument.range, &format!("lambda {given}: ("), &format!("){behind}"))
     };
     Some(Step::change(finding, "scale the rate of each epoch", edits, vec![import]))
 }
@@ -301,6 +303,13 @@ fn ways(job: &Job<'_>, file: FileId, value: ValueId) -> Vec<ValueId> {
         Value::Phi(parts) => parts.to_vec(),
         _ => vec![value],
     }
+}
+
+/// Whether a function can't be called without the rate before.
+fn needs_rate(job: &Job<'_>, function: FunctionRef) -> bool {
+    let data = job.facts.module(function.file).function(function.function);
+    let rate = rate_before(job, function);
+    data.parameters.iter().any(|own| Some((function.file, own.value)) == rate && own.default.is_none())
 }
 
 /// The parameter for the rate before of a function that is asked for a rate.

@@ -55,9 +55,10 @@ pub(super) fn stepping<'c>(job: &Job<'c>) -> Vec<Optimizer<'c>> {
 /// constructor of the project's own does not get the rate by its name there.
 pub(super) fn of_own_classes<'c>(job: &Job<'c>) -> Vec<(&'c Creation, Option<&'c Symbol>)> {
     let facts = job.facts;
-    let made = facts.creations.iter().filter(|made| {
-        made.kind == Kind::Optimizer && !made.derived && job.runs(made.file, made.call)
-    });
+    let made = facts
+        .creations
+        .iter()
+        .filter(|made| made.kind == Kind::Optimizer && !made.derived && job.runs(made.file, made.call));
     let of_own = |made: &'c Creation| {
         let Object::Instance(class, _) = facts.solution.object(made.object) else { return None };
         let base = facts.library_base(class).filter(|base| scaled(base).next().is_some())?;

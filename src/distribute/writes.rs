@@ -11,7 +11,7 @@ use super::waiting::Waiting;
 use crate::api::{Effect, EffectSet, Kind};
 use crate::program::Caller;
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, CallKind, Role, StatementId, StatementKind};
+use crate::semantic::{Call, CallId, CallKind, Role, StatementId, StatementKind, Value};
 use crate::syntax::TextRange;
 
 /// What statements write.
@@ -155,7 +155,10 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
     if call.kind != CallKind::Expression {
         return None;
     }
-    let effects = own_effects(job, file, id);
+    let mut effects = own_effects(job, file, id);
+    if saves_by_name(job, file, call) {
+        effects = effects.with(Effect::WritesFile);
+    }
     let is_checkpoint = effects.contains(Effect::WritesFile)
         && facts.receiver(file, call).is_some_and(|receiver| {
             [Kind::Checkpoint, Kind::CheckpointManager, Kind::Saver]
@@ -192,6 +195,25 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
     // `print(line, file=log)` writes to the file alone.
     (effects.contains(Effect::Prints) && !is_of_own_file(job, file, id)).then_some(Sort::Print)
 }
+
+/// Whether a method of an object that nobody knows is called like one by which models are saved, and given a text: `net.save("net")`,
+/// `picture.save(f"{step}.png")`.
+fn saves_by_name(job: &Job<'_>, file: FileId, call: &Call) -> bool {
+    let facts = job.facts;
+    let Value::Attribute { base, name, .. } = facts.module(file).value(call.callee).value else {
+        return false;
+    };
+    let Some(model) = facts.library.lookup(MODEL) else { return false };
+    let saves = facts.library.member(model, facts.module(file).names.text(name));
+    saves.is_some_and(|method| method.has(Effect::WritesFile))
+        && facts.may_be_foreign(file, base)
+        && call.arguments.first().is_some_and(|path| {
+            facts.objects(file, path.value).any(|(id, _)| facts.builtin_class(id) == Some("str"))
+        })
+}
+
+/// The class of models.
+const MODEL: &str = "tensorflow.keras.Model";
 
 /// Whether all that a call's function returns to are statements of their own, or a plain name.
 fn is_returned_to_statements(job: &Job<'_>, file: FileId, call: &Call) -> bool {

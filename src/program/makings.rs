@@ -18,8 +18,10 @@ pub(super) struct Makings {
 
 impl Makings {
     fn new(facts: &Facts<'_>) -> Self {
-        let made =
-            facts.creations.iter().filter(|own| matches!(own.kind, Kind::Layer | Kind::Model) && !own.derived);
+        let made = facts
+            .creations
+            .iter()
+            .filter(|own| matches!(own.kind, Kind::Layer | Kind::Model) && !own.derived);
         let calls: FxHashSet<(FileId, CallId)> = made.map(|own| (own.file, own.call)).collect();
         let scope = |&(file, call): &(FileId, CallId)| facts.module(file).call(call).scope;
         let mut work: Vec<Caller> =

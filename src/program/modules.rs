@@ -11,7 +11,7 @@ use super::import_targets::ImportTargets;
 use super::solver::capacity;
 use crate::api::Library;
 use crate::project::{FileId, FileKind, FileProblem, Imports, Project, SourceFile, Target};
-use crate::semantic::{self, FunctionId, Import, ImportId, Imported, Module, ValueId};
+use crate::semantic::{self, FunctionId, Import, ImportId, Imported, Module, Value, ValueId};
 
 /// A function or lambda of the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -289,6 +289,9 @@ impl Modules {
                         Meaning::Module(submodule)
                     }
                     (Target::File(module), submodule) => match self.member(module, name, library, 0) {
+                        Some(Meaning::Value(of, value)) if self.names_submodule(of, value, submodule) => {
+                            Meaning::Module(submodule)
+                        }
                         Some(meaning) => meaning,
                         None if submodule != Target::External => Meaning::Module(submodule),
                         None => Meaning::Unknown,
@@ -298,6 +301,13 @@ impl Modules {
                 }
             }
         }
+    }
+
+    /// Whether a value is what an import makes of a submodule: a star may give a package its own submodule.
+    fn names_submodule(&self, file: FileId, value: ValueId, submodule: Target) -> bool {
+        let module = self.get(file);
+        submodule != Target::External
+            && matches!(module.value(value).value, Value::Import(import) if self.targets(file).submodule(module.import(import)) == submodule)
     }
 
     /// What `name` means as an attribute of the module `file`, its submodules left out.

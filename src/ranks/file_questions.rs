@@ -14,21 +14,32 @@ pub(super) fn stable(facts: &Facts<'_>, files: &[FileId], places: &[Place]) -> F
     if questions.is_empty() {
         return FxHashSet::default();
     }
+    let has = |file: FileId, call: CallId, effect: Effect| {
+        facts.called_symbols(file, call).any(|symbol| symbol.has(effect))
+    };
     let writing = files.iter().flat_map(|&file| {
-        let calls = facts.module(file).calls.iter().enumerate();
+        let calls =
+            facts.module(file).calls.iter().enumerate().map(|(index, call)| (CallId::new(index), call));
         calls
-            .filter(move |(index, call)| {
-                let writes = |symbol: &Symbol| symbol.has(Effect::WritesFile);
-                facts.called_symbols(file, CallId::new(*index)).any(writes)
-                    || facts.opens_for_writing(file, call)
+            .filter(move |&(id, call)| {
+                has(file, id, Effect::WritesFile) || facts.opens_for_writing(file, call)
             })
-            .flat_map(move |(_, call)| given(facts, file, call))
+            .map(move |(id, call)| {
+                (has(file, id, Effect::MakesFolder), given(facts, file, call).collect::<Vec<_>>())
+            })
     });
-    let written = texts_behind(facts, &writing.collect::<Vec<_>>());
+    let (folders, others): (Vec<_>, Vec<_>) = writing.partition(|&(is_folder, _)| is_folder);
+    let written: Vec<Place> = others.into_iter().flat_map(|(_, given)| given).collect();
+    let written = texts_behind(facts, &written);
+    let folders: Vec<FxHashSet<Place>> =
+        folders.into_iter().map(|(_, given)| texts_behind(facts, &given)).collect();
     let is_stable = |&(file, value): &Place| {
         let Value::Call(call) = facts.module(file).value(value).value else { return false };
         let asked: Vec<Place> = given(facts, file, facts.module(file).call(call)).collect();
-        texts_behind(facts, &asked).is_disjoint(&written)
+        let asked = texts_behind(facts, &asked);
+        // In a folder that is made nothing is yet; what is asked for there is another file.
+        let is_made = |folder: &FxHashSet<Place>| !asked.is_empty() && asked.is_subset(folder);
+        asked.is_disjoint(&written) && !folders.iter().any(is_made)
     };
     questions.into_iter().filter(is_stable).collect()
 }

@@ -145,7 +145,9 @@ impl<'m, 'c> Replicas<'m, 'c> {
             for training in loops(model, program) {
                 // Ranks that average weights step with optimizers of their own.
                 let are_own = model.facts.averages_weights(program, training);
-                let optimizers = training.optimizers.iter().filter(|_| !are_own);
+                // One that a name stands for is made with its model.
+                let is_made = |own: &&ObjectId| model.facts.made_at(**own).is_some();
+                let optimizers = training.optimizers.iter().filter(|own| !are_own && is_made(own));
                 let objects = training.models.iter().chain(optimizers).copied();
                 let objects: Vec<ObjectId> = objects.filter(|&object| has_replicas(model, object)).collect();
                 let numbers: Vec<usize> = objects.iter().map(|&object| own.number(object)).collect();
