@@ -2,14 +2,14 @@
 
 use super::bound::read_elsewhere;
 use super::for_all::done_by_all;
-use super::inputs::{is_told_where, loads_from, names_own, own_effects};
+use super::inputs::{arguments, is_told_where, loads_from, names_own, own_effects};
 use super::job::Job;
 use super::names::fresh;
 use super::ranked::is_for_one_rank;
 use super::started::runs_started;
 use super::waiting::Waiting;
 use crate::api::{Effect, EffectSet, Kind};
-use crate::program::Caller;
+use crate::program::{Caller, Literal, Object};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, CallKind, Role, StatementId, StatementKind, Value};
 use crate::syntax::TextRange;
@@ -156,6 +156,9 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
         return None;
     }
     let mut effects = own_effects(job, file, id);
+    if effects.contains(Effect::MakesFolder) && is_for_others(job, file, id) {
+        return None;
+    }
     if saves_by_name(job, file, call) {
         effects = effects.with(Effect::WritesFile);
     }
@@ -194,6 +197,32 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
     }
     // `print(line, file=log)` writes to the file alone.
     (effects.contains(Effect::Prints) && !is_of_own_file(job, file, id)).then_some(Sort::Print)
+}
+
+/// Whether a folder is made for what a function of an unknown library may put there on all ranks: they may all make it, where it
+/// may be there already.
+fn is_for_others(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let facts = job.facts;
+    let data = facts.module(file).call(id);
+    let mut symbols = facts.called_symbols(file, id);
+    let may_be_there =
+        symbols.find_map(|own| facts.argument(file, data, own, "exist_ok")).is_some_and(|own| {
+            facts.objects(file, own.value).any(|(_, own)| own == Object::Literal(Literal::Bool(true)))
+        });
+    may_be_there && {
+        let folder = arguments(job, file, id);
+        let below = facts.influence().forwards(&folder, |_| false);
+        job.calls().any(|(file, call)| {
+            facts.may_be_foreign(file, facts.module(file).call(call).callee)
+                && facts.called_symbols(file, call).next().is_none()
+                && facts
+                    .module(file)
+                    .call(call)
+                    .arguments
+                    .iter()
+                    .any(|own| below.contains(&(file, own.value)))
+        })
+    }
 }
 
 /// Whether a method of an object that nobody knows is called like one by which models are saved, and given a text: `net.save("net")`,

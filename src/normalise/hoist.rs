@@ -24,12 +24,11 @@ pub fn hoist(
     let text = context.texts.get(file, context.facts.module(file))?;
     let named = named(context.facts, text, statement, expressions, wish)?;
     let named: Vec<(TextRange, &str)> = named.iter().map(|(range, name)| (*range, name.as_str())).collect();
-    let message = match named[..] {
-        [(_, name)] => format!("assign it to `{name}` first"),
-        _ => {
-            let names: Vec<&str> = named.iter().map(|&(_, name)| name).collect();
-            format!("assign them to `{}` first", names.join("`, `"))
-        }
+    let message = if let [(_, name)] = named[..] {
+        format!("assign it to `{name}` first")
+    } else {
+        let names: Vec<&str> = named.iter().map(|&(_, name)| name).collect();
+        format!("assign them to `{}` first", names.join("`, `"))
     };
     Some(super::fix(Applicability::Safe, message, text.hoist(statement, &named)))
 }
