@@ -7,11 +7,11 @@ use super::obstacles;
 use super::ranked::is_for_some;
 use super::session::sessions;
 use super::started::code_runs_started;
-use crate::api::Kind;
-use crate::program::Caller;
+use crate::api::{Effect, Kind};
+use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, Branch, BranchKind, CallId, Module, ScopeId, StatementId, StatementKind, Suite,
+    BlockId, Branch, BranchKind, CallId, Module, ScopeId, StatementId, StatementKind, Suite, Value,
 };
 use crate::syntax::TextRange;
 
@@ -86,8 +86,32 @@ fn is_handler(module: &Module, statement: StatementId) -> bool {
 /// Whether a branch rests on the file system or the like.
 pub(super) fn asks_the_world(job: &Job<'_>, caller: Caller, branch: &Branch) -> bool {
     branch.kind != BranchKind::For
-        && branch.condition.is_some_and(|value| job.facts.varying().contains_key(&(caller.file, value)))
+        && branch.condition.is_some_and(|value| {
+            let condition = (caller.file, value);
+            job.facts.varying().contains_key(&condition) || asks_by_name(job, condition)
+        })
 }
+
+/// Whether something is asked by a method of an object that nobody knows, which is called like one of paths:
+/// `folder.exists()`.
+fn asks_by_name(job: &Job<'_>, condition: Place) -> bool {
+    let facts = job.facts;
+    let Some(path) = facts.library.lookup(PATH) else { return false };
+    let asks = |(file, value): Place| {
+        let module = facts.module(file);
+        let Value::Call(call) = module.value(value).value else { return false };
+        let Value::Attribute { base, name, .. } = module.value(module.call(call).callee).value else {
+            return false;
+        };
+        let method = facts.library.member(path, module.names.text(name));
+        method.is_some_and(|own| own.has(Effect::ReadsFile) && own.has(Effect::Varies))
+            && (facts.is_unknown(file, base) || facts.may_be_foreign(file, base))
+    };
+    facts.influence().backwards(&[condition], |_| false).into_iter().any(asks)
+}
+
+/// The class of paths.
+const PATH: &str = "pathlib.Path";
 
 /// The question of a branch, if rank 0 can answer it for all: they have to come to it, and it must bind nothing.
 fn question(job: &Job<'_>, caller: Caller, branch: &Branch) -> Option<Question> {

@@ -44,11 +44,10 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
 /// scaled with that.
 fn named_for_tapes(job: &Job<'_>) -> Vec<Step> {
     let facts = job.facts;
-    let mut loops = job.program.loops.iter();
     let by_tape =
         |own: &&TrainingLoop| own.kind == LoopKind::KerasFit && StepOf::of(job, own) == StepOf::Tape;
-    let models: FxHashSet<ObjectId> =
-        loops.by_ref().filter(by_tape).flat_map(|own| own.models.iter().copied()).collect();
+    let loops = job.program.loops.iter().filter(by_tape);
+    let models: FxHashSet<ObjectId> = loops.flat_map(|own| own.models.iter().copied()).collect();
     let mut found = Vec::new();
     if models.is_empty() || job.program.already_distributed {
         return found;

@@ -75,6 +75,7 @@ pub mod steps;
 mod survived_errors;
 pub(crate) mod tape;
 mod told_paths;
+mod unknown_writers;
 mod unstarted;
 mod untrained;
 mod verbose;

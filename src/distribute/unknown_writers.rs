@@ -1,0 +1,53 @@
+//! What libraries that nobody knows write, as far as names tell.
+
+use super::inputs::arguments;
+use super::job::Job;
+use crate::api::Effect;
+use crate::program::{Literal, Object};
+use crate::project::FileId;
+use crate::semantic::{Call, CallId, Value};
+
+/// Whether a folder is made for what a function of an unknown library may put there on all ranks: they may all make it, where it
+/// may be there already.
+pub(super) fn is_for_others(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let facts = job.facts;
+    let data = facts.module(file).call(id);
+    let mut symbols = facts.called_symbols(file, id);
+    let may_be_there =
+        symbols.find_map(|own| facts.argument(file, data, own, "exist_ok")).is_some_and(|own| {
+            facts.objects(file, own.value).any(|(_, own)| own == Object::Literal(Literal::Bool(true)))
+        });
+    may_be_there && {
+        let folder = arguments(job, file, id);
+        let below = facts.influence().forwards(&folder, |_| false);
+        job.calls().any(|(file, call)| {
+            facts.may_be_foreign(file, facts.module(file).call(call).callee)
+                && facts.called_symbols(file, call).next().is_none()
+                && facts
+                    .module(file)
+                    .call(call)
+                    .arguments
+                    .iter()
+                    .any(|own| below.contains(&(file, own.value)))
+        })
+    }
+}
+
+/// Whether a method of an object that nobody knows is called like one by which models are saved, and given a text: `net.save("net")`,
+/// `picture.save(f"{step}.png")`.
+pub(super) fn saves_by_name(job: &Job<'_>, file: FileId, call: &Call) -> bool {
+    let facts = job.facts;
+    let Value::Attribute { base, name, .. } = facts.module(file).value(call.callee).value else {
+        return false;
+    };
+    let Some(model) = facts.library.lookup(MODEL) else { return false };
+    let saves = facts.library.member(model, facts.module(file).names.text(name));
+    saves.is_some_and(|method| method.has(Effect::WritesFile))
+        && facts.may_be_foreign(file, base)
+        && call.arguments.first().is_some_and(|path| {
+            facts.objects(file, path.value).any(|(id, _)| facts.builtin_class(id) == Some("str"))
+        })
+}
+
+/// The class of models.
+const MODEL: &str = "tensorflow.keras.Model";
