@@ -58,12 +58,11 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
         }
     }
     if !sites.is_empty() {
-        let mut blocked = |unnamed: Vec<(FileId, CallId)>, reason| {
-            let step = |(file, call)| Step::blocked(missing(job, file, call), reason);
-            found.extend(unnamed.into_iter().map(step));
-        };
-        blocked(copied::add(job, &mut sites), copied::UNNAMED);
-        blocked(untrained::add(job, &mut sites), untrained::UNNAMED);
+        let unnamed = copied::add(job, &mut sites);
+        found.extend(
+            unnamed.into_iter().map(|(file, call)| Step::blocked(missing(job, file, call), copied::UNNAMED)),
+        );
+        untrained::add(job, &mut sites);
     }
     found.extend(kept_copies::steps(job, &RULE.rule));
     found.extend(session::broadcasts(job, &RULE.rule));

@@ -8,13 +8,14 @@ use crate::api::{Calls, Effect, Kind, Symbol};
 use crate::finding::Rule;
 use crate::program::{ClassRef, FunctionRef, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, ScopeKind, Store, StoreKey};
+use crate::semantic::{CallId, ScopeId, ScopeKind, Store, StoreKey};
 
 /// The attributes of layers that hold such constants.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let facts = job.facts;
     let draws: Vec<Place> = job
         .calls()
+        .filter(|&(file, call)| is_made_there(job, file, facts.module(file).call(call).scope))
         .filter(|&(file, call)| draws_unseeded(job, file, call))
         .map(|(file, call)| (file, facts.module(file).call(call).result))
         .collect();
@@ -29,7 +30,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             let place = (file, own.value);
             matches!(own.key, StoreKey::Attribute(_)) && drawn.contains(&place) && is_constant(job, place)
         };
-        let made = module.stores.iter().filter(is_drawn).filter(|own| is_made_there(job, file, own));
+        let made = module.stores.iter().filter(is_drawn).filter(|own| is_made_there(job, file, own.scope));
         stored.extend(made.map(|own| (file, own)));
     }
     if stored.is_empty() {
@@ -88,10 +89,10 @@ fn base_of_layer<'j>(job: &'j Job<'_>, class: ClassRef) -> Option<&'j Symbol> {
     matches!(job.facts.library.kind_of_class(base), Kind::Layer | Kind::Model).then_some(base)
 }
 
-/// Whether a store stands where a layer is made, and not where it computes.
-fn is_made_there(job: &Job<'_>, file: FileId, store: &Store) -> bool {
+/// Whether a scope is where a layer is made, and not where it computes.
+fn is_made_there(job: &Job<'_>, file: FileId, scope: ScopeId) -> bool {
     let module = job.facts.module(file);
-    let ScopeKind::Function(function) = module.scope(store.scope).kind else { return false };
+    let ScopeKind::Function(function) = module.scope(scope).kind else { return false };
     let class = module.function(function).class.map(|class| ClassRef { file, class });
     let function = FunctionRef { file, function };
     class.is_some_and(|class| base_of_layer(job, class).is_some())

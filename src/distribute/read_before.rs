@@ -19,12 +19,11 @@ pub(super) fn is_awaited(job: &Job<'_>, write: (FileId, CallId), statement: Stat
         return false;
     }
     let is_run = |edge: &CallEdge| facts.is_run(job.program, edge);
-    let writing = facts.leading_to(vec![facts.spot(write)], is_run);
+    let writing = facts.spot(write);
     let is_before = |read| {
         let reading = facts.leading_to(vec![facts.spot(read)], is_run);
-        let mut pairs = reading.iter().flat_map(|&read| writing.iter().map(move |&write| (read, write)));
-        pairs.any(|(read, write)| {
-            read.0 == write.0 && read.2.end() <= write.2.start() && !trains_between(job, read, write)
+        reading.into_iter().any(|read| {
+            read.0 == writing.0 && read.2.end() <= writing.2.start() && !trains_between(job, read, writing)
         })
     };
     read.into_iter().filter(|&read| read != write).any(is_before)
@@ -45,6 +44,7 @@ fn trains_between(job: &Job<'_>, (caller, _, before): Spot, (_, _, behind): Spot
                     .called_functions(caller.file, id)
                     .any(|own| training.code.contains(&job.facts.code_of(own)))
         };
-        before.end() <= call.range.start() && call.range.end() <= behind.start() && trains()
+        // What comes to the reading may train behind it.
+        before.start() <= call.range.start() && call.range.end() <= behind.start() && trains()
     })
 }

@@ -11,17 +11,13 @@ use crate::program::{Caller, ClassRef, Object, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{CallId, ScopeKind, Value};
 
-/// Why such a model can't be broadcast.
-pub(super) const UNNAMED: &str = "A model that is not trained takes part in the loss with random weights of each rank's own, and it can't be seen what \
-     it is called behind the first step: give all ranks the same weights, by a file or by a constant seed.";
-
-/// Adds models that are not trained to the broadcasts of those that are. Gives the calls of such that have no name there.
-pub(super) fn add(job: &Job<'_>, sites: &mut [Site]) -> Vec<(FileId, CallId)> {
+/// Adds models that are not trained to the broadcasts of those that are, as far as code that calls both names them.
+pub(super) fn add(job: &Job<'_>, sites: &mut [Site]) {
     let facts = job.facts;
     let loops = || job.program.loops.iter().filter(|own| !job.is_fit(own));
     let losses: Vec<Place> = loops().flat_map(|own| of_gradients(job, own, "target")).collect();
     if losses.is_empty() {
-        return Vec::new();
+        return;
     }
     let sources: Vec<Place> = loops().flat_map(|own| of_gradients(job, own, "sources")).collect();
     let calls: Vec<(FileId, CallId)> =
@@ -37,11 +33,10 @@ pub(super) fn add(job: &Job<'_>, sites: &mut [Site]) -> Vec<(FileId, CallId)> {
         !made.is_empty() && made.is_disjoint(&trained)
     });
     if computing.is_empty() {
-        return Vec::new();
+        return;
     }
     let behind = facts.influence().backwards(&losses, |_| false);
     let shared = shared_layers(job, &trained);
-    let mut unnamed = Vec::new();
     for (file, call) in computing {
         let module = facts.module(file);
         let is_random =
@@ -50,17 +45,13 @@ pub(super) fn add(job: &Job<'_>, sites: &mut [Site]) -> Vec<(FileId, CallId)> {
             continue;
         }
         let Some(text) = job.text(file) else { continue };
-        let mut is_named = false;
         for &(of, other) in others.iter().filter(|&&(of, _)| of == file) {
             let (model, own) = (facts.module(of).call(other), module.call(call));
-            is_named |= model.scope == own.scope
-                && broadcast_beside(sites, |spoken| spoken.beside_called(text, model, own));
-        }
-        if !is_named {
-            unnamed.push((file, call));
+            if model.scope == own.scope {
+                broadcast_beside(sites, |spoken| spoken.beside_called(text, model, own));
+            }
         }
     }
-    unnamed
 }
 
 /// What the gradients of a loop are taken of.

@@ -114,7 +114,11 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for Writing { statement, calls, sort, waiting, is_loaded, for_all } in writings {
         match runs.last_mut() {
-            Some(run) if for_all.is_empty() && text.follows(run.last, statement) => {
+            Some(run)
+                if for_all.is_empty()
+                    && !waiting.in_front_of.contains(&(file, statement))
+                    && text.follows(run.last, statement) =>
+            {
                 run.last = statement;
                 run.calls.extend(calls);
                 run.sort = run.sort.max(sort);
