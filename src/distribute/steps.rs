@@ -64,7 +64,7 @@ fn divided(job: &Job<'_>, file: FileId, call: CallId, count: &Argument, more: Ve
     }
     let text = job.text(file)?;
     let (hvd, import) = job.horovod(file);
-    let few = may_be_few(job, file, count);
+    let few = is_few(job, file, count);
     let share = |number: &str| {
         let quotient = format!("{number} // {hvd}.size()");
         // `max` may be a name of the program's own.
@@ -112,11 +112,11 @@ fn means(job: &Job<'_>, text: Text<'_>, count: &Argument, share: impl Fn(&str) -
         .collect()
 }
 
-/// Whether a number may be smaller than the GPUs of one machine are many: the quotient would be 0.
-fn may_be_few(job: &Job<'_>, file: FileId, count: &Argument) -> bool {
+/// Whether a number is known to be smaller than the GPUs of one machine may be many: the quotient would be 0.
+fn is_few(job: &Job<'_>, file: FileId, count: &Argument) -> bool {
     let mut numbers = job.facts.objects(file, count.value).peekable();
-    numbers.peek().is_none()
-        || numbers.any(|(_, object)| !matches!(object, Object::Literal(Literal::Int(GPUS_OF_A_MACHINE..))))
+    numbers.peek().is_some()
+        && numbers.all(|(_, object)| matches!(object, Object::Literal(Literal::Int(..GPUS_OF_A_MACHINE))))
 }
 
 /// Whether a number is one that can be shared: not 1, not "all", not shared already.
