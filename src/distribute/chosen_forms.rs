@@ -140,7 +140,7 @@ fn is_picked(job: &Job<'_>, file: FileId, value: ValueId, depth: u32) -> bool {
 }
 
 /// Whether code is that of a model or layer, which a step goes through.
-fn is_of_layer(job: &Job<'_>, caller: Caller) -> bool {
+pub(super) fn is_of_layer(job: &Job<'_>, caller: Caller) -> bool {
     let facts = job.facts;
     let Some(function) = facts.function_of(caller) else { return false };
     let data = facts.module(function.file).function(function.function);

@@ -1,14 +1,15 @@
 //! Constants that a layer draws when it is made: `self.matrix = tf.random.normal((2, 64))`. They are no variables, so that no
 //! broadcast makes them equal: each rank would train another function.
 
+use super::chosen_forms::is_of_layer;
 use super::job::Job;
 use super::obstacles::{draws_alike, obstacle};
 use super::step::Step;
 use crate::api::{Calls, Effect, Kind, Symbol};
 use crate::finding::Rule;
-use crate::program::{ClassRef, FunctionRef, Place};
+use crate::program::{Caller, ClassRef, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, ScopeId, ScopeKind, Store, StoreKey};
+use crate::semantic::{CallId, ScopeId, Store, StoreKey};
 
 /// The attributes of layers that hold such constants.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -91,12 +92,10 @@ fn base_of_layer<'j>(job: &'j Job<'_>, class: ClassRef) -> Option<&'j Symbol> {
 
 /// Whether a scope is where a layer is made, and not where it computes.
 fn is_made_there(job: &Job<'_>, file: FileId, scope: ScopeId) -> bool {
-    let module = job.facts.module(file);
-    let ScopeKind::Function(function) = module.scope(scope).kind else { return false };
-    let class = module.function(function).class.map(|class| ClassRef { file, class });
-    let function = FunctionRef { file, function };
-    class.is_some_and(|class| base_of_layer(job, class).is_some())
-        && (job.facts.is_constructor(job.facts.code_of(function)) || job.facts.is_built_once(function))
+    let code = Caller { file, scope };
+    is_of_layer(job, code)
+        && (job.facts.is_constructor(code)
+            || job.facts.function_of(code).is_some_and(|own| job.facts.is_built_once(own)))
 }
 
 /// What the layers of the program return when they are called.

@@ -366,6 +366,16 @@ impl<'c> Job<'c> {
         self.leading_to_steps.get_or_init(|| LeadingToSteps::of(self))
     }
 
+    /// Whether a call makes a step of training, or calls code that comes to one.
+    pub(super) fn comes_to_step(&self, file: FileId, call: CallId) -> bool {
+        let leading = self.leading_to_steps();
+        leading.calls.contains(&(file, call))
+            || self
+                .facts
+                .called_functions(file, call)
+                .any(|own| leading.code.contains(&self.facts.code_of(own)))
+    }
+
     /// Where attributes and variables of other scopes are read that hold containers, by container.
     pub(super) fn kept_containers(&self) -> &FxHashMap<ObjectId, Vec<Place>> {
         self.kept_containers.get_or_init(|| session_runs::kept_containers(self))

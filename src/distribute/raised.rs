@@ -119,8 +119,7 @@ pub(super) fn handled(module: &Module, catching: StatementId) -> impl Iterator<I
 /// Whether steps of training stand in a statement that catches, so that they end with it, or a handler goes elsewhere than on
 /// behind it.
 fn parts(job: &Job<'_>, caller: Caller, catching: StatementId) -> bool {
-    let facts = job.facts;
-    let module = facts.module(caller.file);
+    let module = job.facts.module(caller.file);
     let within = module.statement(catching).range;
     let goes_elsewhere = |id: StatementId| {
         let range = module.statement(id).range;
@@ -129,13 +128,7 @@ fn parts(job: &Job<'_>, caller: Caller, catching: StatementId) -> bool {
                 && matches!(own.kind, StatementKind::Break | StatementKind::Continue | StatementKind::Return)
         })
     };
-    let steps = job.leading_to_steps();
-    job.calls_in(caller.file).any(|id| {
-        let call = module.call(id);
-        within.contains_range(call.range)
-            && (steps.calls.contains(&(caller.file, id))
-                || facts
-                    .called_functions(caller.file, id)
-                    .any(|own| steps.code.contains(&facts.code_of(own))))
-    }) || handled(module, catching).any(goes_elsewhere)
+    job.calls_in(caller.file)
+        .any(|id| within.contains_range(module.call(id).range) && job.comes_to_step(caller.file, id))
+        || handled(module, catching).any(goes_elsewhere)
 }

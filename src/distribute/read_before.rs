@@ -31,20 +31,11 @@ pub(super) fn is_awaited(job: &Job<'_>, write: (FileId, CallId), statement: Stat
         && can_wait(job, write.0, statement)
 }
 
-/// Whether a step of training stands between two places of the same code.
+/// Whether a step of training stands between two places of the same code, or what comes to the first makes one behind it.
 fn trains_between(job: &Job<'_>, (caller, _, before): Spot, (_, _, behind): Spot) -> bool {
     let module = job.facts.module(caller.file);
-    let training = job.leading_to_steps();
     job.calls_in(caller.file).any(|id| {
-        let call = module.call(id);
-        let trains = || {
-            training.calls.contains(&(caller.file, id))
-                || job
-                    .facts
-                    .called_functions(caller.file, id)
-                    .any(|own| training.code.contains(&job.facts.code_of(own)))
-        };
-        // What comes to the reading may train behind it.
-        before.start() <= call.range.start() && call.range.end() <= behind.start() && trains()
+        let range = module.call(id).range;
+        before.start() <= range.start() && range.end() <= behind.start() && job.comes_to_step(caller.file, id)
     })
 }

@@ -61,15 +61,12 @@ struct Handler {
 /// The handlers of what steps of training may raise.
 fn around_steps(job: &Job<'_>) -> Vec<Handler> {
     let facts = job.facts;
-    let training = job.leading_to_steps();
     let mut found = Vec::new();
     for file in job.program.files() {
         let module = facts.module(file);
         let mut seen: FxHashSet<StatementId> = FxHashSet::default();
         for id in job.calls_in(file) {
-            let leads =
-                || facts.called_functions(file, id).any(|own| training.code.contains(&facts.code_of(own)));
-            if !training.calls.contains(&(file, id)) && !leads() {
+            if !job.comes_to_step(file, id) {
                 continue;
             }
             let mut around = catching(job, file, module.call(id).statement);

@@ -3,13 +3,14 @@
 
 use rustc_hash::FxHashSet;
 
+use super::chosen_forms::is_of_layer;
 use super::copied::broadcast_beside;
 use super::job::Job;
 use super::site::Site;
 use crate::api::{Effect, Kind, Symbol};
-use crate::program::{Caller, ClassRef, Object, Place, TrainingLoop};
+use crate::program::{Caller, Object, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{CallId, ScopeKind, Value};
+use crate::semantic::{CallId, Value};
 
 /// Adds models that are not trained to the broadcasts of those that are, as far as code that calls both names them.
 pub(super) fn add(job: &Job<'_>, sites: &mut [Site]) {
@@ -117,7 +118,7 @@ fn is_random(job: &Job<'_>, (file, value): Place, shared: &FxHashSet<Place>) -> 
     !is_loaded
         && !kept.any(|place| shared.contains(place))
         && !gets_weights(job, (file, value))
-        && made.all(|made| made.is_some_and(|(file, call)| !is_of_layer(job, file, call)))
+        && made.all(|made| made.is_some_and(|made| !is_of_layer(job, facts.spot(made).0)))
 }
 
 /// The code that a call runs: what it makes is new each time.
@@ -148,14 +149,4 @@ fn gets_weights(job: &Job<'_>, model: Place) -> bool {
                 facts.may_be(file, own, Kind::Model) && makers(job, &[(file, own)]).contains(&model)
             })
     })
-}
-
-/// Whether a call stands in a class of layers or models, which what it makes is a part of.
-fn is_of_layer(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    let module = job.facts.module(file);
-    let ScopeKind::Function(function) = module.scope(module.call(call).scope).kind else { return false };
-    let class = module.function(function).class.map(|class| ClassRef { file, class });
-    class
-        .and_then(|class| job.facts.library_base(class))
-        .is_some_and(|base| matches!(job.facts.library.kind_of_class(base), Kind::Layer | Kind::Model))
 }
