@@ -7,6 +7,7 @@ use crate::checks::{self, CHECKS, Check, Context, tool};
 use crate::distribute;
 use crate::finding::{Confidence, Finding, Level, Location};
 use crate::graph;
+use crate::isolation;
 use crate::program::{Facts, Hierarchy, Modules};
 use crate::project::{ApiKind, ApiRow, ConfigError, Project};
 use crate::ranks;
@@ -55,8 +56,18 @@ pub fn with_modules<R>(
     library: &Library,
     work: impl FnOnce(&Facts<'_>) -> R,
 ) -> R {
+    with_entries(modules, library, &project.config().entry, work)
+}
+
+/// The same, with the names of the modules that are run; where there are none, they are found.
+pub fn with_entries<R>(
+    modules: &Modules,
+    library: &Library,
+    entries: &[String],
+    work: impl FnOnce(&Facts<'_>) -> R,
+) -> R {
     let hierarchy = Hierarchy::new(modules, library);
-    work(&Facts::new(modules, &hierarchy, library, &project.config().entry))
+    work(&Facts::new(modules, &hierarchy, library, entries))
 }
 
 /// What the checks find, in no order: nothing is selected, suppressed or hidden yet.
@@ -82,6 +93,20 @@ pub fn findings_unless(
 ) -> Option<Vec<Finding>> {
     let texts = Texts::new(project, facts.modules);
     let context = Context { project, facts, texts: &texts, strict };
+    let mut findings = findings_together(checks, context, is_stopped)?;
+    isolation::doubt(context, &mut findings, is_stopped)?;
+    findings.extend(syntax_errors(project, facts));
+    Some(findings)
+}
+
+/// What is found where all programs are looked at together, or nothing as soon as nobody wants to know any more.
+#[must_use]
+pub fn findings_together(
+    checks: &[&Check],
+    context: Context<'_>,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+) -> Option<Vec<Finding>> {
+    let Context { facts, texts, strict, .. } = context;
     // Nothing that a check finds depends on another, but distribution is refused where restrictions are violated.
     let restricted = || {
         let found = checks.par_iter().map(|check| (!is_stopped()).then(|| (check.run)(context)));
@@ -90,7 +115,7 @@ pub fn findings_unless(
         Some(findings)
     };
     let of_ranks = || ranks::findings(context);
-    let of_graphs = || graph::findings(facts, &texts);
+    let of_graphs = || graph::findings(facts, texts);
     let (restricted, (of_ranks, of_graphs)) = rayon::join(restricted, || rayon::join(of_ranks, of_graphs));
     let mut findings = restricted?;
     if !strict {
@@ -100,7 +125,6 @@ pub fn findings_unless(
     ranks::apart::doubt(facts, &mut findings);
     findings.extend(of_graphs);
     switched_off::doubt(facts, &mut findings);
-    findings.extend(syntax_errors(project, facts));
     Some(findings)
 }
 

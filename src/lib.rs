@@ -44,6 +44,7 @@
 //! | [`distribute`] | what a program still needs to train with Horovod: a file for each rule |
 //! | [`ranks`] | the model of the ranks: what differs between them, what they send each other, what they write |
 //! | [`graph`] | where traced code does not do what its Python text says |
+//! | [`isolation`] | findings that only several programs together show are only possible |
 //! | [`switched_off`] | findings in code that settings of the source switch off are only possible |
 //! | [`rewrite`] | the verbs that change a source: what fixes are made of |
 //! | [`suppression`] | comments that suppress findings |
@@ -81,6 +82,7 @@ pub mod examine;
 pub mod finding;
 pub mod fix;
 pub mod graph;
+pub mod isolation;
 pub mod normalise;
 pub mod program;
 pub mod progress;

@@ -216,6 +216,19 @@ impl Modules {
         modules
     }
 
+    /// These files as one program sees them that begins with `entry`: the others are not there, and what a file does
+    /// only if it is run itself is left out in all but the first.
+    #[must_use]
+    pub fn alone(&self, entry: FileId, files: &FxHashSet<FileId>) -> Self {
+        let mut modules = self.only(files);
+        for &file in files.iter().filter(|&&file| file != entry) {
+            if let Some(imported) = modules.get(file).when_imported() {
+                modules.list[file.index()] = Arc::new(imported);
+            }
+        }
+        modules
+    }
+
     /// Whether `text` is what the module of a file was made of: places that the analysis gives lie in no other.
     #[must_use]
     pub fn is_made_of(&self, file: FileId, text: &str) -> bool {
@@ -226,6 +239,17 @@ impl Modules {
     #[must_use]
     pub fn get(&self, file: FileId) -> &Module {
         &self.list[file.index()]
+    }
+
+    /// Whether a file is a test, by the names that pytest collects: `test_net.py`, `net_test.py`, what is in `tests`.
+    #[must_use]
+    pub fn is_test(&self, file: FileId) -> bool {
+        let mut parts = self.names[file.index()].rsplit('.');
+        let own = parts.next().unwrap_or_default();
+        own == "conftest"
+            || own.starts_with("test_")
+            || own.ends_with("_test")
+            || parts.any(|folder| matches!(folder, "test" | "tests"))
     }
 
     /// Where the imports of a file lead.

@@ -235,13 +235,7 @@ fn entry_files(facts: &Facts<'_>, entries: &[String]) -> Vec<FileId> {
         return facts.files().filter(named).collect();
     }
     let imported = imported_by_others(facts);
-    facts.files().filter(|&file| !imported.contains(&file) || has_main_guard(facts, file)).collect()
-}
-
-fn has_main_guard(facts: &Facts<'_>, file: FileId) -> bool {
-    let module = facts.module(file);
-    let blocks = &module.scope(crate::semantic::Module::TOP).flow.blocks;
-    blocks.iter().filter_map(|block| block.branch).any(|branch| facts.is_main_guard(file, &branch))
+    facts.files().filter(|&file| !imported.contains(&file) || facts.module(file).has_main_guard()).collect()
 }
 
 // ---- what a program runs ----
@@ -311,6 +305,18 @@ fn only_wraps(facts: &Facts<'_>, edge: &CallEdge, function: FunctionRef) -> bool
 }
 
 impl Facts<'_> {
+    /// The files of a program that are its own as far as is known: what its entry imports, directly or through others. A
+    /// program that imports modules by strings may have any file that is linked to it, but no test.
+    #[must_use]
+    pub fn own_files(&self, entry: FileId) -> FxHashSet<FileId> {
+        let loaded = Loaded::new(self, entry);
+        if !loaded.is_open {
+            return loaded.files;
+        }
+        let linked = self.modules.components.around([entry]).into_iter();
+        linked.filter(|&file| loaded.files.contains(&file) || !self.modules.is_test(file)).collect()
+    }
+
     /// Whether the edge only makes a graph function of another and does not run it.
     #[must_use]
     pub fn is_mere_wrapping(&self, edge: &CallEdge) -> bool {

@@ -22,8 +22,13 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
         facts.programs.iter().filter(|program| program.already_distributed).collect();
     let handed = handed_over(facts);
     let using = using(facts);
-    let runs = programs.iter().map(|program| Runs { facts, program, handed: &handed });
-    let meant = runs.filter(|own| own.comes_to_start() && !own.only_may_start(&using));
+    let runs: Vec<Runs<'_, '_>> =
+        programs.iter().map(|program| Runs { facts, program, handed: &handed }).collect();
+    let is_used = runs.iter().any(|own| own.uses_elsewhere(&using));
+    let meant = runs
+        .iter()
+        .filter(|own| own.comes_to_start() && !own.only_may_start(&using))
+        .filter(|own| !is_used || own.uses_elsewhere(&using));
     let together: FxHashSet<Caller> = meant.flat_map(|own| own.with_horovod()).collect();
     for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
         let caller = facts.code_at(finding.primary.location);
@@ -114,6 +119,13 @@ impl Runs<'_, '_> {
         starting.peek().is_some()
             && starting.all(is_offered)
             && self.program.reached.iter().all(|caller| !using.contains(caller))
+    }
+
+    /// Whether the program does something with Horovod anywhere but where other files of it start it. One that does not,
+    /// beside others that do, starts it because they share code, or read what the others have written.
+    fn uses_elsewhere(&self, using: &FxHashSet<Caller>) -> bool {
+        let starts: FxHashSet<Caller> = self.starts().filter(|own| own.file != self.program.entry).collect();
+        self.program.reached.iter().any(|own| using.contains(own) && !starts.contains(own))
     }
 
     /// The functions that the program has launched on all ranks: `horovod.spark.run(train)`.

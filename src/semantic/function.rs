@@ -36,7 +36,7 @@ pub struct Parameter {
 }
 
 /// A function or lambda.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Function {
     /// Its own scope.
     pub scope: ScopeId,
@@ -65,7 +65,7 @@ pub struct Function {
 }
 
 /// A class.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Class {
     /// Its body's scope.
     pub scope: ScopeId,

@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 
 /// Texts with their numbers, from 0 on. There are many of them, and they live and die together: they stand one behind
 /// the other.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Interner {
     texts: String,
     /// Where each text ends in `texts`, in bytes; it begins where the one before ends.

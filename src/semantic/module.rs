@@ -7,13 +7,14 @@ use rustc_hash::FxHashMap;
 use super::binder::{self, Binding};
 use super::binding::{Definition, Store, Use};
 use super::call::Call;
+use super::flow::{Block, Branch, BranchKind, Flow};
 use super::function::{Class, Function};
 use super::id::{BlockId, CallId, ClassId, FunctionId, ImportId, NameId, ScopeId, StatementId, ValueId};
 use super::import::Import;
 use super::names::Names;
 use super::scope::{Scope, ScopeKind, Symbol};
 use super::statement::{Clause, Statement, StatementKind};
-use super::value::{Evaluation, Variable};
+use super::value::{Evaluation, Method, Operator, Value, Variable};
 use crate::syntax::TextRange;
 
 /// Things that expressions do beside calls.
@@ -46,7 +47,7 @@ pub struct SyntaxError {
 }
 
 /// A module's compact form.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Module {
     /// Names and string constants.
     pub names: Names,
@@ -104,6 +105,53 @@ impl Module {
     #[must_use]
     pub fn bindings(&self) -> &[Binding] {
         self.bindings.get_or_init(|| binder::bindings(self))
+    }
+
+    /// Whether a branch asks `__name__ == "__main__"`.
+    #[must_use]
+    pub fn is_main_guard(&self, branch: &Branch) -> bool {
+        branch.kind == BranchKind::If
+            && branch.condition.is_some_and(|condition| self.asks_for_main(condition))
+    }
+
+    fn asks_for_main(&self, condition: ValueId) -> bool {
+        let Value::Operator { operator: Operator::Compare(Method::EQ), left, right } =
+            self.value(condition).value
+        else {
+            return false;
+        };
+        let is_name = |value: ValueId| match self.value(value).value {
+            Value::Free(name) => self.names.text(name) == "__name__",
+            _ => false,
+        };
+        is_name(left) || is_name(right)
+    }
+
+    /// Whether some of the module runs only if it is run itself.
+    #[must_use]
+    pub fn has_main_guard(&self) -> bool {
+        self.scope(Self::TOP).flow.blocks.iter().any(|block| self.ends_with_main_guard(block))
+    }
+
+    fn ends_with_main_guard(&self, block: &Block) -> bool {
+        block.branch.is_some_and(|branch| self.is_main_guard(&branch))
+    }
+
+    /// What is left of the module where others import it: control does not reach what stands under
+    /// `if __name__ == "__main__"`. Nothing if all is left.
+    #[must_use]
+    pub fn when_imported(&self) -> Option<Self> {
+        if !self.has_main_guard() {
+            return None;
+        }
+        let mut blocks = self.scope(Self::TOP).flow.blocks.clone();
+        for block in blocks.iter_mut().filter(|block| self.ends_with_main_guard(block)) {
+            block.successors.remove(0);
+            block.branch = None;
+        }
+        let mut imported = self.clone();
+        imported.scopes[Self::TOP.index()].flow = Flow::new(blocks);
+        Some(imported)
     }
 
     /// The scope `id`.

@@ -6,7 +6,7 @@ use super::id::NameId;
 use super::interner::Interner;
 
 /// The names (identifiers and string keys) that a module mentions, each once.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Names(Interner);
 
 impl Names {

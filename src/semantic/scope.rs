@@ -31,7 +31,7 @@ pub struct Symbol {
 }
 
 /// A scope with its variables and control flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scope {
     /// What it is.
     pub kind: ScopeKind,

@@ -3,10 +3,7 @@
 use super::super::solver::Caller;
 use super::Facts;
 use crate::project::FileId;
-use crate::semantic::{
-    BlockId, Branch, BranchKind, ControlDependence, Method, Operator, StatementId, StatementKind, Value,
-    ValueId,
-};
+use crate::semantic::{BlockId, Branch, BranchKind, ControlDependence, Module, StatementId, StatementKind};
 
 /// A branch that decides whether something runs, with the scope whose code branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,22 +43,17 @@ impl Facts<'_> {
     /// Whether a branch asks `__name__ == "__main__"`.
     #[must_use]
     pub fn is_main_guard(&self, file: FileId, branch: &Branch) -> bool {
-        branch.kind == BranchKind::If
-            && branch.condition.is_some_and(|condition| self.asks_for_main(file, condition))
+        self.module(file).is_main_guard(branch)
     }
 
-    fn asks_for_main(&self, file: FileId, condition: ValueId) -> bool {
-        let module = self.module(file);
-        let Value::Operator { operator: Operator::Compare(Method::EQ), left, right } =
-            module.value(condition).value
-        else {
-            return false;
-        };
-        let is_name = |value: ValueId| match module.value(value).value {
-            Value::Free(name) => module.names.text(name) == "__name__",
-            _ => false,
-        };
-        is_name(left) || is_name(right)
+    /// Whether a block of a module runs only if the module is run itself.
+    #[must_use]
+    pub fn is_block_of_main(&self, file: FileId, block: BlockId) -> bool {
+        let flow = &self.module(file).scope(Module::TOP).flow;
+        let branches = self.control(Caller { file, scope: Module::TOP }).of(block).into_iter();
+        branches
+            .filter_map(|branch| flow.blocks[branch.index()].branch)
+            .any(|branch| self.is_main_guard(file, &branch))
     }
 
     /// Whether a statement stands under `if __name__ == "__main__"`.

@@ -1,0 +1,146 @@
+//! Programs by themselves: what is found only where the programs of a repository are looked at together is only possible.
+//!
+//! Value flow knows no contexts: what one program passes to a function that many share comes to all of them, and so does
+//! what tests draw and pass. So the programs that a finding between ranks or in a graph is about are analysed once more
+//! as they run, each with the files that it imports and with nothing else.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use crate::analysis;
+use crate::checks::Context;
+use crate::finding::{Confidence, Finding, Group, Location};
+use crate::program::{Facts, Program};
+use crate::project::FileId;
+use crate::semantic::{Module, NameId};
+
+/// How often the values of all files may be looked at again, so that many programs that share much cost no more than a
+/// few.
+const BUDGET: usize = 4;
+
+/// Takes certainty from what no program shows by itself, and tells what is left as the program shows it: its own calls
+/// and places, and not those of another.
+///
+/// Nothing is told as soon as nobody wants to know any more.
+#[must_use]
+pub fn doubt(
+    context: Context<'_>,
+    findings: &mut [Finding],
+    is_stopped: &(dyn Fn() -> bool + Sync),
+) -> Option<()> {
+    let facts = context.facts;
+    let mut left = BUDGET * facts.modules.files().map(|file| facts.module(file).values.len()).sum::<usize>();
+    let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
+    for (index, finding) in findings.iter_mut().enumerate().filter(|(_, finding)| is_of_runs(finding)) {
+        let mut programs = programs_with(facts, finding.primary.location);
+        let are_none = programs.is_empty();
+        programs.retain(|&own| may_show(facts, &facts.programs[own], finding));
+        if programs.is_empty() && !are_none {
+            finding.confidence = Confidence::Possible;
+        }
+        open.push((index, programs));
+    }
+    while let Some(program) = most_frequent(&open) {
+        let entry = facts.programs[program].entry;
+        let files = facts.own_files(entry);
+        if is_all(facts, entry, &files) {
+            open.retain(|(_, programs)| !programs.contains(&program));
+            continue;
+        }
+        let size = files.iter().map(|&file| facts.module(file).values.len()).sum::<usize>();
+        if size > left {
+            break;
+        }
+        left -= size;
+        let shown = shown_by(context, entry, &files, is_stopped)?;
+        for (index, programs) in open.iter_mut().filter(|(_, programs)| programs.contains(&program)) {
+            let finding = &mut findings[*index];
+            let same = shown.iter().filter(|own| is_same(own, finding));
+            let differs = |own: &&Finding| (own.primary != finding.primary, own.message != finding.message);
+            if let Some(same) = same.min_by_key(differs) {
+                *finding = Finding { fix: finding.fix.take(), ..same.clone() };
+                programs.clear();
+            } else {
+                finding.confidence = Confidence::Possible;
+                programs.retain(|own| *own != program);
+            }
+        }
+    }
+    Some(())
+}
+
+/// The program that most findings wait for.
+fn most_frequent(open: &[(usize, Vec<usize>)]) -> Option<usize> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for &program in open.iter().flat_map(|(_, programs)| programs) {
+        *counts.entry(program).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|&(program, count)| (count, Reverse(program))).map(|(program, _)| program)
+}
+
+/// Whether a finding is certain, and says what happens when a program runs.
+fn is_of_runs(finding: &Finding) -> bool {
+    matches!(finding.rule.group, Group::Ranks | Group::Graph) && finding.confidence == Confidence::Certain
+}
+
+/// Whether both say the same of the same place; what is said at the first of several places may begin elsewhere.
+fn is_same(own: &Finding, other: &Finding) -> bool {
+    own.rule.code == other.rule.code
+        && own.labels.iter().chain([&own.primary]).any(|label| label.location == other.primary.location)
+}
+
+/// Whether a program has all files that were looked at together with its own, and each does what it does when it is run.
+fn is_all(facts: &Facts<'_>, entry: FileId, files: &FxHashSet<FileId>) -> bool {
+    let linked = facts.modules.components.around([entry]);
+    linked.iter().all(|file| files.contains(file) || facts.module(*file).values.is_empty())
+        && files.iter().all(|&file| file == entry || !facts.module(file).has_main_guard())
+}
+
+/// Whether what is found in code that a program may run can come true in it: tests are run by one process, and know what
+/// tracing does to them.
+fn may_show(facts: &Facts<'_>, program: &Program, finding: &Finding) -> bool {
+    let at = finding.primary.location;
+    let is_foreign_main = || {
+        let caller = facts.code_at(at);
+        let block = facts.block_at(caller, at).filter(|_| caller.scope == Module::TOP);
+        at.file != program.entry && block.is_some_and(|block| facts.is_block_of_main(at.file, block))
+    };
+    (finding.rule.group != Group::Ranks || program.already_distributed)
+        && !is_test(facts, program.entry)
+        && !is_foreign_main()
+}
+
+/// Whether pytest finds tests in a file.
+fn is_test(facts: &Facts<'_>, file: FileId) -> bool {
+    let module = facts.module(file);
+    let is_collected = |name: NameId, prefix: &str| module.names.text(name).starts_with(prefix);
+    facts.modules.is_test(file)
+        && (module.functions.iter().any(|own| is_collected(own.name, "test"))
+            || module.classes.iter().any(|own| is_collected(own.name, "Test")))
+}
+
+/// The programs that may run the code at a place.
+fn programs_with(facts: &Facts<'_>, at: Location) -> Vec<usize> {
+    let caller = facts.code_at(at);
+    let reached = facts.programs.iter().map(|program| program.reached.contains(&caller));
+    reached.enumerate().filter(|(_, is_reached)| *is_reached).map(|(index, _)| index).collect()
+}
+
+/// What is certain of a program by itself.
+fn shown_by(
+    context: Context<'_>,
+    entry: FileId,
+    files: &FxHashSet<FileId>,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+) -> Option<Vec<Finding>> {
+    let together = context.facts;
+    let modules = together.modules.alone(entry, files);
+    let entries = [together.modules.names[entry.index()].clone()];
+    let mut found = analysis::with_entries(&modules, together.library, &entries, |facts| {
+        analysis::findings_together(&[], Context { facts, ..context }, is_stopped)
+    })?;
+    found.retain(is_of_runs);
+    Some(found)
+}
