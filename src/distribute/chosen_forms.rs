@@ -6,12 +6,13 @@ use rustc_hash::FxHashSet;
 
 use super::choices::rests_on_own_results;
 use super::job::Job;
+use super::layer_code::is_of_layer;
 use super::obstacles::{obstacle, turns_differ};
 use super::own_lengths::is_as_long_as_own_results;
 use super::step::Step;
 use crate::api::{Effect, Kind};
 use crate::finding::Rule;
-use crate::program::{Caller, ClassRef, Object};
+use crate::program::Caller;
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Element, StatementId, Value, ValueId};
 use crate::syntax::TextRange;
@@ -137,18 +138,6 @@ fn is_picked(job: &Job<'_>, file: FileId, value: ValueId, depth: u32) -> bool {
         }),
         _ => false,
     }
-}
-
-/// Whether code is that of a model or layer, which a step goes through.
-pub(super) fn is_of_layer(job: &Job<'_>, caller: Caller) -> bool {
-    let facts = job.facts;
-    let Some(function) = facts.function_of(caller) else { return false };
-    let data = facts.module(function.file).function(function.function);
-    data.class.is_some_and(|class| {
-        let class = Object::Class(ClassRef { file: function.file, class });
-        let base = facts.symbol(class);
-        base.is_some_and(|own| matches!(facts.library.kind_of_class(own), Kind::Layer | Kind::Model))
-    })
 }
 
 /// The parameters of `fit` that say how many steps it makes.

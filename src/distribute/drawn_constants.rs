@@ -1,13 +1,13 @@
 //! Constants that a layer draws when it is made: `self.matrix = tf.random.normal((2, 64))`. They are no variables, so that no
 //! broadcast makes them equal: each rank would train another function.
 
-use super::chosen_forms::is_of_layer;
 use super::job::Job;
+use super::layer_code::{is_of_layer, results_of_layers};
 use super::obstacles::{draws_alike, obstacle};
 use super::step::Step;
-use crate::api::{Calls, Effect, Kind, Symbol};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Rule;
-use crate::program::{Caller, ClassRef, Place};
+use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, ScopeId, Store, StoreKey};
 
@@ -84,12 +84,6 @@ fn is_constant(job: &Job<'_>, (file, value): Place) -> bool {
     !MADE.into_iter().any(|kind| job.facts.may_be(file, value, kind))
 }
 
-/// The library's class that a class of layers or models inherits from.
-fn base_of_layer<'j>(job: &'j Job<'_>, class: ClassRef) -> Option<&'j Symbol> {
-    let base = job.facts.library_base(class)?;
-    matches!(job.facts.library.kind_of_class(base), Kind::Layer | Kind::Model).then_some(base)
-}
-
 /// Whether a scope is where a layer is made, and not where it computes.
 fn is_made_there(job: &Job<'_>, file: FileId, scope: ScopeId) -> bool {
     let code = Caller { file, scope };
@@ -97,25 +91,3 @@ fn is_made_there(job: &Job<'_>, file: FileId, scope: ScopeId) -> bool {
         && (job.facts.is_constructor(code)
             || job.facts.function_of(code).is_some_and(|own| job.facts.is_built_once(own)))
 }
-
-/// What the layers of the program return when they are called.
-fn results_of_layers(job: &Job<'_>) -> Vec<Place> {
-    let facts = job.facts;
-    let mut found = Vec::new();
-    for file in job.program.files() {
-        let module = facts.module(file);
-        for own in module.functions.iter().filter(|own| own.class.is_some()) {
-            let class = own.class.map(|class| ClassRef { file, class });
-            let Some(base) = class.and_then(|class| base_of_layer(job, class)) else { continue };
-            let called = facts.library.member(base, CALLED).map_or(&[][..], Symbol::calls);
-            let name = module.names.text(own.name);
-            if called.iter().any(|calls| matches!(calls, Calls::Receiver(method) if **method == *name)) {
-                found.extend(own.returns.iter().map(|&value| (file, value)));
-            }
-        }
-    }
-    found
-}
-
-/// The method of layers that their being called is.
-const CALLED: &str = "__call__";

@@ -1,8 +1,11 @@
 //! The files that a program reads, and whether it makes them itself: what a call writes is output, or input for later.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::job::Job;
+use super::path_texts::{PathText, may_meet, path_texts};
 use crate::api::{Effect, EffectSet, Kind, Role, Symbol};
 use crate::program::{Object, ObjectId, Place};
 use crate::project::FileId;
@@ -33,8 +36,8 @@ pub(super) struct Inputs {
     loaded: Vec<FxHashSet<Place>>,
     /// What is computed from where a process has files for itself: below `tempfile.mkdtemp()`.
     own: FxHashSet<Place>,
-    /// The calls that read data.
-    data_read: Vec<(FileId, CallId)>,
+    /// The calls that read data, and the texts that their paths are made of.
+    data_read: Vec<((FileId, CallId), BTreeSet<PathText>)>,
     /// The calls that read weights or models.
     weights_read: Vec<(FileId, CallId)>,
 }
@@ -51,8 +54,7 @@ impl Inputs {
         let (weights, data): (Vec<_>, Vec<_>) =
             job.calls().filter(is_read).partition(|&(file, call)| loads(job, file, call));
         let given: Vec<Place> = data.iter().flat_map(|&(file, call)| arguments(job, file, call)).collect();
-        let texts: Vec<Place> =
-            job.literals().and_folders(job, texts_behind(job, &given)).into_iter().collect();
+        let texts: Vec<Place> = texts_behind(job, &given).into_iter().collect();
         let loaded: Vec<FxHashSet<Place>> =
             weights.iter().map(|&(file, call)| texts_behind(job, &arguments(job, file, call))).collect();
         let all: Vec<Place> = loaded.iter().flatten().copied().collect();
@@ -65,7 +67,10 @@ impl Inputs {
             weights: forwards(&all),
             loaded,
             own: forwards(&temporary),
-            data_read: data,
+            data_read: data
+                .into_iter()
+                .map(|(file, call)| ((file, call), path_texts(job, &arguments(job, file, call))))
+                .collect(),
             weights_read: weights,
         }
     }
@@ -77,22 +82,23 @@ impl Inputs {
 
     /// What the paths are that the program reads from.
     pub(super) fn paths_read(&self, job: &Job<'_>) -> Vec<Place> {
-        let reading = self.data_read.iter().chain(&self.weights_read);
-        reading.flat_map(|&(file, call)| arguments(job, file, call)).collect()
+        let data = self.data_read.iter().map(|(own, _)| own);
+        data.chain(&self.weights_read).flat_map(|&(file, call)| arguments(job, file, call)).collect()
     }
 
     /// The calls that may read the data that a call writes.
     pub(super) fn data_read(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
         if writes_anywhere(job, file, call) {
-            return self.data_read.clone();
+            return self.data_read.iter().map(|&(own, _)| own).collect();
         }
-        let written = texts_behind(job, &arguments(job, file, call));
-        let written: Vec<Place> = job.literals().and_contents(job, written).into_iter().collect();
+        let given = arguments(job, file, call);
+        let texts = path_texts(job, &given);
+        let written: Vec<Place> = texts_behind(job, &given).into_iter().collect();
         let paths = job.facts.influence().forwards(&written, |place| ends_path(job, place));
-        let may_read = |&&(file, call): &&(FileId, CallId)| {
-            arguments(job, file, call).iter().any(|place| paths.contains(place))
+        let may_read = |((file, call), read): &&((FileId, CallId), BTreeSet<PathText>)| {
+            arguments(job, *file, *call).iter().any(|place| paths.contains(place)) || may_meet(&texts, read)
         };
-        self.data_read.iter().filter(may_read).copied().collect()
+        self.data_read.iter().filter(may_read).map(|&(own, _)| own).collect()
     }
 
     /// The calls that may read, as data or as weights, what lies where a call writes.
@@ -108,6 +114,10 @@ impl Inputs {
     /// to share one with them is not enough.
     fn contain(&self, job: &Job<'_>, given: &[Place]) -> bool {
         given.iter().any(|place| self.data.contains(place))
+            || {
+                let texts = path_texts(job, given);
+                self.data_read.iter().any(|(_, read)| may_meet(&texts, read))
+            }
             || given.iter().any(|place| self.weights.contains(place)) && {
                 let written = texts_behind(job, given);
                 self.loaded.iter().any(|read| is_one_place(read, &written))

@@ -9,7 +9,6 @@ use super::callback::Hook;
 use super::choices;
 use super::counted::Counted;
 use super::inputs::{Inputs, Settings};
-use super::literals::Literals;
 use super::names::{Api, Import, Names};
 use super::obstacles::{computed_from, own_results};
 use super::preparation::Preparations;
@@ -50,7 +49,6 @@ pub struct Job<'c> {
     own_lengths: OnceCell<Vec<Place>>,
     inputs: OnceCell<Inputs>,
     settings: OnceCell<Settings>,
-    literals: OnceCell<Literals>,
     preparations: OnceCell<Preparations>,
     leading_to_steps: OnceCell<LeadingToSteps>,
     alone: OnceCell<Alone>,
@@ -181,7 +179,6 @@ impl<'c> Job<'c> {
             own_lengths: OnceCell::new(),
             inputs: OnceCell::new(),
             settings: OnceCell::new(),
-            literals: OnceCell::new(),
             preparations: OnceCell::new(),
             leading_to_steps: OnceCell::new(),
             alone: OnceCell::new(),
@@ -407,11 +404,6 @@ impl<'c> Job<'c> {
     /// Where the program reads its settings.
     pub(super) fn settings(&self) -> &Settings {
         self.settings.get_or_init(|| Settings::new(self))
-    }
-
-    /// The literals of the program, as paths.
-    pub(super) fn literals(&self) -> &Literals {
-        self.literals.get_or_init(|| Literals::new(self))
     }
 
     /// What the program reads.

@@ -13,6 +13,7 @@
 //! ```
 
 mod awaited;
+mod batch_states;
 mod bound;
 pub mod broadcast;
 mod by_hand;
@@ -40,9 +41,10 @@ mod job;
 mod kept_copies;
 mod keras;
 mod later_variables;
+mod layer_code;
 pub mod learning_rate;
-mod literals;
 mod loading;
+mod lookups;
 mod maker;
 mod names;
 mod obstacles;
@@ -50,6 +52,7 @@ mod open_files;
 pub mod optimizer;
 pub mod output;
 mod own_lengths;
+mod path_texts;
 mod plan;
 mod preparation;
 mod printed;

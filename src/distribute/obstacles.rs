@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::batch_states;
 use super::callback::hook_parameters;
 use super::choices::rests_on_own_results;
 use super::chosen_forms;
@@ -11,6 +12,7 @@ use super::cut_short;
 use super::drawn_constants;
 use super::file_waits;
 use super::job::Job;
+use super::lookups;
 use super::own_lengths::is_as_long_as_own_results;
 use super::raised;
 use super::session;
@@ -39,6 +41,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(cut_short::steps(job, rule));
     found.extend(chosen_forms::steps(job, rule));
     found.extend(drawn_constants::steps(job, rule));
+    found.extend(batch_states::steps(job, rule));
+    found.extend(lookups::steps(job, rule));
     found.extend(graphs_of_old(job, rule));
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));

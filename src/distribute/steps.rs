@@ -291,6 +291,10 @@ fn taken(job: &Job<'_>, fed: &[Place]) -> Vec<Step> {
         if is_part || job.program.already_distributed && is_shared(job, file, &source) {
             continue;
         }
+        // What is tested with the same code is tested as a whole.
+        if is_made_for_others(job, Caller { file, scope: data.scope }, &behind) {
+            continue;
+        }
         // Where the program counts on that many steps, each rank makes all of them.
         if is_counted_on(job, file, count, Counting::InAnyWay) || decides_by_number(job, fed) {
             continue;
@@ -298,6 +302,17 @@ fn taken(job: &Job<'_>, fed: &[Place]) -> Vec<Step> {
         found.extend(divided(job, file, call, count, Vec::new()));
     }
     found
+}
+
+/// Whether a function makes something else, too, than what is behind the data that the program trains on: the data for a test.
+fn is_made_for_others(job: &Job<'_>, code: Caller, behind: &FxHashSet<Place>) -> bool {
+    let facts = job.facts;
+    let calls = facts.function_of(code).map_or(&[][..], |function| facts.incoming(function)).iter();
+    let mut results = calls.filter(|edge| facts.is_run(job.program, edge)).filter_map(|edge| {
+        let call = facts.module(edge.caller.file).call(facts.call_in_place(edge)?);
+        Some((edge.caller.file, call.result))
+    });
+    results.any(|result| !behind.contains(&result))
 }
 
 /// Whether the rest of a dataset is used too: then what is taken is a part of the data and no number of steps.

@@ -5,7 +5,7 @@ use super::job::Job;
 use crate::api::Effect;
 use crate::program::{Literal, Object};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, Value};
+use crate::semantic::{Argument, Call, CallId, Passing, Value};
 
 /// Whether a folder is made for what a function of an unknown library may put there on all ranks: they may all make it, where it
 /// may be there already.
@@ -34,20 +34,28 @@ pub(super) fn is_for_others(job: &Job<'_>, file: FileId, id: CallId) -> bool {
 }
 
 /// Whether a method of an object that nobody knows is called like one by which models are saved, and given a text: `net.save("net")`,
-/// `picture.save(f"{step}.png")`.
+/// `picture.save(f"{step}.png")`. Or like that of files, and given more than those take: `score.write("midi", fp="score.mid")`.
 pub(super) fn saves_by_name(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     let facts = job.facts;
     let Value::Attribute { base, name, .. } = facts.module(file).value(call.callee).value else {
         return false;
     };
-    let Some(model) = facts.library.lookup(MODEL) else { return false };
-    let saves = facts.library.member(model, facts.module(file).names.text(name));
-    saves.is_some_and(|method| method.has(Effect::WritesFile))
-        && facts.may_be_foreign(file, base)
-        && call.arguments.first().is_some_and(|path| {
-            facts.objects(file, path.value).any(|(id, _)| facts.builtin_class(id) == Some("str"))
-        })
+    let name = facts.module(file).names.text(name);
+    let writes = |class: &str| {
+        let method = facts.library.lookup(class).and_then(|class| facts.library.member(class, name));
+        method.is_some_and(|method| method.has(Effect::WritesFile))
+    };
+    let is_text =
+        |own: &Argument| facts.objects(file, own.value).any(|(id, _)| facts.builtin_class(id) == Some("str"));
+    let is_hidden = |own: &Argument| own.passing == Passing::Spread;
+    let mut given = call.arguments.iter();
+    facts.may_be_foreign(file, base)
+        && (writes(MODEL) && given.next().is_some_and(|path| is_text(path) || is_hidden(path))
+            || writes(OPEN_FILE) && given.len() > 1 && given.any(is_text))
 }
 
 /// The class of models.
 const MODEL: &str = "tensorflow.keras.Model";
+
+/// The class of files.
+const OPEN_FILE: &str = "io.TextIOWrapper";

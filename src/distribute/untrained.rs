@@ -3,9 +3,9 @@
 
 use rustc_hash::FxHashSet;
 
-use super::chosen_forms::is_of_layer;
 use super::copied::broadcast_beside;
 use super::job::Job;
+use super::layer_code::is_of_layer;
 use super::site::Site;
 use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Caller, Object, Place, TrainingLoop};
@@ -20,14 +20,9 @@ pub(super) fn add(job: &Job<'_>, sites: &mut [Site]) {
     if losses.is_empty() {
         return;
     }
-    let sources: Vec<Place> = loops().flat_map(|own| of_gradients(job, own, "sources")).collect();
     let calls: Vec<(FileId, CallId)> =
         job.calls().filter(|&(file, call)| is_of_model(job, file, call)).collect();
-    let mut trained = makers(job, &sources);
-    for own in job.program.loops.iter().filter(|own| job.is_fit(own)) {
-        let receiver = facts.receiver(own.caller.file, facts.module(own.caller.file).call(own.call));
-        trained.extend(receiver.into_iter().flat_map(|model| makers(job, &[(own.caller.file, model)])));
-    }
+    let trained = makers(job, &trained_models(job));
     let callee = |(file, call): (FileId, CallId)| (file, facts.module(file).call(call).callee);
     let (computing, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(|&call| {
         let made = makers(job, &[callee(call)]);
@@ -53,6 +48,17 @@ pub(super) fn add(job: &Job<'_>, sites: &mut [Site]) {
             }
         }
     }
+}
+
+/// The models that `fit` trains, and what the gradients of other loops are taken for.
+pub(super) fn trained_models(job: &Job<'_>) -> Vec<Place> {
+    let facts = job.facts;
+    let (fits, others): (Vec<_>, Vec<_>) = job.program.loops.iter().partition(|own| job.is_fit(own));
+    let fitted = fits.into_iter().filter_map(|own| {
+        let file = own.caller.file;
+        Some((file, facts.receiver(file, facts.module(file).call(own.call))?))
+    });
+    fitted.chain(others.into_iter().flat_map(|own| of_gradients(job, own, "sources"))).collect()
 }
 
 /// What the gradients of a loop are taken of.

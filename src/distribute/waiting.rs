@@ -13,7 +13,7 @@ use super::step::{Outcome, Step};
 use crate::api::Effect;
 use crate::program::{Caller, Spot};
 use crate::project::FileId;
-use crate::semantic::{CallId, StatementId, Suite};
+use crate::semantic::{BranchKind, CallId, StatementId, Suite};
 
 /// Why what is written can't be awaited.
 const NOWHERE: &str = "Rank 0 alone is to write what the program reads later, and there is no place at which all ranks could wait for it: \
@@ -22,6 +22,10 @@ const NOWHERE: &str = "Rank 0 alone is to write what the program reads later, an
 /// Why what a handler writes can't be kept from who reads it.
 const INSTEAD: &str = "While rank 0 writes the file, another rank may read the beginning of it, and not come to the handler: ask whether \
      the file exists, instead of catching the exception.";
+
+/// Why a loop over a folder can't change the folder.
+const LISTED: &str = "The loop goes over what it changes: another rank may list the files when rank 0 has begun to, and make fewer turns. \
+     List them in a statement in front of the loop: `names = sorted(os.listdir(folder))`.";
 
 /// How the other ranks wait for what rank 0 writes.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +77,9 @@ impl Waiting {
         let mut later = read.iter().filter(is_later).peekable();
         if later.peek().is_none() {
             return Self::default();
+        }
+        if !job.program.already_distributed && is_turn_for_listed(job, write, read) {
+            return Self { impossible: Some(LISTED), ..Self::default() };
         }
         let can_wait = behind.is_some_and(|behind| can_wait(job, write.0, behind));
         if let Some(questions) = questions_around(job, write.0, write.1).filter(|_| can_wait) {
@@ -146,6 +153,19 @@ fn catches_reading(job: &Job<'_>, (file, write): (FileId, CallId), read: &[(File
     tried.any(|tried| {
         let range = module.statement(tried).range;
         read.iter().any(|&(of, call)| of == file && range.contains_range(module.call(call).range))
+    })
+}
+
+/// Whether a call writes in the turns of a loop over what one of these calls lists there and then: `for name in os.listdir(folder):
+/// os.remove(os.path.join(folder, name))`.
+fn is_turn_for_listed(job: &Job<'_>, (file, write): (FileId, CallId), read: &[(FileId, CallId)]) -> bool {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let data = module.call(write);
+    let caller = Caller { file, scope: data.scope };
+    let branches = facts.conditions(caller, data.block).into_iter().map(|own| own.branch);
+    branches.filter(|own| own.kind == BranchKind::For).any(|own| {
+        read.iter().any(|&(of, call)| of == file && own.range.contains_range(module.call(call).range))
     })
 }
 

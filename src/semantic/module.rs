@@ -85,6 +85,8 @@ pub struct Module {
     pub asserts: Vec<(ValueId, StatementId)>,
     /// What f-strings write with a format of their own: `f"{x:.2f}"`.
     pub formatted: Vec<(ValueId, TextRange)>,
+    /// The texts of f-strings by their values, with `{}` for each value that they insert.
+    pub templates: Vec<(ValueId, NameId)>,
     /// The assignment expressions, awaits and yields.
     pub side_effects: Vec<(SideEffect, TextRange)>,
     /// The names in `__all__`, if it is a literal.
@@ -105,6 +107,13 @@ impl Module {
     #[must_use]
     pub fn bindings(&self) -> &[Binding] {
         self.bindings.get_or_init(|| binder::bindings(self))
+    }
+
+    /// The text of an f-string, with `{}` for each value that it inserts.
+    #[must_use]
+    pub fn template(&self, id: ValueId) -> Option<&str> {
+        let index = self.templates.binary_search_by_key(&id, |&(own, _)| own).ok()?;
+        Some(self.names.text(self.templates[index].1))
     }
 
     /// Whether a branch asks `__name__ == "__main__"`.

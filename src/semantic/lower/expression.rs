@@ -42,7 +42,10 @@ impl Lowering<'_> {
             Expr::EllipsisLiteral(_) => self.push(Value::Instance(BuiltinType::Ellipsis), range),
             Expr::FString(string) => {
                 self.interpolations(string.value.elements());
-                self.push(Value::Instance(BuiltinType::Str), range)
+                let value = self.push(Value::Instance(BuiltinType::Str), range);
+                let template = self.module.names.intern(&template(string));
+                self.module.templates.push((value, template));
+                value
             }
             Expr::TString(string) => {
                 self.interpolations(string.value.elements());
@@ -464,4 +467,20 @@ pub(super) fn header_range(start: TextSize, source: &str, body: &[ast::Stmt]) ->
     let mut colons = text.match_indices(':').map(|(colon, _)| colon + 1);
     let end = colons.find(|&colon| is_blank(&text[colon..])).map_or(end, |colon| begin + colon);
     TextRange::new(start, TextSize::try_from(end).unwrap_or(start).max(start))
+}
+
+/// The text of an f-string with `{}` for what it inserts.
+fn template(string: &ast::ExprFString) -> String {
+    let mut text = String::new();
+    for part in &string.value {
+        match part {
+            ast::FStringPart::Literal(literal) => text.push_str(&literal.value),
+            ast::FStringPart::FString(own) => {
+                for element in &own.elements {
+                    text.push_str(element.as_literal().map_or("{}", |literal| &literal.value));
+                }
+            }
+        }
+    }
+    text
 }

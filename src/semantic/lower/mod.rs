@@ -143,6 +143,7 @@ impl<'a> Lowering<'a> {
                 clauses: Vec::new(),
                 asserts: Vec::new(),
                 formatted: Vec::new(),
+                templates: Vec::new(),
                 floats: Vec::new(),
                 none_tests: Vec::new(),
                 side_effects: Vec::new(),
