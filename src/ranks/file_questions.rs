@@ -36,9 +36,11 @@ pub(super) fn stable(facts: &Facts<'_>, files: &[FileId], places: &[Place]) -> F
     let is_stable = |&(file, value): &Place| {
         let Value::Call(call) = facts.module(file).value(value).value else { return false };
         let asked: Vec<Place> = given(facts, file, facts.module(file).call(call)).collect();
+        let names_below = asked.iter().any(|&place| is_below_inserted(facts, place));
         let asked = texts_behind(facts, &asked);
         // In a folder that is made nothing is yet; what is asked for there is another file.
-        let is_made = |folder: &FxHashSet<Place>| !asked.is_empty() && asked.is_subset(folder);
+        let is_made =
+            |folder: &FxHashSet<Place>| !names_below && !asked.is_empty() && asked.is_subset(folder);
         asked.is_disjoint(&written) && !folders.iter().any(is_made)
     };
     questions.into_iter().filter(is_stable).collect()
@@ -77,4 +79,11 @@ fn texts_behind(facts: &Facts<'_>, places: &[Place]) -> FxHashSet<Place> {
         matches!(facts.module(file).value(value).value, Value::Constant(Constant::Str(_)))
     };
     behind.into_iter().filter(is_text).collect()
+}
+
+/// Whether a path is what an f-string names in a folder that it inserts: `f"{folder}/weights.h5"`.
+fn is_below_inserted(facts: &Facts<'_>, place: Place) -> bool {
+    let text = |(file, value): Place| facts.module(file).template(value);
+    let behind = facts.influence().backwards(&[place], |place| text(place).is_some());
+    behind.into_iter().filter_map(text).any(|text| text.starts_with("{}/") && !text.ends_with('}'))
 }

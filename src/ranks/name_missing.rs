@@ -1,6 +1,7 @@
 //! A name that is bound under a condition on the rank is used under that condition: on the other ranks it is unbound.
 
 mod attributes;
+mod caught;
 mod made;
 mod switched;
 
@@ -60,6 +61,9 @@ fn missing(
             .any(|own| matches!(own.kind, DefinitionKind::Deletion | DefinitionKind::Parameter))
         || model.facts.library.lookup(&format!("builtins.{name}")).is_some()
     {
+        return None;
+    }
+    if caught::is_caught(model.facts, caller.file, reading) {
         return None;
     }
     let reaching = reaching(module, reading, variable, definitions)?;

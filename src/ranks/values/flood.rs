@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::blocks::Blocks;
 use super::super::file_questions;
@@ -12,12 +12,12 @@ use super::agreeing::{agrees, asks_for_form};
 use super::leaving::Turn;
 use super::parts::{self, Part};
 use super::passing::Through;
-use super::puts;
 use super::{Cause, Difference, Values};
+use super::{puts, unpacking};
 use crate::api::Effect;
 use crate::program::{Caller, Facts, Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, Element, StatementKind, StoreKey, Value, ValueId, Variable};
+use crate::semantic::{BlockId, BranchKind, StatementKind, StoreKey, Value, ValueId, Variable};
 
 /// Follows differences from one value to the next.
 pub(super) struct Flood<'f, 'a> {
@@ -29,6 +29,8 @@ pub(super) struct Flood<'f, 'a> {
     weaker: Vec<Arrival>,
     /// Elements of what functions return, which did not differ when the rest of it did.
     unpacked: Vec<Arrival>,
+    /// What differing elements are unpacked to.
+    unpacked_from: FxHashMap<Place, Vec<Place>>,
 }
 
 /// A difference that comes to a value.
@@ -54,7 +56,15 @@ impl<'f, 'a> Flood<'f, 'a> {
         overrides: &'f Overrides,
         values: Values,
     ) -> Self {
-        Self { facts, blocks, overrides, values, weaker: Vec::new(), unpacked: Vec::new() }
+        Self {
+            facts,
+            blocks,
+            overrides,
+            values,
+            weaker: Vec::new(),
+            unpacked: Vec::new(),
+            unpacked_from: FxHashMap::default(),
+        }
     }
 
     /// Follows what differs by itself.
@@ -145,7 +155,12 @@ impl<'f, 'a> Flood<'f, 'a> {
                     arrivals.push(Arrival { place: next, own, through, part });
                 }
             }
+            // More of an element may differ now than when it was unpacked.
+            for &next in self.unpacked_from.get(&place).into_iter().flatten() {
+                arrivals.push(Arrival { place: next, own, through: known(next), part: Part::Whole });
+            }
             for arrival in arrivals {
+                let arrival = self.as_unpacked(arrival);
                 let next = arrival.place;
                 if !self.unpacks_differing(next) {
                     self.unpacked.push(arrival);
@@ -246,8 +261,14 @@ impl<'f, 'a> Flood<'f, 'a> {
     fn next_unpacked(&mut self) -> Option<Arrival> {
         let index = self.unpacked.iter().position(|own| self.unpacks_differing(own.place))?;
         let arrival = self.unpacked.swap_remove(index);
+        let arrival = self.as_unpacked(arrival);
         let known = self.values.through(arrival.place);
-        self.values.differing.entry(arrival.place).or_insert(arrival.own);
+        if !self.values.differing.contains_key(&arrival.place) {
+            self.values.differing.insert(arrival.place, arrival.own);
+            if arrival.part != Part::Whole {
+                self.values.parts.insert(arrival.place, arrival.part.clone());
+            }
+        }
         self.values.through.insert(arrival.place, known.union(arrival.through));
         Some(arrival)
     }
@@ -288,43 +309,34 @@ impl<'f, 'a> Flood<'f, 'a> {
         queue.push_back(arrival);
     }
 
-    /// Whether a value differs if what it is unpacked from does: `train, steps = load()` takes one element of what is
-    /// returned, and the others are no reason for it to differ.
-    fn unpacks_differing(&self, (file, value): Place) -> bool {
-        let facts = self.facts;
-        let Value::Unpack { base, index: Some(index), .. } = facts.module(file).value(value).value else {
-            return true;
-        };
-        let displays: Vec<Place> = match facts.module(file).value(base).value {
-            Value::Display(..) => vec![(file, base)],
-            Value::Call(call) => {
-                if !facts
-                    .callees(file, call)
-                    .iter()
-                    .all(|edge| matches!(facts.solution.object(edge.callee), Object::Function(_)))
-                {
-                    return true;
-                }
-                let functions = facts.called_functions(file, call);
-                let returned = functions.flat_map(|own| {
-                    let returns = &facts.module(own.file).function(own.function).returns;
-                    returns.iter().map(move |&value| (own.file, value))
-                });
-                returned.collect()
+    /// Whether a value differs if what it is unpacked from does: the other elements are no reason for it.
+    fn unpacks_differing(&self, place: Place) -> bool {
+        let elements = unpacking::elements(self.facts, place);
+        elements.is_none_or(|own| own.iter().any(|element| self.values.differing.contains_key(element)))
+    }
+
+    /// An arrival for no surer reason than the elements differ for that the value is unpacked from, and with as much as
+    /// differs of them.
+    fn as_unpacked(&mut self, mut arrival: Arrival) -> Arrival {
+        let elements = unpacking::elements(self.facts, arrival.place).unwrap_or_default();
+        let differing = elements.into_iter().filter_map(|own| Some((own, self.values.difference(own)?)));
+        let mut parts = Vec::new();
+        let mut surest: Option<Difference> = None;
+        for (element, own) in differing.collect::<Vec<(Place, Difference)>>() {
+            surest = surest.filter(|known| known.cause >= own.cause).or(Some(own));
+            parts.push(self.values.parts.get(&element).cloned().unwrap_or(Part::Whole));
+            let unpacked = self.unpacked_from.entry(element).or_default();
+            if !unpacked.contains(&arrival.place) {
+                unpacked.push(arrival.place);
             }
-            _ => return true,
-        };
-        displays.is_empty()
-            || displays.into_iter().any(|(file, display)| {
-                let Value::Display(_, elements) = &facts.module(file).value(display).value else {
-                    return true;
-                };
-                let element = elements.iter().find_map(|element| match *element {
-                    Element::At(at, value) if at == index => Some((file, value)),
-                    _ => None,
-                });
-                element.is_none_or(|element| self.values.differing.contains_key(&element))
-            })
+        }
+        let joined = parts.into_iter().reduce(|mut all, own| {
+            all.join(own);
+            all
+        });
+        arrival.part = joined.unwrap_or(arrival.part);
+        arrival.own = surest.filter(|own| own.cause < arrival.own.cause).unwrap_or(arrival.own);
+        arrival
     }
 
     /// Whether a value is an attribute of something unknown that code of another file stores to an attribute of this
