@@ -292,7 +292,7 @@ fn taken(job: &Job<'_>, fed: &[Place]) -> Vec<Step> {
             continue;
         }
         // What is tested with the same code is tested as a whole.
-        if is_made_for_others(job, Caller { file, scope: data.scope }, &behind) {
+        if is_made_for_others(job, (file, call), &behind) {
             continue;
         }
         // Where the program counts on that many steps, each rank makes all of them.
@@ -304,15 +304,21 @@ fn taken(job: &Job<'_>, fed: &[Place]) -> Vec<Step> {
     found
 }
 
-/// Whether a function makes something else, too, than what is behind the data that the program trains on: the data for a test.
-fn is_made_for_others(job: &Job<'_>, code: Caller, behind: &FxHashSet<Place>) -> bool {
+/// Whether a function gives what a call takes back to others, too, than the loops that train: for a test.
+fn is_made_for_others(job: &Job<'_>, (file, call): (FileId, CallId), behind: &FxHashSet<Place>) -> bool {
     let facts = job.facts;
-    let calls = facts.function_of(code).map_or(&[][..], |function| facts.incoming(function)).iter();
-    let mut results = calls.filter(|edge| facts.is_run(job.program, edge)).filter_map(|edge| {
-        let call = facts.module(edge.caller.file).call(facts.call_in_place(edge)?);
-        Some((edge.caller.file, call.result))
-    });
+    let module = facts.module(file);
+    let data = module.call(call);
+    let Some(function) = facts.function_of(Caller { file, scope: data.scope }) else { return false };
+    let returned = &module.function(function.function).returns;
+    let returned: Vec<Place> = returned.iter().map(|&value| (file, value)).collect();
+    let mut results =
+        facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)).filter_map(|edge| {
+            let call = facts.module(edge.caller.file).call(facts.call_in_place(edge)?);
+            Some((edge.caller.file, call.result))
+        });
     results.any(|result| !behind.contains(&result))
+        && facts.influence().backwards(&returned, |_| false).contains(&(file, data.result))
 }
 
 /// Whether the rest of a dataset is used too: then what is taken is a part of the data and no number of steps.

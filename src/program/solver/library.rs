@@ -41,6 +41,9 @@ impl Solver<'_> {
                 self.flow(value, default);
             }
         }
+        if self.library_dictionary(site, external, &arguments) {
+            return;
+        }
         if symbol.is_class() && !matches!(symbol.returns(), Returns::Partial(_)) {
             self.created(site, external);
             return;

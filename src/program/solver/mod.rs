@@ -13,6 +13,7 @@ mod bodies;
 mod builtins;
 mod calls;
 mod constraints;
+mod dictionaries;
 mod graph;
 mod items;
 mod library;
