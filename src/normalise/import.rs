@@ -5,11 +5,11 @@ use crate::api::{Effect, EffectSet, Prelude, Symbol};
 use crate::checks::{Context, Importers, Top, is_loaded_before, is_loaded_by};
 use crate::finding::{Applicability, Fix};
 use crate::program::{Facts, Object};
-use crate::project::FileId;
+use crate::project::{FileId, is_standard};
 use crate::rewrite::Text;
 use crate::semantic::{
-    CallId, Definition, DefinitionKind, Imported, Module, NameId, ScopeId, ScopeKind, Statement, StatementId,
-    StatementKind, Use, Value,
+    CallId, Definition, DefinitionKind, Import, Imported, Module, NameId, ScopeId, ScopeKind, Statement,
+    StatementId, StatementKind, Use, Value,
 };
 use crate::syntax::{TextRange, TextSize};
 
@@ -24,6 +24,9 @@ const HARMLESS: [Effect; 8] = [
     Effect::Traces,
     Effect::Prints,
 ];
+
+/// The package that TensorFlow brings with it.
+const ARRAYS: &str = "numpy";
 
 /// Moves an import statement to the top. Safe where only the moment of loading a library changes, also in the main
 /// program's own block, and in functions where it is loaded anyway; unsafe for modules of the project. `None` where the
@@ -47,7 +50,9 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
             let is_loaded = imports.clone().all(|import| is_loaded_by(facts, file, import, crossed.start()));
             // Behind the question whether this is the main program, it was not loaded for those who import the module.
             let is_for_all = own.parent.is_none() || is_loaded || facts.importers(file).is_empty();
-            is_for_all && keeps_settings(facts, file, crossed, is_loaded)
+            let is_there = |import: &Import| is_standard(import.package()) || import.package() == ARRAYS;
+            let is_installed = is_loaded || !text.installs(crossed) || imports.clone().all(is_there);
+            is_for_all && is_installed && keeps_settings(facts, file, crossed, is_loaded)
         } else {
             imports.clone().all(|import| is_loaded_before(facts, file, import, Importers::All))
         };

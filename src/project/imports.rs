@@ -396,7 +396,9 @@ impl Imports {
 /// The minor version of Python 3 whose built-in modules count; TensorFlow 2.15 runs on it.
 const PYTHON: u8 = 11;
 
-fn is_standard(module: &str) -> bool {
+/// Whether a module comes with Python.
+#[must_use]
+pub fn is_standard(module: &str) -> bool {
     is_known_standard_library(PYTHON, module)
 }
 

@@ -142,6 +142,13 @@ impl<'s> Text<'s> {
         self.lexed.notebook.as_ref().is_some_and(|notebook| notebook.is_parted(&bytes))
     }
 
+    /// Whether a command of a notebook stands in a range that may change which modules can be imported.
+    #[must_use]
+    pub fn installs(&self, range: TextRange) -> bool {
+        let bytes = range.start().to_usize()..range.end().to_usize();
+        self.lexed.notebook.as_ref().is_some_and(|notebook| notebook.installs(&bytes))
+    }
+
     /// The tokens that begin within a range, comments and line ends included.
     pub(super) fn tokens(&self, range: TextRange) -> &'s [(TokenKind, TextRange)] {
         let tokens = self.lexed.tokens();

@@ -20,6 +20,9 @@ use cells::Cells;
 use commands::Hidden;
 use source::Source;
 
+/// The words of commands behind which other modules can be imported than in front of them.
+const INSTALLING: [&str; 8] = ["install", "clone", "cd", "%cd", "unzip", "tar", "wget", "curl"];
+
 /// A notebook of format 4.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Notebook {
@@ -113,6 +116,13 @@ impl Notebook {
     pub fn is_parted(&self, range: &Range<usize>) -> bool {
         self.index(range.start) != self.index(range.end)
             || self.hidden.iter().any(|(at, _)| range.contains(at))
+    }
+
+    /// Whether a command in a stretch of the text may change which modules can be imported: `!pip install imageio`.
+    #[must_use]
+    pub fn installs(&self, range: &Range<usize>) -> bool {
+        let within = self.hidden.iter().filter(|(at, _)| range.contains(at));
+        within.flat_map(|(_, command)| command.split_whitespace()).any(|word| INSTALLING.contains(&word))
     }
 
     /// Where a stretch of the text stands in the file.
