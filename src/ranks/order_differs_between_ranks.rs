@@ -35,13 +35,6 @@ fn is_of_rank(model: &Model<'_>, place: Place) -> bool {
     model.difference(place).is_some_and(|own| own.cause == Cause::Rank)
 }
 
-/// Whether a number is computed from the rank's, and not only another one because other code has run: the position that a rank
-/// has come to in its own list.
-fn is_computed_of_rank(model: &Model<'_>, place: Place) -> bool {
-    let own = model.difference(place).filter(|own| own.cause == Cause::Rank);
-    own.is_some_and(|own| model.facts.influence().backwards(&[place], |_| false).contains(&own.source))
-}
-
 /// `dataset.shuffle(n).shard(size, rank)`
 fn shards(model: &Model<'_>, file: FileId) -> Vec<Finding> {
     let facts = model.facts;
@@ -118,7 +111,7 @@ fn slices(model: &Model<'_>, file: FileId) -> Vec<Finding> {
     let mut found = Vec::new();
     for evaluation in &module.values {
         if let Value::Slice { base, cut } = &evaluation.value
-            && cut.limits.iter().any(|&limit| is_computed_of_rank(model, (file, limit)))
+            && cut.limits.iter().any(|&limit| is_of_rank(model, (file, limit)))
             && let Some(disorder) = disorder::of(model, (file, *base))
             && is_divided(
                 model,

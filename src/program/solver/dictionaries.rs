@@ -31,6 +31,7 @@ impl Solver<'_> {
         self.keywords_into(arguments, dictionary);
         if let Some(&factory) = arguments.positional.first().filter(|_| is_default) {
             let missing = self.field(dictionary, Field::Any);
+            self.belonging.insert(missing, result);
             let made = self.derived(site, Arguments::default(), Some(missing), Via::Library);
             self.on(factory, Use::Call(made));
             // Reading under a key puts it there.

@@ -155,6 +155,8 @@ struct Solver<'a> {
     partials: FxHashMap<NodeId, (Vec<NodeId>, std::rc::Rc<Arguments>)>,
     edges: Vec<CallEdge>,
     singletons: FxHashMap<ObjectId, NodeId>,
+    /// The values that nodes belong to which are no value's.
+    belonging: FxHashMap<NodeId, NodeId>,
     returns: FxHashMap<FunctionRef, std::rc::Rc<Returned>>,
 }
 
@@ -204,6 +206,7 @@ impl<'a> Solver<'a> {
             partials: FxHashMap::default(),
             edges: Vec::new(),
             singletons: FxHashMap::default(),
+            belonging: FxHashMap::default(),
             returns: FxHashMap::default(),
         }
     }
@@ -224,6 +227,7 @@ impl<'a> Solver<'a> {
             sets,
             edges,
             fields: self.fields,
+            belonging: self.belonging,
             partials: self.partials.into_iter().map(|(site, (callees, _))| (site, callees)).collect(),
         }
     }

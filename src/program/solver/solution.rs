@@ -48,6 +48,8 @@ pub struct Solution<'a> {
     pub edges: Vec<CallEdge>,
     pub(super) fields: FxHashMap<(ObjectId, Field), NodeId>,
     pub(super) partials: FxHashMap<NodeId, Vec<NodeId>>,
+    /// The values that nodes belong to which are no value's: what a dictionary makes for a missing key.
+    pub(super) belonging: FxHashMap<NodeId, NodeId>,
 }
 
 impl Solution<'_> {
@@ -57,9 +59,10 @@ impl Solution<'_> {
         node_id(self.values.of(file, value.index()))
     }
 
-    /// The module and value of a node; `None` for nodes that are no module's value.
+    /// The module and value of a node, or that it belongs to; `None` for nodes of no module's value.
     #[must_use]
     pub fn origin(&self, node: NodeId) -> Option<(FileId, ValueId)> {
+        let node = self.belonging.get(&node).copied().unwrap_or(node);
         self.values.place(node.index()).map(|(file, index)| (file, ValueId::new(index)))
     }
 
