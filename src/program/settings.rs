@@ -85,12 +85,7 @@ impl<'f, 'a> Settings<'f, 'a> {
                 self.truth((file, left), depth).map(|truth| !truth)
             }
             Value::Operator { operator: Operator::Compare(method), left, right } => {
-                let is_equal = || self.is_equal((file, left), (file, right));
-                match method {
-                    Method::EQ => is_equal(),
-                    Method::NE => is_equal().map(|is_equal| !is_equal),
-                    _ => None,
-                }
+                self.compared(method, (file, left), (file, right))
             }
             Value::Instance(_) => {
                 let test = module.none_test(value)?;
@@ -123,8 +118,18 @@ impl<'f, 'a> Settings<'f, 'a> {
         self.facts.truth(file, value).filter(|_| self.is_settled((file, value)))
     }
 
-    fn is_equal(&self, left: Place, right: Place) -> Option<bool> {
-        let (one, other) = (self.only_literal(left)?, self.only_literal(right)?);
+    /// What a comparison comes out as, whichever of their literals both sides are.
+    fn compared(&self, method: Method, left: Place, right: Place) -> Option<bool> {
+        let (ones, others) = (self.literals(left)?, self.literals(right)?);
+        let pairs = ones.iter().flat_map(|&one| others.iter().map(move |&other| (one, other)));
+        let mut outcomes = pairs.take(VALUES + 1).map(|(one, other)| self.outcome(method, one, other));
+        let first = outcomes.next()??;
+        let is_settled = || self.is_settled(left) && self.is_settled(right);
+        (ones.len() * others.len() <= VALUES && outcomes.all(|own| own == Some(first)) && is_settled())
+            .then_some(first)
+    }
+
+    fn outcome(&self, method: Method, one: Literal, other: Literal) -> Option<bool> {
         let is_alike = matches!(
             (one, other),
             (Literal::Str(_), Literal::Str(_))
@@ -133,15 +138,29 @@ impl<'f, 'a> Settings<'f, 'a> {
                 | (Literal::None, _)
                 | (_, Literal::None)
         );
-        (is_alike && self.is_settled(left) && self.is_settled(right)).then_some(one == other)
-    }
-
-    fn only_literal(&self, (file, value): Place) -> Option<Literal> {
-        let mut objects = self.facts.objects(file, value).map(|(_, object)| object);
-        match (objects.next(), objects.next()) {
-            (Some(Object::Literal(literal)), None) => Some(literal),
+        match (method.name(), one, other) {
+            ("__eq__", ..) => is_alike.then_some(one == other),
+            ("__ne__", ..) => is_alike.then_some(one != other),
+            ("__lt__", Literal::Int(one), Literal::Int(other)) => Some(one < other),
+            ("__le__", Literal::Int(one), Literal::Int(other)) => Some(one <= other),
+            ("__gt__", Literal::Int(one), Literal::Int(other)) => Some(one > other),
+            ("__ge__", Literal::Int(one), Literal::Int(other)) => Some(one >= other),
+            // `"drive.google.com" in url`
+            ("__contains__", Literal::Str(whole), Literal::Str(part)) => {
+                let names = &self.facts.solution.names;
+                Some(names.text(whole).contains(names.text(part)))
+            }
             _ => None,
         }
+    }
+
+    /// The literals that a value is one of, and nothing else.
+    fn literals(&self, (file, value): Place) -> Option<Vec<Literal>> {
+        let literals = self.facts.objects(file, value).map(|(_, object)| match object {
+            Object::Literal(literal) => Some(literal),
+            _ => None,
+        });
+        literals.collect::<Option<Vec<Literal>>>().filter(|own| !own.is_empty())
     }
 
     /// Whether a value is always `None`, or never.

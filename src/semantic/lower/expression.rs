@@ -340,10 +340,18 @@ impl Lowering<'_> {
             };
             let operator = Operator::Compare(method);
             let value = Value::Operator { operator, left: left_operand, right: right_operand };
-            result = Some(self.push(value, comparison.range));
+            let mut compared = self.push(value, comparison.range);
+            if *op == ast::CmpOp::NotIn {
+                let negated = Value::Operator { operator: Operator::Not, left: compared, right: compared };
+                compared = self.push(negated, comparison.range);
+            }
+            result = Some(compared);
             left = right;
         }
-        let value = result.unwrap_or_else(|| self.push(Value::Instance(BuiltinType::Bool), comparison.range));
+        // `a < b < c` is what all of them are together.
+        let value = result
+            .filter(|_| comparison.ops.len() == 1)
+            .unwrap_or_else(|| self.push(Value::Instance(BuiltinType::Bool), comparison.range));
         if let ([op @ (ast::CmpOp::Is | ast::CmpOp::IsNot)], Value::Constant(Constant::None)) =
             (&*comparison.ops, &self.module.value(left).value)
         {
