@@ -21,14 +21,15 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
     let programs: Vec<&Program> =
         facts.programs.iter().filter(|program| program.already_distributed).collect();
     let handed = handed_over(facts);
-    let using = using(facts);
+    let (using, communicating) = (code_with(facts, &USES), code_with(facts, &COMMUNICATES));
     let runs: Vec<Runs<'_, '_>> =
         programs.iter().map(|program| Runs { facts, program, handed: &handed }).collect();
-    let is_used = runs.iter().any(|own| own.uses_elsewhere(&using));
+    let is_meant = |own: &Runs<'_, '_>| own.is_meant_for_several(&using, &communicating);
+    let is_any = runs.iter().any(is_meant);
     let meant = runs
         .iter()
         .filter(|own| own.comes_to_start() && !own.only_may_start(&using))
-        .filter(|own| !is_used || own.uses_elsewhere(&using));
+        .filter(|own| !is_any || is_meant(own));
     let together: FxHashSet<Caller> = meant.flat_map(|own| own.with_horovod()).collect();
     for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
         let caller = facts.code_at(finding.primary.location);
@@ -50,12 +51,16 @@ const USES: [Effect; 7] = [
     Effect::Distributes,
 ];
 
-/// The code that does something with Horovod beside starting it.
-fn using(facts: &Facts<'_>) -> FxHashSet<Caller> {
+/// What ranks do together.
+const COMMUNICATES: [Effect; 4] =
+    [Effect::Collective, Effect::Broadcasts, Effect::Averages, Effect::Distributes];
+
+/// The code that does some of this beside starting Horovod.
+fn code_with(facts: &Facts<'_>, effects: &[Effect]) -> FxHashSet<Caller> {
     let starts = |&(file, call): &(FileId, CallId)| {
         facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Initializes))
     };
-    let calls = USES.into_iter().flat_map(|effect| facts.calls_with(effect)).filter(|call| !starts(call));
+    let calls = effects.iter().flat_map(|&effect| facts.calls_with(effect)).filter(|call| !starts(call));
     calls.map(|(file, call)| Caller { file, scope: facts.module(file).call(call).scope }).collect()
 }
 
@@ -121,11 +126,11 @@ impl Runs<'_, '_> {
             && self.program.reached.iter().all(|caller| !using.contains(caller))
     }
 
-    /// Whether the program does something with Horovod anywhere but where other files of it start it. One that does not,
-    /// beside others that do, starts it because they share code, or read what the others have written.
-    fn uses_elsewhere(&self, using: &FxHashSet<Caller>) -> bool {
-        let starts: FxHashSet<Caller> = self.starts().filter(|own| own.file != self.program.entry).collect();
-        self.program.reached.iter().any(|own| using.contains(own) && !starts.contains(own))
+    /// Whether the program does something with Horovod in its own file, or its ranks communicate. One that does not, beside
+    /// others that do, starts it because they share code, or read what the others have written.
+    fn is_meant_for_several(&self, using: &FxHashSet<Caller>, communicating: &FxHashSet<Caller>) -> bool {
+        let is_own = |own: &Caller| own.file == self.program.entry && using.contains(own);
+        self.program.reached.iter().any(|own| is_own(own) || communicating.contains(own))
     }
 
     /// The functions that the program has launched on all ranks: `horovod.spark.run(train)`.

@@ -14,7 +14,7 @@ use crate::checks::{Context, check};
 use crate::finding::{Confidence, Finding, Fix, Level, Location};
 use crate::program::{Caller, Facts, Object, ObjectId, Program};
 use crate::project::{FileId, Version};
-use crate::semantic::{Call, CallId, ValueId};
+use crate::semantic::{Call, CallId, Passing, ValueId};
 use crate::syntax::TextRange;
 
 check!("HVD310", "misused-horovod-api", Ranks, Error, run);
@@ -68,11 +68,11 @@ impl Misuse {
     }
 
     /// What only newer versions do is not certain of a program of TensorFlow 1, or one that asks for the TensorFlow of
-    /// that time: nobody knows which Horovod is installed beside it.
+    /// that time, or tells Keras what only that needed: nobody knows which Horovod is installed beside it.
     fn of_newer_versions(mut self, site: &Site<'_>) -> Self {
         let asks_for_old =
             || TENSORFLOW.iter().any(|package| site.asks_for_less(package, AFTER_HOROVOD_0_21));
-        if site.is_of_tensorflow_1() || asks_for_old() {
+        if site.is_of_tensorflow_1() || site.tells_old_keras() || asks_for_old() {
             self.confidence = Confidence::Possible;
         }
         self
@@ -83,6 +83,9 @@ impl Misuse {
         self
     }
 }
+
+/// The argument of `compile` that TensorFlow 2.0 to 2.3 needed for optimizers which average.
+const OF_OLD_KERAS: &str = "experimental_run_tf_function";
 
 const QUESTIONS: &[fn(&Site<'_>) -> Option<Misuse>] = &[
     signature::misuse,
@@ -149,6 +152,15 @@ impl<'c> Site<'c> {
         let programs = self.facts.programs.iter().filter(|program| program.reached.contains(&caller));
         let mut files = programs.flat_map(Program::files);
         self.facts.is_of_tensorflow_1(self.file) || files.any(|file| self.facts.is_of_tensorflow_1(file))
+    }
+
+    /// Whether the file compiles a model with the argument by which Keras kept to sessions, before TensorFlow 2.4.
+    fn tells_old_keras(&self) -> bool {
+        let module = self.facts.module(self.file);
+        let mut arguments = module.calls.iter().flat_map(|call| &call.arguments);
+        arguments.any(
+            |own| matches!(own.passing, Passing::Keyword(name) if module.names.text(name) == OF_OLD_KERAS),
+        )
     }
 
     /// The function or class of Horovod's that is called, if it can be no other.

@@ -15,6 +15,7 @@ mod meeting;
 mod parts;
 mod passing;
 mod puts;
+mod sameness;
 mod unpacking;
 
 pub(super) use agreeing::agrees;

@@ -12,12 +12,12 @@ use super::agreeing::{agrees, asks_for_form};
 use super::leaving::Turn;
 use super::parts::{self, Part};
 use super::passing::Through;
+use super::sameness::are_one;
 use super::{Cause, Difference, Values};
 use super::{puts, unpacking};
 use crate::api::Effect;
 use crate::program::{Caller, Facts, Object, ObjectId, Place};
-use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, StatementKind, StoreKey, Value, ValueId, Variable};
+use crate::semantic::{BlockId, BranchKind, StatementKind, StoreKey, Value, Variable};
 
 /// Follows differences from one value to the next.
 pub(super) struct Flood<'f, 'a> {
@@ -244,19 +244,6 @@ impl<'f, 'a> Flood<'f, 'a> {
         }
     }
 
-    /// Whether values are one and the same, but for what only shows or hands it on: `tqdm(batches)` and `batches`.
-    fn are_one(&self, file: FileId, values: &[ValueId]) -> bool {
-        let bare = |value: ValueId| {
-            let next = |&place: &Place| {
-                lengths::handed_on(self.facts, place).or_else(|| lengths::enumerated(self.facts, place))
-            };
-            std::iter::successors(Some((file, value)), next).take(8).last()
-        };
-        values
-            .split_first()
-            .is_some_and(|(&first, others)| others.iter().all(|&own| bare(own) == bare(first)))
-    }
-
     /// An element of what a function returns that turned out to differ itself.
     fn next_unpacked(&mut self) -> Option<Arrival> {
         let index = self.unpacked.iter().position(|own| self.unpacks_differing(own.place))?;
@@ -452,14 +439,14 @@ impl<'f, 'a> Flood<'f, 'a> {
         }
         // `batches = tqdm(batches)`
         found.retain(|&(file, value)| match &facts.module(file).value(value).value {
-            Value::Phi(parts) => !self.are_one(file, parts),
+            Value::Phi(parts) => !are_one(self.facts, file, parts),
             _ => true,
         });
         if returns
             && let Some(function) = facts.function_of(caller)
             && let own = &module.function(function.function).returns
             && own.len() > 1
-            && !self.are_one(file, own)
+            && !are_one(self.facts, file, own)
         {
             let calls = facts.incoming(function).iter().filter_map(|edge| {
                 let (file, call) = (edge.caller.file, edge.call?);

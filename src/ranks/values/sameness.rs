@@ -1,0 +1,65 @@
+//! Values that are the same whichever way control has come: `tqdm(range(3))` on rank 0 and `range(3)` on the others.
+
+use super::super::lengths;
+use crate::program::{Facts, Place};
+use crate::project::FileId;
+use crate::semantic::{Passing, Value, ValueId};
+
+/// How deep values are compared.
+const DEPTH: u32 = 8;
+
+/// Whether values are one and the same, but for what only shows or hands it on.
+pub(super) fn are_one(facts: &Facts<'_>, file: FileId, values: &[ValueId]) -> bool {
+    let bare = |value: ValueId| {
+        let next =
+            |&place: &Place| lengths::handed_on(facts, place).or_else(|| lengths::enumerated(facts, place));
+        std::iter::successors(Some((file, value)), next).take(8).last().expect("it begins with one")
+    };
+    values.split_first().is_some_and(|(&first, others)| {
+        let first = bare(first);
+        others.iter().all(|&own| is_same(facts, bare(own), first, DEPTH))
+    })
+}
+
+/// Whether two values are one, or the same numbers.
+fn is_same(facts: &Facts<'_>, one: Place, other: Place, depth: u32) -> bool {
+    one == other
+        || one.0 == other.0
+            && depth > 0
+            && lengths::is_range(facts, one.0, one.1)
+            && lengths::is_range(facts, other.0, other.1)
+            && are_arguments_same(facts, one, other, depth - 1)
+}
+
+fn are_arguments_same(facts: &Facts<'_>, (file, one): Place, (_, other): Place, depth: u32) -> bool {
+    let module = facts.module(file);
+    let (Value::Call(one), Value::Call(other)) = (&module.value(one).value, &module.value(other).value)
+    else {
+        return false;
+    };
+    let (one, other) = (&module.call(*one).arguments, &module.call(*other).arguments);
+    one.len() == other.len()
+        && one.iter().zip(other).all(|(one, other)| {
+            let are_positional = one.passing == Passing::Positional && other.passing == Passing::Positional;
+            are_positional && is_same_number(facts, file, one.value, other.value, depth)
+        })
+}
+
+/// Whether two expressions without calls say the same.
+fn is_same_number(facts: &Facts<'_>, file: FileId, one: ValueId, other: ValueId, depth: u32) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    let module = facts.module(file);
+    let is_same = |one, other| is_same_number(facts, file, one, other, depth);
+    one == other
+        || match (&module.value(one).value, &module.value(other).value) {
+            (
+                &Value::Attribute { base, name, narrowed },
+                &Value::Attribute { base: other, name: named, narrowed: by },
+            ) => name == named && narrowed == by && is_same(base, other),
+            (
+                &Value::Operator { operator, left, right },
+                &Value::Operator { operator: by, left: other_left, right: other_right },
+            ) => operator == by && is_same(left, other_left) && is_same(right, other_right),
+            _ => false,
+        }
+}
