@@ -6,7 +6,7 @@ use super::layer_code::is_of_layer;
 use super::obstacles::obstacle;
 use super::step::Step;
 use super::untrained::trained_models;
-use crate::api::Symbol;
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Rule;
 use crate::program::{Caller, Creation, Place};
 use crate::project::FileId;
@@ -32,19 +32,31 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let is_made = |file: FileId, value| {
         facts.objects(file, value).any(|(object, _)| made.iter().any(|own| own.object == object))
     };
-    // What a method returns, `lookup.get_vocabulary()`, is no layer.
+    // What a method returns, `lookup.get_vocabulary()`, is no layer, nor how many words there are, nor the data.
     let is_told = |(file, value): Place| {
         let module = facts.module(file);
+        if [Kind::Dataset, Kind::Callback].into_iter().any(|kind| facts.may_be(file, value, kind)) {
+            return true;
+        }
         let Value::Call(call) = module.value(value).value else { return false };
         match module.value(module.call(call).callee).value {
             Value::Attribute { base, .. } => is_made(file, base),
-            _ => false,
+            _ => facts.called_symbols(file, call).any(|own| own.has(Effect::Measures)),
         }
     };
-    let models = facts.influence().backwards(&trained_models(job), is_told);
+    // Training changes a model by its data; what it is made of are the arguments of its making.
+    let trained = facts.influence().backwards(&trained_models(job), is_told);
+    let models = facts.creations.iter().filter(|own| own.kind == Kind::Model && job.runs(own.file, own.call));
+    let parts = models.flat_map(|own| {
+        let call = facts.module(own.file).call(own.call);
+        let arguments = call.arguments.iter().filter(|_| trained.contains(&(own.file, call.result)));
+        arguments.map(|argument| (own.file, argument.value))
+    });
+    let parts = facts.influence().backwards(&parts.collect::<Vec<Place>>(), is_told);
     let in_model = |file: FileId, call: CallId| {
         let data = facts.module(file).call(call);
-        models.contains(&(file, data.result)) || is_of_layer(job, Caller { file, scope: data.scope })
+        parts.contains(&(file, data.result)) && is_of_input(job, file, call)
+            || is_of_layer(job, Caller { file, scope: data.scope })
     };
     let called: Vec<Place> = job
         .calls()
@@ -54,8 +66,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let is_in_model = |own: &&Creation| {
         let is_own =
             |&(file, value): &Place| facts.objects(file, value).any(|(object, _)| object == own.object);
-        models.contains(&(own.file, facts.module(own.file).call(own.call).result))
-            || called.iter().any(is_own)
+        parts.contains(&(own.file, facts.module(own.file).call(own.call).result)) || called.iter().any(is_own)
     };
     let step = |own: &Creation| {
         let message = "a layer of the model learns the table that it looks words up in";
@@ -69,6 +80,22 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     };
     made.into_iter().filter(is_in_model).map(step).collect()
 }
+
+/// Whether a call is given what a model is given, and no data.
+fn is_of_input(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let input = facts.library.lookup(INPUT);
+    let given: Vec<Place> =
+        facts.module(file).call(call).arguments.iter().map(|own| (file, own.value)).collect();
+    let behind = facts.influence().backwards(&given, |_| false);
+    behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
+        Value::Call(call) => facts.called_symbols(file, call).any(|own| Some(own) == input),
+        _ => false,
+    })
+}
+
+/// What stands for what a model is given.
+const INPUT: &str = "tensorflow.keras.Input";
 
 /// Whether a call makes such a layer, without what it looks up.
 fn learns(job: &Job<'_>, own: &Creation) -> bool {
