@@ -4,12 +4,12 @@
 use rustc_hash::FxHashSet;
 
 use super::job::Job;
-use super::layer_code::{calls_of_layers, results_of_layers};
+use super::layer_code::{calls_of_layers, is_of_layer, results_of_layers};
 use super::obstacles::{depends, obstacle};
 use super::step::Step;
 use crate::api::{Effect, Kind};
 use crate::finding::Rule;
-use crate::program::Place;
+use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::semantic::CallId;
 
@@ -17,7 +17,7 @@ use crate::semantic::CallId;
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let facts = job.facts;
     let set: Vec<(FileId, CallId)> =
-        job.calls().filter(|&(file, call)| sets_variable(job, file, call)).collect();
+        training_calls(job).filter(|&(file, call)| sets_variable(job, file, call)).collect();
     if set.is_empty() {
         return Vec::new();
     }
@@ -49,6 +49,19 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         Step::blocked(finding, "No gradient brings it together, and each rank would train another function.")
     };
     set.into_iter().filter(|own| computes(own) && is_of_batch(own)).map(step).collect()
+}
+
+/// The calls of the program, and those of its layers, which Keras calls.
+fn training_calls<'j>(job: &'j Job<'_>) -> impl Iterator<Item = (FileId, CallId)> + 'j {
+    let facts = job.facts;
+    job.program.files().into_iter().flat_map(move |file| {
+        let calls = facts.module(file).calls.iter().enumerate();
+        let run = calls.filter(move |(_, call)| {
+            let caller = Caller { file, scope: call.scope };
+            job.program.reached.contains(&caller) || is_of_layer(job, caller)
+        });
+        run.map(move |(index, _)| (file, CallId::new(index)))
+    })
 }
 
 /// Whether a call assigns to a variable.

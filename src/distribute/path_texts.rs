@@ -14,7 +14,7 @@ const SEPARATOR: char = '/';
 /// With what the parts of a text begin that say only later what they are: `%d`, `{}`, `*`.
 const OPEN: [char; 5] = ['%', '{', '*', '?', '['];
 
-/// What NumPy adds to a name: `np.save("values")` writes "values.npy".
+/// What `NumPy` adds to a name: `np.save("values")` writes "values.npy".
 const ADDED: [&str; 2] = [".npy", ".npz"];
 
 /// A literal, or an f-string, as part of a path.

@@ -30,7 +30,7 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
         .iter()
         .filter(|own| own.comes_to_start() && !own.only_may_start(&using))
         .filter(|own| !is_any || is_meant(own));
-    let together: FxHashSet<Caller> = meant.flat_map(|own| own.with_horovod()).collect();
+    let together: FxHashSet<Caller> = meant.flat_map(Runs::with_horovod).collect();
     for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
         let caller = facts.code_at(finding.primary.location);
         let is_reached = programs.iter().any(|program| program.reached.contains(&caller));

@@ -1,13 +1,12 @@
 //! Names that are asked for in `try`: who catches that one is unbound knows that it may be.
 
-use crate::program::Facts;
+use crate::program::{Facts, Object};
 use crate::project::FileId;
 use crate::semantic::{BuiltinType, Module, StatementKind, Suite, Use, Value};
 use crate::syntax::TextRange;
 
 /// The classes of exceptions under which a name that is unbound is caught.
-const CAUGHT: [&str; 4] =
-    ["builtins.NameError", "builtins.UnboundLocalError", "builtins.Exception", "builtins.BaseException"];
+const CAUGHT: [&str; 4] = ["NameError", "UnboundLocalError", "Exception", "BaseException"];
 
 /// Whether a handler around a use may catch that the name is unbound.
 pub(super) fn is_caught(facts: &Facts<'_>, file: FileId, reading: &Use) -> bool {
@@ -22,7 +21,6 @@ pub(super) fn is_caught(facts: &Facts<'_>, file: FileId, reading: &Use) -> bool 
 
 /// Whether one of the handlers in the range of a `try` statement does.
 fn catches(facts: &Facts<'_>, file: FileId, module: &Module, range: TextRange, reading: &Use) -> bool {
-    let caught = CAUGHT.map(|name| facts.library.lookup(name));
     let handlers = module.values.iter().filter(|own| {
         range.contains_range(own.range) && own.range.start() >= reading.range.end() && own.range != range
     });
@@ -30,9 +28,9 @@ fn catches(facts: &Facts<'_>, file: FileId, module: &Module, range: TextRange, r
         Value::Instance(BuiltinType::Exception) => true,
         Value::Caught(classes) => {
             facts.is_unknown(file, classes)
-                || facts.elements(file, classes).into_iter().any(|class| {
-                    let own = facts.symbol(facts.solution.object(class));
-                    own.is_some() && caught.contains(&own)
+                || facts.elements(file, classes).into_iter().any(|class| match facts.solution.object(class) {
+                    Object::Builtin(name) => CAUGHT.contains(&facts.solution.names.text(name)),
+                    _ => false,
                 })
         }
         _ => false,

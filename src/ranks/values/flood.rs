@@ -1,6 +1,7 @@
 //! How differences flow from one value to the next: along what is computed from what, and through decisions.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -250,8 +251,8 @@ impl<'f, 'a> Flood<'f, 'a> {
         let arrival = self.unpacked.swap_remove(index);
         let arrival = self.as_unpacked(arrival);
         let known = self.values.through(arrival.place);
-        if !self.values.differing.contains_key(&arrival.place) {
-            self.values.differing.insert(arrival.place, arrival.own);
+        if let Entry::Vacant(entry) = self.values.differing.entry(arrival.place) {
+            entry.insert(arrival.own);
             if arrival.part != Part::Whole {
                 self.values.parts.insert(arrival.place, arrival.part.clone());
             }
