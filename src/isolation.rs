@@ -34,19 +34,24 @@ pub fn doubt(
     let mut left = BUDGET * facts.modules.files().map(|file| facts.module(file).values.len()).sum::<usize>();
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
     for (index, finding) in findings.iter_mut().enumerate().filter(|(_, finding)| is_of_runs(finding)) {
-        let mut programs = programs_with(facts, finding.primary.location);
-        let are_none = programs.is_empty();
-        programs.retain(|&own| may_show(facts, &facts.programs[own], finding));
-        if programs.is_empty() && !are_none {
+        let reaching = programs_with(facts, finding.primary.location);
+        let (programs, others): (Vec<_>, Vec<_>) =
+            reaching.into_iter().partition(|&own| may_show(facts, &facts.programs[own], finding));
+        let is_of_test = is_test(facts, finding.primary.location.file);
+        if is_of_test || programs.is_empty() && !others.is_empty() {
             finding.confidence = Confidence::Possible;
+        } else {
+            open.push((index, programs));
         }
-        open.push((index, programs));
     }
     while let Some(program) = most_frequent(&open) {
         let entry = facts.programs[program].entry;
         let files = facts.own_files(entry);
         if is_all(facts, entry, &files) {
-            open.retain(|(_, programs)| !programs.contains(&program));
+            for (index, programs) in open.iter_mut().filter(|(_, programs)| programs.contains(&program)) {
+                findings[*index].confidence = Confidence::Certain;
+                programs.clear();
+            }
             continue;
         }
         let size = files.iter().map(|&file| facts.module(file).values.len()).sum::<usize>();
