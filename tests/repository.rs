@@ -162,9 +162,16 @@ fn findings(place: &Path) -> Vec<serde_json::Value> {
 fn messages_keep_their_form() {
     let mut all = findings(&root().join("fixtures"));
     for rule in RULES {
-        for files in examples(rule.page) {
-            let files: Vec<(&str, &str)> =
-                files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        // What is said is asked here, and not where: the examples of a page may be one project.
+        let examples = examples(rule.page).into_iter().enumerate();
+        let files: Vec<(String, String)> = examples
+            .flat_map(|(number, files)| {
+                files.into_iter().map(move |(name, text)| (format!("example{number}/{name}"), text))
+            })
+            .collect();
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        if !files.is_empty() {
             all.extend(findings(folder(&files).path()));
         }
     }

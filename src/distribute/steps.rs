@@ -311,7 +311,8 @@ fn is_made_for_others(job: &Job<'_>, (file, call): (FileId, CallId), behind: &Fx
     let data = module.call(call);
     let Some(function) = facts.function_of(Caller { file, scope: data.scope }) else { return false };
     let returned = &module.function(function.function).returns;
-    let returned: Vec<Place> = returned.iter().map(|&value| (file, value)).collect();
+    let datasets = returned.iter().filter(|&&value| facts.may_be(file, value, Kind::Dataset));
+    let returned: Vec<Place> = datasets.map(|&value| (file, value)).collect();
     let mut results =
         facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)).filter_map(|edge| {
             let call = facts.module(edge.caller.file).call(facts.call_in_place(edge)?);
