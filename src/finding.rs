@@ -251,6 +251,12 @@ impl Finding {
         }
     }
 
+    /// Whether it is certain, and says what happens when a program runs: between ranks, or in a graph.
+    #[must_use]
+    pub fn is_certain_of_runs(&self) -> bool {
+        matches!(self.rule.group, Group::Ranks | Group::Graph) && self.confidence == Confidence::Certain
+    }
+
     /// Names the primary place.
     #[must_use]
     pub fn here(mut self, message: impl Into<String>) -> Self {

@@ -33,7 +33,7 @@ pub fn doubt(
     let facts = context.facts;
     let mut left = BUDGET * facts.modules.files().map(|file| facts.module(file).values.len()).sum::<usize>();
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
-    for (index, finding) in findings.iter_mut().enumerate().filter(|(_, finding)| is_of_runs(finding)) {
+    for (index, finding) in findings.iter_mut().enumerate().filter(|(_, own)| own.is_certain_of_runs()) {
         let reaching = programs_with(facts, finding.primary.location);
         let (programs, others): (Vec<_>, Vec<_>) =
             reaching.into_iter().partition(|&own| may_show(facts, &facts.programs[own], finding));
@@ -83,11 +83,6 @@ fn most_frequent(open: &[(usize, Vec<usize>)]) -> Option<usize> {
         *counts.entry(program).or_default() += 1;
     }
     counts.into_iter().max_by_key(|&(program, count)| (count, Reverse(program))).map(|(program, _)| program)
-}
-
-/// Whether a finding is certain, and says what happens when a program runs.
-fn is_of_runs(finding: &Finding) -> bool {
-    matches!(finding.rule.group, Group::Ranks | Group::Graph) && finding.confidence == Confidence::Certain
 }
 
 /// Whether both say the same of the same place; what is said at the first of several places may begin elsewhere.
@@ -146,6 +141,6 @@ fn shown_by(
     let mut found = analysis::with_entries(&modules, together.library, &entries, |facts| {
         analysis::findings_together(&[], Context { facts, ..context }, is_stopped)
     })?;
-    found.retain(is_of_runs);
+    found.retain(Finding::is_certain_of_runs);
     Some(found)
 }

@@ -9,7 +9,7 @@ use crate::semantic::BlockId;
 /// Takes certainty from what is found between ranks or in graphs on a way through such code: people edit
 /// settings and call what they have written, and then it may come true.
 pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
-    let mut findings = findings.iter_mut().filter(|own| is_of_runs(own)).peekable();
+    let mut findings = findings.iter_mut().filter(|own| own.is_certain_of_runs()).peekable();
     if findings.peek().is_none() {
         return;
     }
@@ -48,11 +48,6 @@ fn is_without_ranks(facts: &Facts<'_>, starting: &[&Program], finding: &Finding)
     let caller = facts.code_at(finding.primary.location);
     let is_reached = |program: &Program| program.reached.contains(&caller);
     facts.programs.iter().any(is_reached) && !starting.iter().any(|program| is_reached(program))
-}
-
-/// Whether a finding is certain, and says what happens when the program runs.
-fn is_of_runs(finding: &Finding) -> bool {
-    matches!(finding.rule.group, Group::Ranks | Group::Graph) && finding.confidence == Confidence::Certain
 }
 
 /// Whether the code that a finding in a graph is about is traced by such code alone: `if USE_GRAPH: step =

@@ -2,18 +2,15 @@
 
 use super::job::Job;
 use crate::api::{Calls, Kind, Symbol};
-use crate::program::{Caller, ClassRef, FunctionRef, Object, Place};
+use crate::program::{Caller, ClassRef, FunctionRef, Place};
 
 /// Whether code is that of a model or layer, which a step goes through.
 pub(super) fn is_of_layer(job: &Job<'_>, caller: Caller) -> bool {
     let facts = job.facts;
     let Some(function) = facts.function_of(caller) else { return false };
     let data = facts.module(function.file).function(function.function);
-    data.class.is_some_and(|class| {
-        let class = Object::Class(ClassRef { file: function.file, class });
-        let base = facts.symbol(class);
-        base.is_some_and(|own| matches!(facts.library.kind_of_class(own), Kind::Layer | Kind::Model))
-    })
+    let class = data.class.map(|class| ClassRef { file: function.file, class });
+    class.is_some_and(|class| base_of_layer(job, class).is_some())
 }
 
 /// The library's class that a class of layers or models inherits from.

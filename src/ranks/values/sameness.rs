@@ -17,21 +17,20 @@ pub(super) fn are_one(facts: &Facts<'_>, file: FileId, values: &[ValueId]) -> bo
     };
     values.split_first().is_some_and(|(&first, others)| {
         let first = bare(first);
-        others.iter().all(|&own| is_same(facts, bare(own), first, DEPTH))
+        others.iter().all(|&own| is_same(facts, bare(own), first))
     })
 }
 
 /// Whether two values are one, or the same numbers.
-fn is_same(facts: &Facts<'_>, one: Place, other: Place, depth: u32) -> bool {
+fn is_same(facts: &Facts<'_>, one: Place, other: Place) -> bool {
     one == other
         || one.0 == other.0
-            && depth > 0
             && lengths::is_range(facts, one.0, one.1)
             && lengths::is_range(facts, other.0, other.1)
-            && are_arguments_same(facts, one, other, depth - 1)
+            && are_arguments_same(facts, one, other)
 }
 
-fn are_arguments_same(facts: &Facts<'_>, (file, one): Place, (_, other): Place, depth: u32) -> bool {
+fn are_arguments_same(facts: &Facts<'_>, (file, one): Place, (_, other): Place) -> bool {
     let module = facts.module(file);
     let (Value::Call(one), Value::Call(other)) = (&module.value(one).value, &module.value(other).value)
     else {
@@ -41,7 +40,7 @@ fn are_arguments_same(facts: &Facts<'_>, (file, one): Place, (_, other): Place, 
     one.len() == other.len()
         && one.iter().zip(other).all(|(one, other)| {
             let are_positional = one.passing == Passing::Positional && other.passing == Passing::Positional;
-            are_positional && is_same_number(facts, file, one.value, other.value, depth)
+            are_positional && is_same_number(facts, file, one.value, other.value, DEPTH)
         })
 }
 
