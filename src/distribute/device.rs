@@ -4,9 +4,9 @@ use super::distribution_rule;
 use super::job::Job;
 use super::step::Step;
 use crate::api::Effect;
-use crate::program::{Literal, Object};
+use crate::program::{Caller, Literal, Object, way};
 use crate::project::FileId;
-use crate::semantic::{BuiltinType, CallId, Role, StoreKey, Value, ValueId};
+use crate::semantic::{BlockId, BuiltinType, CallId, Module, Role, Store, StoreKey, Value, ValueId};
 
 distribution_rule!("HVD211", "device-pinned-by-hand", steps);
 
@@ -83,11 +83,7 @@ fn by_environment(job: &Job<'_>) -> Vec<Step> {
     for file in job.program.files() {
         let module = job.facts.module(file);
         for store in &module.stores {
-            let StoreKey::Item(key) = store.key else { continue };
-            if !is_environment(job, file, store.base)
-                || !is_text(job, file, key, |name| name == VISIBLE)
-                || is_text(job, file, store.value, |devices| matches!(devices, "" | "-1"))
-            {
+            if !is_of_visible_gpus(job, file, store) || is_text(job, file, store.value, hides_all) {
                 continue;
             }
             let location = job.facts.location(file, store.range);
@@ -105,6 +101,47 @@ fn by_environment(job: &Job<'_>) -> Vec<Step> {
         }
     }
     found
+}
+
+/// Whether the program hides all GPUs from itself on each way to its training: no rank has one to choose. What it hides
+/// only sometimes is the start's business again.
+pub(super) fn hides_gpus(job: &Job<'_>) -> bool {
+    let facts = job.facts;
+    let Some(training) = job.program.loops.first() else { return false };
+    let calls = way(facts, job.program, training.caller);
+    let mut steps: Vec<(Caller, BlockId)> = vec![(training.caller, training.block)];
+    for edge in calls {
+        steps.extend(edge.call.map(|call| (edge.caller, facts.module(edge.caller.file).call(call).block)));
+    }
+    job.program.files().into_iter().any(|file| {
+        let module = facts.module(file);
+        module.stores.iter().any(|store| {
+            let (scope, block) = module.code_block(store.statement);
+            let caller = Caller { file, scope };
+            let is_imported = file != job.program.entry
+                && scope == Module::TOP
+                && module.statement(store.statement).parent.is_none();
+            let comes_before = || {
+                let dominance = module.scope(scope).flow.dominance();
+                steps.iter().any(|&(of, step)| of == caller && dominance.dominates(block, step))
+            };
+            is_of_visible_gpus(job, file, store)
+                && is_text(job, file, store.value, hides_all)
+                && !is_text(job, file, store.value, |devices| !hides_all(devices))
+                && (is_imported || comes_before())
+        })
+    })
+}
+
+/// Whether no GPU is visible with this in [`VISIBLE`].
+fn hides_all(devices: &str) -> bool {
+    matches!(devices, "" | "-1")
+}
+
+/// Whether this says which GPUs the process sees.
+fn is_of_visible_gpus(job: &Job<'_>, file: FileId, store: &Store) -> bool {
+    let StoreKey::Item(key) = store.key else { return false };
+    is_environment(job, file, store.base) && is_text(job, file, key, |name| name == VISIBLE)
 }
 
 fn is_environment(job: &Job<'_>, file: FileId, value: ValueId) -> bool {

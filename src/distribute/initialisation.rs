@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::device::hides_gpus;
 use super::job::Job;
 use super::names::{Import, Name};
 use super::obstacles;
@@ -73,7 +74,7 @@ pub(super) fn imports(job: &Job<'_>, file: FileId, needed: &BTreeMap<FileId, Vec
     let begins = !job.program.already_distributed && file == job.owner();
     if begins {
         wanted.push(job.names(file).horovod.import);
-        if !is_of_sessions(job) {
+        if chooses_gpu(job) {
             wanted.push(Import::TensorFlow);
         }
     }
@@ -85,6 +86,11 @@ const ON_ONE_GPU: &str = "the program trains on one GPU: nothing starts Horovod"
 /// Whether a program trains in sessions of TensorFlow 1.
 fn is_of_sessions(job: &Job<'_>) -> bool {
     session::sessions(job).next().is_some()
+}
+
+/// Whether each process takes its GPU where Horovod is started. Each session of TensorFlow 1 is shown its own.
+fn chooses_gpu(job: &Job<'_>) -> bool {
+    !is_of_sessions(job) && !hides_gpus(job)
 }
 
 /// The lines behind a file's imports.
@@ -110,17 +116,16 @@ fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> V
     import(&names.tensorflow);
     import(&names.horovod);
     import(&names.keras);
-    if begins && is_of_sessions(job) {
-        // Each session is shown its GPU.
-        lines.extend([String::new(), format!("{}.init()", names.horovod.text)]);
-    } else if begins {
-        let (hvd, tf) = (&names.horovod.text, &names.tensorflow.text);
+    let hvd = &names.horovod.text;
+    if begins {
+        lines.extend([String::new(), format!("{hvd}.init()")]);
+    }
+    if begins && chooses_gpu(job) {
+        let tf = &names.tensorflow.text;
         let gpus = super::names::fresh(text.module, "gpus");
         let gpu = super::names::fresh(text.module, "gpu");
         let unit = text.unit();
         lines.extend([
-            String::new(),
-            format!("{hvd}.init()"),
             format!("{gpus} = {tf}.config.list_physical_devices('GPU')"),
             format!("for {gpu} in {gpus}:"),
             format!("{unit}{tf}.config.experimental.set_memory_growth({gpu}, True)"),

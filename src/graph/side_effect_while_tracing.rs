@@ -81,10 +81,12 @@ fn outputs(graph: &Graph<'_>, caller: Caller, construction: &Construction<'_, '_
         let message = format!("this is {what} once for each trace and not at each call");
         let mut finding = finding(graph, caller, call.statement, call.range, message)
             .help("use `tf.print`, or print what the function returns");
-        if is_about_the_trace(graph, caller, call) {
+        let is_about_the_trace = is_about_the_trace(graph, caller, call);
+        if is_about_the_trace {
             finding.level = Level::Note;
         }
-        if effects.contains(Effect::Prints) && construction.has(caller, CallId::new(index)) {
+        let prints = effects.contains(Effect::Prints);
+        if prints && (is_about_the_trace || construction.has(caller, CallId::new(index))) {
             finding.confidence = Confidence::Possible;
         }
         found.push(finding);
