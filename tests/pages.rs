@@ -75,7 +75,7 @@ fn actual(rule: &Rule, example: &Example, folder: &Path) -> Vec<(String, usize, 
         .iter()
         .filter(|finding| finding.rule.name == rule.name)
         .filter(|finding| finding.confidence == Confidence::Certain || has("possible"))
-        .filter(|finding| finding.level > Level::Note)
+        .filter(|finding| finding.level > Level::Note || has("possible"))
         .map(|finding| {
             let location = finding.primary.location;
             let line = sources.span(location).start.line;
