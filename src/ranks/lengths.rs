@@ -14,7 +14,7 @@ use super::values::{Cause, Difference, Values};
 use crate::api::{Effect, Kind, Returns, Scaling, Symbol};
 use crate::program::{Facts, FunctionRef, Object, Place, code};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, CallId, Container, Element, NameId, Operator, Value, ValueId};
+use crate::semantic::{self, BranchKind, CallId, Container, Element, NameId, Operator, Value, ValueId};
 
 pub(super) use equal_parts::{Left, has_every_rank};
 pub(super) use polynomial::cancels;
@@ -197,8 +197,8 @@ fn of_call(parts: Parts<'_, '_>, file: FileId, id: CallId) -> Option<Difference>
     let ranked =
         || differing().filter(|own| facts.gives(own.source, &[Effect::ReadsRank, Effect::ReadsLocalRank]));
     let through_library = |own: Difference| Difference { cause: Cause::Data, ..own };
-    if is_called(facts, file, id, "builtins.range") {
-        return differing().filter(|_| !parts.is_equal_range(file, id));
+    if let Some(numbers) = range_limits(facts, file, id) {
+        return differing().filter(|_| !parts.is_equal_range(file, &numbers));
     }
     // `filter(lambda number: number % hvd.size() == hvd.rank(), numbers)`
     if is_called(facts, file, id, "builtins.filter") {
@@ -250,11 +250,23 @@ pub(super) fn is_called(facts: &Facts<'_>, file: FileId, id: CallId, name: &str)
     })
 }
 
-/// Whether a value is what `range` returns.
-pub(super) fn is_range(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
+/// What a `range` is made of: its end, or its start, end and step. Also where a library makes it and shows how far it is,
+/// `trange(10, desc="epochs")`.
+pub(super) fn range_limits(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Vec<ValueId>> {
+    let range = facts.library.lookup("builtins.range");
+    let makes = |symbol: &Symbol| !symbol.is_class() && facts.library.returned_class(symbol) == range;
+    let is_range = is_called(facts, file, id, "builtins.range")
+        || range.is_some() && facts.called_symbols(file, id).any(makes);
+    let arguments = facts.module(file).call(id).arguments.iter();
+    let positional = arguments.filter(|own| own.passing == semantic::Passing::Positional).map(|own| own.value);
+    is_range.then(|| positional.collect())
+}
+
+/// The same of a value that is one.
+pub(super) fn range_limits_of(facts: &Facts<'_>, (file, value): Place) -> Option<Vec<ValueId>> {
     match facts.module(file).value(value).value {
-        Value::Call(call) => is_called(facts, file, call, "builtins.range"),
-        _ => false,
+        Value::Call(call) => range_limits(facts, file, call),
+        _ => None,
     }
 }
 

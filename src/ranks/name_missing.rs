@@ -121,7 +121,21 @@ fn missing(
         Label { location: bound, message: "bound on some ranks only".to_owned() },
         Label { location, message: "used on all ranks".to_owned() },
     ];
-    Some(finding.confidence(sureness(model, caller, reading.block)))
+    let is_seldom = literals.iter().any(|own| own.iter().all(is_inequality));
+    let sureness = if is_seldom { Confidence::Possible } else { sureness(model, caller, reading.block) };
+    Some(finding.confidence(sureness))
+}
+
+/// Whether a literal says that something other than the rank's number is not equal to something: it may be so on all ranks.
+fn is_inequality(literal: &Literal) -> bool {
+    match &literal.atom {
+        Atom::True(Key::Of(method, _), _) => match &**method {
+            "__eq__" => !literal.holds,
+            "__ne__" => literal.holds,
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// A condition that comes out as the rank decides, in a way that can't be seen, may keep others from a block: `if

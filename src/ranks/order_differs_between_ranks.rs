@@ -110,7 +110,9 @@ fn slices(model: &Model<'_>, file: FileId) -> Vec<Finding> {
     let module = facts.module(file);
     let mut found = Vec::new();
     for evaluation in &module.values {
+        // What only begins somewhere, `files[done:]`, goes on and divides nothing.
         if let Value::Slice { base, cut } = &evaluation.value
+            && (cut.upper.is_some() || cut.step.is_some())
             && cut.limits.iter().any(|&limit| is_of_rank(model, (file, limit)))
             && let Some(disorder) = disorder::of(model, (file, *base))
             && is_divided(

@@ -1,5 +1,6 @@
 //! Each file is written by one rank: several that write the same path tear it, or fail.
 
+mod alike;
 mod destination;
 mod estimators;
 mod evaluation;
@@ -11,6 +12,7 @@ mod modes;
 mod read_alike;
 mod untold;
 
+use alike::Alike;
 use destination::{DIRECTORY, Destination};
 pub(super) use inputs::Inputs;
 pub(super) use read_alike::is_read_alike;
@@ -31,15 +33,22 @@ ranks_check!("HVD305", "write-on-every-rank", Warning, check);
 
 fn check(model: &Model<'_>) -> Vec<Finding> {
     let inputs = Inputs::new(model);
-    let alongside = Alongside::new(model);
+    let doubts = Doubts { inputs: &inputs, alongside: Alongside::new(model), alike: Alike::default() };
     let mut found = Vec::new();
     for (caller, call) in run_calls(model) {
         if let Some(fate) = fate(model, caller, call, &inputs) {
-            found.extend(finding(model, &alongside, caller, call, fate));
+            found.extend(finding(model, &doubts, caller, call, fate));
         }
     }
     found.extend(callbacks::writing(model, &inputs));
     found
+}
+
+/// What makes it only possible that several ranks write, or that it does harm.
+struct Doubts<'m, 'c> {
+    inputs: &'m Inputs,
+    alongside: Alongside<'m, 'c>,
+    alike: Alike,
 }
 
 /// The calls that the programs come to.
@@ -277,7 +286,7 @@ pub(super) fn is_written_at(finding: &Finding, place: Location) -> bool {
 
 fn finding(
     model: &Model<'_>,
-    alongside: &Alongside<'_, '_>,
+    doubts: &Doubts<'_, '_>,
     caller: Caller,
     id: CallId,
     fate: Fate,
@@ -293,14 +302,17 @@ fn finding(
     // What only exports or predicts with a trained model is seldom run by several ranks, and so are notebooks.
     let is_parallel = |program: &&Program| {
         let comes_to = |&(by, call): &(Caller, CallId)| {
-            alongside.is_in_training(program, by, call) && program.reached.contains(&by)
+            doubts.alongside.is_in_training(program, by, call) && program.reached.contains(&by)
         };
         !model.facts.is_notebook(program.entry)
             && (program.pattern != Pattern::None
                 || model.communicates(program) && starts_horovod_itself(model, program))
             && by.iter().any(comes_to)
     };
-    let is_certain = !modes::is_shared_log(model, caller.file, id) && model.programs.iter().any(is_parallel);
+    let is_harmless = || by.iter().all(|&(by, call)| doubts.alike.is_written(model, doubts.inputs, by, call));
+    let is_certain = !modes::is_shared_log(model, caller.file, id)
+        && model.programs.iter().any(is_parallel)
+        && !is_harmless();
     let sureness = if is_certain { Confidence::Certain } else { Confidence::Possible };
     let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
         .confidence(sureness)

@@ -274,14 +274,23 @@ impl<'a> Facts<'a> {
     /// Whether a call opens a stream with a mode that writes.
     #[must_use]
     pub fn opens_for_writing(&self, file: FileId, call: &Call) -> bool {
+        self.modes_of_opening(file, call).any(|mode| mode.contains(['w', 'a', 'x', '+']))
+    }
+
+    /// Whether a call opens a stream with a mode in which nothing remains of what was in the file.
+    #[must_use]
+    pub fn begins_anew(&self, file: FileId, call: &Call) -> bool {
+        let mut modes = self.modes_of_opening(file, call).peekable();
+        modes.peek().is_some() && modes.all(|mode| mode.contains(['w', 'x']))
+    }
+
+    /// The modes that a call opens a stream with, as far as they are known.
+    fn modes_of_opening(&self, file: FileId, call: &Call) -> impl Iterator<Item = &str> {
         let mode = self.opener(file, call).and_then(|opener| self.argument(file, call, opener, MODE));
-        mode.is_some_and(|mode| {
-            self.objects(file, mode.value).any(|(_, object)| match object {
-                Object::Literal(Literal::Str(text)) => {
-                    self.solution.names.text(text).contains(['w', 'a', 'x', '+'])
-                }
-                _ => false,
-            })
+        let objects = mode.into_iter().flat_map(move |mode| self.objects(file, mode.value));
+        objects.filter_map(|(_, object)| match object {
+            Object::Literal(Literal::Str(text)) => Some(self.solution.names.text(text)),
+            _ => None,
         })
     }
 

@@ -1,13 +1,13 @@
 //! Which ranks come to the code of a function: what all its calls say of the rank, all the way from the beginning of the
 //! program.
 
-use super::super::lengths::is_called;
+use super::super::lengths::range_limits;
 use super::super::model::Model;
 use super::Guard;
 use crate::api::Returns;
 use crate::program::{CallEdge, Caller, Facts, FunctionRef, Object, Pattern, Place};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Passing, Statement, StatementKind, ValueId};
+use crate::semantic::{Argument, CallId, Statement, StatementKind, ValueId};
 
 impl Model<'_> {
     /// What the calls of a scope's code say of the rank, all the way from the beginning of the program.
@@ -141,11 +141,5 @@ pub(super) fn given_back<'f>(facts: &Facts<'f>, file: FileId, id: CallId) -> Opt
 
 /// The limits of a `range`, with what it is called: one with the same limits has as many elements, wherever it is made.
 pub(super) fn range(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<(&'static str, Vec<ValueId>)> {
-    const RANGE: &str = "builtins.range";
-    let call = facts.module(file).call(id);
-    if is_called(facts, file, id, RANGE) {
-        let is_plain = call.arguments.iter().all(|own| own.passing == Passing::Positional);
-        return is_plain.then(|| (RANGE, call.arguments.iter().map(|own| own.value).collect()));
-    }
-    None
+    Some(("builtins.range", range_limits(facts, file, id)?))
 }

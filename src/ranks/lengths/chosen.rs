@@ -3,7 +3,7 @@
 
 use super::super::values::{Cause, Difference};
 use super::equal_parts::Parts;
-use super::is_called;
+use super::range_limits;
 use super::polynomial::{Polynomial, origin, polynomial};
 use crate::api::Scaling;
 use crate::program::{Facts, Place};
@@ -50,12 +50,10 @@ fn length(facts: &Facts<'_>, (file, value): Place) -> Option<Polynomial> {
             let count = i64::try_from(elements.len()).ok()?;
             elements.iter().all(is_single).then(|| Polynomial::constant(count))
         }
-        Value::Call(id) if is_called(facts, file, *id, "builtins.range") => {
-            match &facts.module(file).call(*id).arguments[..] {
-                [stop] => polynomial(facts, (file, stop.value)),
-                _ => None,
-            }
-        }
+        Value::Call(id) => match range_limits(facts, file, *id)?[..] {
+            [stop] => polynomial(facts, (file, stop)),
+            _ => None,
+        },
         _ => None,
     }
 }

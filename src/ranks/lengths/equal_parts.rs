@@ -9,11 +9,11 @@
 use super::super::blocks::Blocks;
 use super::super::values::Values;
 use super::polynomial::{Factor, Polynomial, origin, polynomial};
-use super::{enumerated, is_called};
+use super::{enumerated, is_called, range_limits};
 use crate::api::{Effect, Scaling};
 use crate::program::{Facts, Place};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, CallId, Constant, Cut, Method, Operator, Value, ValueId};
+use crate::semantic::{BranchKind, Constant, Cut, Method, Operator, Value, ValueId};
 
 /// What is asked of parts.
 #[derive(Clone, Copy)]
@@ -39,20 +39,19 @@ impl Parts<'_, '_> {
         }
     }
 
-    /// Whether a `range` has as many numbers on every rank.
-    pub(super) fn is_equal_range(&self, file: FileId, call: CallId) -> bool {
-        let arguments = &self.facts.module(file).call(call).arguments;
-        let [start, stop, step @ ..] = &arguments[..] else { return false };
+    /// Whether a `range` of these numbers has as many on every rank.
+    pub(super) fn is_equal_range(&self, file: FileId, numbers: &[ValueId]) -> bool {
+        let &[start, stop, ref step @ ..] = numbers else { return false };
         let is_apart = || {
-            let to = polynomial(self.facts, (file, stop.value))?;
-            let apart = to.plus(&polynomial(self.facts, (file, start.value))?, -1)?;
+            let to = polynomial(self.facts, (file, stop))?;
+            let apart = to.plus(&polynomial(self.facts, (file, start))?, -1)?;
             Some(self.is_shared(&apart))
         };
-        match step {
+        match *step {
             [] => is_apart() == Some(true),
-            [step] if self.is_dealt(file, start.value, step.value) => self.is_for_all((file, stop.value)),
+            [step] if self.is_dealt(file, start, step) => self.is_for_all((file, stop)),
             [step] => {
-                let step = polynomial(self.facts, (file, step.value));
+                let step = polynomial(self.facts, (file, step));
                 step.is_some_and(|step| self.is_shared(&step)) && is_apart() == Some(true)
             }
             _ => false,
@@ -116,19 +115,19 @@ impl Parts<'_, '_> {
                 is_from_start(facts, file, cut)
                     && cut.upper.is_some_and(|upper| self.is_for_all((file, upper)))
             }
-            Value::Call(id) if is_called(facts, file, *id, "builtins.range") => {
-                let [end] = &module.call(*id).arguments[..] else { return false };
-                self.is_for_all((file, end.value))
-            }
-            // `dataset.take(n // hvd.size() * hvd.size())`
-            Value::Call(id) => {
-                let call = module.call(*id);
-                facts.called_symbols(file, *id).any(|symbol| {
-                    let mut counts = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);
-                    let count = counts.find_map(|(name, _)| facts.argument(file, call, symbol, name));
-                    count.is_some_and(|count| self.is_for_all((file, count.value)))
-                })
-            }
+            Value::Call(id) => match range_limits(facts, file, *id) {
+                Some(numbers) => matches!(numbers[..], [end] if self.is_for_all((file, end))),
+                // `dataset.take(n // hvd.size() * hvd.size())`
+                None => {
+                    let call = module.call(*id);
+                    facts.called_symbols(file, *id).any(|symbol| {
+                        let mut counts =
+                            symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);
+                        let count = counts.find_map(|(name, _)| facts.argument(file, call, symbol, name));
+                        count.is_some_and(|count| self.is_for_all((file, count.value)))
+                    })
+                }
+            },
             _ => false,
         };
         is_cut || self.is_filled_up((file, value))

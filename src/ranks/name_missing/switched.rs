@@ -23,34 +23,60 @@ pub(super) fn guard(model: &Model<'_>, caller: Caller, mut block: BlockId) -> Gu
         let Some(condition) = branch.condition.filter(|_| branch.kind.outcome(way.arm) == Some(true)) else {
             continue;
         };
-        let condition = asked(module, condition);
-        found.0.extend(switched_on(model, caller, condition));
-        let Value::Phi(parts) = &module.value(condition).value else { continue };
-        let off = parts.iter().filter(|&&part| is_false(&module.value(part).value));
-        found.0.extend(off.filter_map(|&part| switched_off(model, caller, parts, part)));
+        let question = Question::of(module, condition);
+        found.0.extend(switched_on(model, caller, question));
+        let Value::Phi(parts) = &module.value(question.subject).value else { continue };
+        let off = parts.iter().filter(|&&part| question.is_denied(module, part));
+        found.0.extend(off.filter_map(|&part| switched_off(model, caller, question, parts, part)));
     }
     found
 }
 
-/// The value whose truth is asked for: `debug` of `debug == True`.
-fn asked(module: &Module, condition: ValueId) -> ValueId {
-    match module.value(condition).value {
-        Value::Operator { operator: Operator::Compare(Method::EQ), left, right }
-            if matches!(module.value(right).value, Value::Constant(Constant::Bool(true))) =>
+/// What a condition asks of a value: `debug`, `debug == True`, `verbose > 0`.
+#[derive(Clone, Copy)]
+struct Question {
+    subject: ValueId,
+    /// What it is compared with; whether it is true otherwise.
+    compared: Option<(Method, Constant)>,
+}
+
+impl Question {
+    fn of(module: &Module, condition: ValueId) -> Self {
+        if let Value::Operator { operator: Operator::Compare(method), left, right } =
+            module.value(condition).value
+            && let Value::Constant(constant) = module.value(right).value
         {
-            left
+            return Self { subject: left, compared: Some((method, constant)) };
         }
-        _ => condition,
+        Self { subject: condition, compared: None }
+    }
+
+    /// Whether the condition does not hold for a value, as far as it is a constant.
+    fn is_denied(self, module: &Module, value: ValueId) -> bool {
+        let Value::Constant(own) = module.value(value).value else { return false };
+        let Some((method, other)) = self.compared else {
+            return matches!(own, Constant::Bool(false) | Constant::None | Constant::Int(0));
+        };
+        let (own, other) = (as_number(own), as_number(other));
+        match (method.name(), own, other) {
+            ("__eq__", ..) => own != other,
+            ("__ne__", ..) => own == other,
+            ("__lt__", Constant::Int(own), Constant::Int(other)) => own >= other,
+            ("__le__", Constant::Int(own), Constant::Int(other)) => own > other,
+            ("__gt__", Constant::Int(own), Constant::Int(other)) => own <= other,
+            ("__ge__", Constant::Int(own), Constant::Int(other)) => own < other,
+            _ => false,
+        }
     }
 }
 
-/// What holds of the ranks that bind a variable to something true, if all places that do so say it.
-fn switched_on(model: &Model<'_>, caller: Caller, condition: ValueId) -> Vec<Literal> {
+/// What holds of the ranks that bind a variable to something of which the condition holds, if all places that do so say it.
+fn switched_on(model: &Model<'_>, caller: Caller, question: Question) -> Vec<Literal> {
     let module = model.facts.module(caller.file);
-    let reading = module.uses.iter().find(|own| own.value == condition && own.scope == caller.scope);
+    let reading = module.uses.iter().find(|own| own.value == question.subject && own.scope == caller.scope);
     let Some(variable) = reading.and_then(|own| own.variable) else { return Vec::new() };
     let bound = module.definitions.iter().filter(|own| own.variable == variable);
-    let on: Vec<&Definition> = bound.filter(|own| !is_false(&module.value(own.value).value)).collect();
+    let on: Vec<&Definition> = bound.filter(|own| !question.is_denied(module, own.value)).collect();
     // What another scope binds stands in blocks of its own.
     if on.iter().any(|own| own.scope != caller.scope) {
         return Vec::new();
@@ -64,7 +90,13 @@ fn switched_on(model: &Model<'_>, caller: Caller, condition: ValueId) -> Vec<Lit
 }
 
 /// What holds of the ranks that don't put `off` in the place of a value that is one of these parts.
-fn switched_off(model: &Model<'_>, caller: Caller, parts: &[ValueId], off: ValueId) -> Option<Literal> {
+fn switched_off(
+    model: &Model<'_>,
+    caller: Caller,
+    question: Question,
+    parts: &[ValueId],
+    off: ValueId,
+) -> Option<Literal> {
     let module = model.facts.module(caller.file);
     let of = |part: ValueId| -> Option<&Definition> {
         module.definitions.iter().find(|own| own.value == part && own.scope == caller.scope)
@@ -78,10 +110,14 @@ fn switched_off(model: &Model<'_>, caller: Caller, parts: &[ValueId], off: Value
     let [only] = &guard.0[..] else { return None };
     let is_theirs =
         |part: ValueId| of(part).is_none_or(|own| model.own_guard(caller, own.block).implies(only));
-    let mut others = parts.iter().filter(|&&part| !is_false(&module.value(part).value));
+    let mut others = parts.iter().filter(|&&part| !question.is_denied(module, part));
     (!others.any(|&part| is_theirs(part))).then(|| Literal { atom: only.atom.clone(), holds: !only.holds })
 }
 
-fn is_false(value: &Value) -> bool {
-    matches!(value, Value::Constant(Constant::Bool(false) | Constant::None | Constant::Int(0)))
+/// To comparisons `True` is one.
+fn as_number(constant: Constant) -> Constant {
+    match constant {
+        Constant::Bool(value) => Constant::Int(value.into()),
+        other => other,
+    }
 }

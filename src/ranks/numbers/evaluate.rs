@@ -1,7 +1,7 @@
 //! Which number a value is on each rank: literals, the rank's number, arithmetic, and what collectives make of it.
 
 use super::super::blocks::Blocks;
-use super::super::lengths::is_called;
+use super::super::lengths::{is_called, range_limits_of};
 use super::held::{Held, is_wrapped};
 use super::interval::Interval;
 use super::number::Number;
@@ -347,11 +347,8 @@ impl<'e, 'c> Evaluation<'e, 'c> {
     /// Whether a loop over a value makes at least one turn on every rank.
     pub(super) fn surely_turns(&mut self, (file, value): Place) -> bool {
         let facts = self.facts;
-        let Value::Call(id) = facts.module(file).value(value).value else { return false };
-        match &facts.module(file).call(id).arguments[..] {
-            [stop] if is_called(facts, file, id, "builtins.range") => {
-                self.number((file, stop.value)).is_always(|turns| turns.low >= 1.0)
-            }
+        match range_limits_of(facts, (file, value)).as_deref() {
+            Some(&[stop]) => self.number((file, stop)).is_always(|turns| turns.low >= 1.0),
             _ => false,
         }
     }

@@ -1,7 +1,7 @@
 //! What it rests on that all ranks take part in the same collectives.
 
 use super::super::callbacks;
-use super::super::lengths::is_range;
+use super::super::lengths::range_limits_of;
 use super::super::model::Model;
 use super::super::out_of_step::{Behind, Decision, is_written_out};
 use super::unknown::{Callee, Survey};
@@ -59,7 +59,7 @@ fn decided(model: &Model<'_>, survey: &Survey<'_, '_>, decision: &Decision, clai
         _ if decision.only_fails => claim.assumes(Assumption::Exceptions, at),
         BranchKind::For if is_written_out(model, file, condition) => {}
         BranchKind::For if model.facts.is_unknown(file, condition) => claim.fails(Obstacle::Turns, at),
-        BranchKind::For if is_range(model.facts, file, condition) => {}
+        BranchKind::For if range_limits_of(model.facts, (file, condition)).is_some() => {}
         BranchKind::For => claim.assumes(Assumption::Turns, at),
         BranchKind::Match if model.difference((file, condition)).is_some() => {
             claim.fails(Obstacle::Condition, at);

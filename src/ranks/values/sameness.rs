@@ -3,7 +3,7 @@
 use super::super::lengths;
 use crate::program::{Facts, Place};
 use crate::project::FileId;
-use crate::semantic::{Passing, Value, ValueId};
+use crate::semantic::{Value, ValueId};
 
 /// How deep values are compared.
 const DEPTH: u32 = 8;
@@ -23,25 +23,12 @@ pub(super) fn are_one(facts: &Facts<'_>, file: FileId, values: &[ValueId]) -> bo
 
 /// Whether two values are one, or the same numbers.
 fn is_same(facts: &Facts<'_>, one: Place, other: Place) -> bool {
-    one == other
-        || one.0 == other.0
-            && lengths::is_range(facts, one.0, one.1)
-            && lengths::is_range(facts, other.0, other.1)
-            && are_arguments_same(facts, one, other)
-}
-
-fn are_arguments_same(facts: &Facts<'_>, (file, one): Place, (_, other): Place) -> bool {
-    let module = facts.module(file);
-    let (Value::Call(one), Value::Call(other)) = (&module.value(one).value, &module.value(other).value)
-    else {
-        return false;
+    let are_alike = || {
+        let (ones, others) = (lengths::range_limits_of(facts, one)?, lengths::range_limits_of(facts, other)?);
+        let is_same = |(&one_number, &number)| is_same_number(facts, one.0, one_number, number, DEPTH);
+        Some(ones.len() == others.len() && !ones.is_empty() && ones.iter().zip(&others).all(is_same))
     };
-    let (one, other) = (&module.call(*one).arguments, &module.call(*other).arguments);
-    one.len() == other.len()
-        && one.iter().zip(other).all(|(one, other)| {
-            let are_positional = one.passing == Passing::Positional && other.passing == Passing::Positional;
-            are_positional && is_same_number(facts, file, one.value, other.value, DEPTH)
-        })
+    one == other || one.0 == other.0 && are_alike() == Some(true)
 }
 
 /// Whether two expressions without calls say the same.

@@ -1,0 +1,90 @@
+//! Files in which every rank writes the same text, such as the settings of a run: written twice, they are what they were.
+
+use std::cell::OnceCell;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::model::Model;
+use super::{Inputs, is_read_alike, run_calls};
+use crate::api::{Effect, Kind, Symbol};
+use crate::program::{Caller, Facts, Place};
+use crate::project::FileId;
+use crate::semantic::CallId;
+
+/// What the calls of the programs are made on or given.
+#[derive(Debug, Default)]
+pub(super) struct Alike {
+    uses: OnceCell<FxHashMap<Place, Vec<(Caller, CallId)>>>,
+}
+
+impl Alike {
+    /// Whether a call begins a file anew, and all that comes to stand in it is the same on all ranks, or written by one of
+    /// them.
+    pub(super) fn is_written(&self, model: &Model<'_>, inputs: &Inputs, caller: Caller, id: CallId) -> bool {
+        let facts = model.facts;
+        let call = facts.module(caller.file).call(id);
+        if !facts.begins_anew(caller.file, call) {
+            return false;
+        }
+        let stream = facts
+            .influence()
+            .forwards(&[(caller.file, call.result)], |(file, value)| !is_stream(facts, file, value));
+        let uses = self.uses.get_or_init(|| uses(model));
+        let of_stream: FxHashSet<(Caller, CallId)> =
+            stream.iter().filter_map(|place| uses.get(place)).flatten().copied().collect();
+        let mut written = Vec::new();
+        for (caller, id) in of_stream {
+            match written_to(model, caller.file, id, &stream) {
+                Some(contents) if contents.is_empty() => {}
+                Some(contents) => written.push((caller, id, contents)),
+                None => return false,
+            }
+        }
+        let is_of_one = |(caller, id, _): &(Caller, CallId, Vec<Place>)| {
+            model.guard(*caller, facts.module(caller.file).call(*id).block).is_one()
+        };
+        let is_alike = |(caller, id, contents): &(Caller, CallId, Vec<Place>)| {
+            model.guard(*caller, facts.module(caller.file).call(*id).block).is_all()
+                && contents.iter().all(|&place| is_read_alike(model, inputs, *caller, place))
+        };
+        !written.is_empty() && (written.iter().all(is_of_one) || written.iter().all(is_alike))
+    }
+}
+
+/// For each value the calls of the programs that are made on it or given it.
+fn uses(model: &Model<'_>) -> FxHashMap<Place, Vec<(Caller, CallId)>> {
+    let mut found: FxHashMap<Place, Vec<(Caller, CallId)>> = FxHashMap::default();
+    for (caller, id) in run_calls(model) {
+        let call = model.facts.module(caller.file).call(id);
+        let given = call.arguments.iter().map(|own| own.value);
+        for value in model.facts.receiver(caller.file, call).into_iter().chain(given) {
+            found.entry((caller.file, value)).or_default().push((caller, id));
+        }
+    }
+    found
+}
+
+fn is_stream(facts: &Facts<'_>, file: FileId, value: crate::semantic::ValueId) -> bool {
+    facts.may_be(file, value, Kind::FileWriter)
+        || facts.objects(file, value).any(|(object, _)| facts.builtin_class(object) == Some("file"))
+}
+
+/// What a call writes to a stream that it is made on or given; nothing where it closes it; `None` if that can't be seen.
+fn written_to(
+    model: &Model<'_>,
+    file: FileId,
+    id: CallId,
+    stream: &FxHashSet<Place>,
+) -> Option<Vec<Place>> {
+    let facts = model.facts;
+    let call = facts.module(file).call(id);
+    let others = call.arguments.iter().map(|own| (file, own.value)).filter(|place| !stream.contains(place));
+    if facts.called_functions(file, id).next().is_some() {
+        // What it writes it writes by calls of its own.
+        return Some(Vec::new());
+    }
+    let is_method = facts.receiver(file, call).is_some_and(|own| stream.contains(&(file, own)));
+    let writes = |symbol: &Symbol| symbol.has(Effect::WritesFile) || symbol.has(Effect::Prints);
+    let mut symbols = facts.called_symbols(file, id).peekable();
+    (is_method || symbols.peek().is_some() && symbols.all(writes)).then(|| others.collect())
+}
