@@ -37,8 +37,9 @@ pub fn doubt(
         let reaching = programs_with(facts, finding.primary.location);
         let (programs, others): (Vec<_>, Vec<_>) =
             reaching.into_iter().partition(|&own| may_show(facts, &facts.programs[own], finding));
-        let is_of_test = is_test(facts, finding.primary.location.file);
-        if is_of_test || programs.is_empty() && !others.is_empty() {
+        let file = finding.primary.location.file;
+        let is_run = !is_test(facts, file) && !facts.is_listing(file);
+        if !is_run || programs.is_empty() && !others.is_empty() {
             finding.confidence = Confidence::Possible;
         } else {
             open.push((index, programs));
@@ -99,7 +100,7 @@ fn is_all(facts: &Facts<'_>, entry: FileId, files: &FxHashSet<FileId>) -> bool {
 }
 
 /// Whether what is found in code that a program may run can come true in it: tests are run by one process, and know what
-/// tracing does to them.
+/// tracing does to them; what only shows how something is done is not run.
 fn may_show(facts: &Facts<'_>, program: &Program, finding: &Finding) -> bool {
     let at = finding.primary.location;
     let is_foreign_main = || {
@@ -109,6 +110,7 @@ fn may_show(facts: &Facts<'_>, program: &Program, finding: &Finding) -> bool {
     };
     (finding.rule.group != Group::Ranks || program.already_distributed)
         && !is_test(facts, program.entry)
+        && !facts.is_listing(program.entry)
         && !is_foreign_main()
 }
 

@@ -20,6 +20,7 @@ mod import_targets;
 mod influence;
 mod kept_apart;
 mod layers;
+mod listings;
 mod loops;
 mod makings;
 mod modules;

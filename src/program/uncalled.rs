@@ -1,5 +1,5 @@
-//! Functions that no code of the project calls, though its programs come to their modules: what stands in them never
-//! happens, as the source stands.
+//! Functions that no code of the project calls, or none as they have to be, though its programs come to their modules: what
+//! stands in them never happens, as the source stands.
 
 use rustc_hash::FxHashSet;
 
@@ -7,9 +7,9 @@ use super::components::imports_by_name;
 use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::object::Object;
-use super::solver::Caller;
+use super::solver::{CallEdge, Caller};
 use crate::project::FileId;
-use crate::semantic::{FunctionId, Module, ScopeKind, Value, ValueId};
+use crate::semantic::{FunctionId, Module, ParameterKind, Passing, ScopeKind, Value, ValueId};
 
 /// What comes to functions of the module that calls it by names that are values, or by text: `globals()[name]()`.
 const BY_NAME: [&str; 3] = ["builtins.globals", "builtins.eval", "builtins.exec"];
@@ -41,9 +41,46 @@ impl Facts<'_> {
         self.modules.imports.is_in_package(function.file) && !is_private && !is_local()
     }
 
-    /// The functions of modules that a program imports or runs, which no code of the project calls or mentions.
+    /// The functions whose code no run of a program comes to: those that nobody calls, and those that all who call them
+    /// give too few arguments, which is an error in front of their code.
     #[must_use]
     pub fn uncalled(&self) -> Vec<FunctionRef> {
+        let mut found = self.unmentioned();
+        let callees = self.solution.edges.iter().filter_map(|edge| match self.solution.object(edge.callee) {
+            Object::Function(function) => Some(function),
+            _ => None,
+        });
+        let mut called: Vec<FunctionRef> = callees.collect();
+        called.sort_unstable();
+        called.dedup();
+        found.extend(called.into_iter().filter(|&function| {
+            self.incoming(function).iter().all(|edge| self.lacks_argument(edge, function))
+                && !self.is_handed_out(function)
+                && !self.is_public(function)
+        }));
+        found
+    }
+
+    /// Whether a call fails because it does not give a function of a module all that it needs.
+    fn lacks_argument(&self, edge: &CallEdge, function: FunctionRef) -> bool {
+        let own = self.module(function.file).function(function.function);
+        let (file, Some(call)) = (edge.caller.file, edge.call) else { return false };
+        let call = self.module(file).call(call);
+        let is_open =
+            || call.arguments.iter().any(|own| matches!(own.passing, Passing::Spread | Passing::Merge));
+        let mut parameters = own.parameters.iter().enumerate();
+        own.class.is_none()
+            && self.objects(file, call.callee).all(|(_, object)| object == Object::Function(function))
+            && !is_open()
+            && parameters.any(|(position, parameter)| {
+                let is_needed = !matches!(parameter.kind, ParameterKind::Variadic | ParameterKind::Keywords)
+                    && parameter.default.is_none();
+                is_needed && self.bound(file, call, function, position, 0).is_none()
+            })
+    }
+
+    /// The functions of modules that a program imports or runs, which no code of the project calls or mentions.
+    fn unmentioned(&self) -> Vec<FunctionRef> {
         let mut files: Vec<FileId> = self
             .programs
             .iter()

@@ -197,8 +197,9 @@ fn of_call(parts: Parts<'_, '_>, file: FileId, id: CallId) -> Option<Difference>
     let ranked =
         || differing().filter(|own| facts.gives(own.source, &[Effect::ReadsRank, Effect::ReadsLocalRank]));
     let through_library = |own: Difference| Difference { cause: Cause::Data, ..own };
-    if let Some(numbers) = range_limits(facts, file, id) {
-        return differing().filter(|_| !parts.is_equal_range(file, &numbers));
+    if let Some(limits) = range_limits(facts, file, id) {
+        let differing = limits.iter().find_map(|&limit| values.difference((file, limit)));
+        return differing.filter(|_| !parts.is_equal_range(file, &limits));
     }
     // `filter(lambda number: number % hvd.size() == hvd.rank(), numbers)`
     if is_called(facts, file, id, "builtins.filter") {
@@ -258,7 +259,8 @@ pub(super) fn range_limits(facts: &Facts<'_>, file: FileId, id: CallId) -> Optio
     let is_range = is_called(facts, file, id, "builtins.range")
         || range.is_some() && facts.called_symbols(file, id).any(makes);
     let arguments = facts.module(file).call(id).arguments.iter();
-    let positional = arguments.filter(|own| own.passing == semantic::Passing::Positional).map(|own| own.value);
+    let positional =
+        arguments.filter(|own| own.passing == semantic::Passing::Positional).map(|own| own.value);
     is_range.then(|| positional.collect())
 }
 

@@ -44,6 +44,8 @@ pub struct SyntaxError {
     pub message: String,
     /// Where.
     pub range: TextRange,
+    /// Python 2 knows such a statement.
+    pub is_of_python_2: bool,
 }
 
 /// A module's compact form.

@@ -6,7 +6,7 @@
 
 mod ipython;
 
-use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
+use ruff_python_parser::{Mode, ParseError, ParseErrorType, ParseOptions, Parsed, parse_unchecked};
 
 pub use ipython::{Command, CommandKind, Commands, ipython_commands, parses};
 pub use ruff_python_ast as ast;
@@ -78,6 +78,12 @@ pub fn parse(source: &str) -> Parsed<ast::ModModule> {
     parse_unchecked(source, ParseOptions::from(Mode::Module))
         .try_into_module()
         .expect("parsing in module mode gives a module")
+}
+
+/// Whether an error is that of a statement of Python 2, `print "text"`: two statements on a line.
+#[must_use]
+pub fn is_of_python_2(error: &ParseError) -> bool {
+    matches!(error.error, ParseErrorType::SimpleStatementsOnSameLine)
 }
 
 /// The length of `text` in bytes; files over 4 GB are refused before they come here.

@@ -3,8 +3,8 @@
 
 use super::super::values::{Cause, Difference};
 use super::equal_parts::Parts;
-use super::range_limits;
 use super::polynomial::{Polynomial, origin, polynomial};
+use super::range_limits;
 use crate::api::Scaling;
 use crate::program::{Facts, Place};
 use crate::project::FileId;

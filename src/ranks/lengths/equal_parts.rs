@@ -39,9 +39,9 @@ impl Parts<'_, '_> {
         }
     }
 
-    /// Whether a `range` of these numbers has as many on every rank.
-    pub(super) fn is_equal_range(&self, file: FileId, numbers: &[ValueId]) -> bool {
-        let &[start, stop, ref step @ ..] = numbers else { return false };
+    /// Whether a `range` with these limits has as many numbers on every rank.
+    pub(super) fn is_equal_range(&self, file: FileId, limits: &[ValueId]) -> bool {
+        let &[start, stop, ref step @ ..] = limits else { return false };
         let is_apart = || {
             let to = polynomial(self.facts, (file, stop))?;
             let apart = to.plus(&polynomial(self.facts, (file, start))?, -1)?;
@@ -116,13 +116,12 @@ impl Parts<'_, '_> {
                     && cut.upper.is_some_and(|upper| self.is_for_all((file, upper)))
             }
             Value::Call(id) => match range_limits(facts, file, *id) {
-                Some(numbers) => matches!(numbers[..], [end] if self.is_for_all((file, end))),
+                Some(limits) => matches!(limits[..], [end] if self.is_for_all((file, end))),
                 // `dataset.take(n // hvd.size() * hvd.size())`
                 None => {
                     let call = module.call(*id);
                     facts.called_symbols(file, *id).any(|symbol| {
-                        let mut counts =
-                            symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);
+                        let mut counts = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);
                         let count = counts.find_map(|(name, _)| facts.argument(file, call, symbol, name));
                         count.is_some_and(|count| self.is_for_all((file, count.value)))
                     })

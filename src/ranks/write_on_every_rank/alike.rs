@@ -70,12 +70,7 @@ fn is_stream(facts: &Facts<'_>, file: FileId, value: crate::semantic::ValueId) -
 }
 
 /// What a call writes to a stream that it is made on or given; nothing where it closes it; `None` if that can't be seen.
-fn written_to(
-    model: &Model<'_>,
-    file: FileId,
-    id: CallId,
-    stream: &FxHashSet<Place>,
-) -> Option<Vec<Place>> {
+fn written_to(model: &Model<'_>, file: FileId, id: CallId, stream: &FxHashSet<Place>) -> Option<Vec<Place>> {
     let facts = model.facts;
     let call = facts.module(file).call(id);
     let others = call.arguments.iter().map(|own| (file, own.value)).filter(|place| !stream.contains(place));

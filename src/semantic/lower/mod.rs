@@ -42,7 +42,11 @@ pub(super) fn module(source: &str) -> Module {
     lowering.module.errors = parsed
         .errors()
         .iter()
-        .map(|error| SyntaxError { message: clause(&error.error.to_string()), range: error.location })
+        .map(|error| SyntaxError {
+            message: clause(&error.error.to_string()),
+            range: error.location,
+            is_of_python_2: syntax::is_of_python_2(error),
+        })
         .collect();
     lowering.finish()
 }
