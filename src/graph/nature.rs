@@ -103,6 +103,9 @@ pub struct Natures {
     files: Vec<Vec<Nature>>,
 }
 
+/// The class of tensors.
+const TENSOR: &str = "tensorflow.Tensor";
+
 /// More rounds than any chain of calls in a program is long; what has not settled by then is as known as it is.
 const ROUNDS: usize = 12;
 
@@ -198,12 +201,13 @@ impl Reader<'_, '_> {
                 values.iter().fold(Nature::default(), |nature, &value| nature.with(self.of(file, value)))
             }
             Value::Display(..) | Value::Function(_) | Value::Class(_) => Nature::OBJECT,
-            Value::Attribute { base, narrowed, .. } => match narrowed {
+            Value::Attribute { base, name, narrowed } => match narrowed {
                 Some(narrowed) => self.of(file, *narrowed),
                 None => match self.of(file, *base) {
                     // It is not known yet; what is said too early stays.
                     of if of.is_empty() => Nature::default(),
                     of if of.is_tensor() => Nature::OBJECT,
+                    of if of.is_of_tensors() && self.is_of_tensors(module.names.text(*name)) => Nature::OBJECT,
                     _ => self.objects(file, id),
                 },
             },
@@ -233,6 +237,12 @@ impl Reader<'_, '_> {
             | Value::Free(_)
             | Value::Import(_) => self.objects(file, id),
         }
+    }
+
+    /// Whether tensors have an attribute, and structures of them have none: `batch.shape`.
+    fn is_of_tensors(&self, name: &str) -> bool {
+        let library = self.facts.library;
+        library.lookup(TENSOR).is_some_and(|tensor| library.member(tensor, name).is_some())
     }
 
     /// What value flow knows.

@@ -6,7 +6,7 @@ use super::modules::FunctionRef;
 use super::object::Object;
 use super::travel::code;
 use crate::project::FileId;
-use crate::semantic::{Argument, Call, Function, Parameter, ParameterKind, Passing, ValueId};
+use crate::semantic::{Argument, Call, Parameter, ParameterKind, Passing, ValueId};
 
 /// What a call of a function binds to its parameters: arguments, each with the index of a parameter.
 pub fn for_bound(
@@ -17,7 +17,7 @@ pub fn for_bound(
     mut found: impl FnMut(ValueId, usize),
 ) {
     let own = facts.module(function.file).function(function.function);
-    let receiver = receiver_of(own);
+    let receiver = receiver_of(facts, file, call, function);
     let mut places = own.parameters.iter().enumerate().filter(|&(index, parameter)| {
         matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
             && Some(index) != receiver
@@ -88,7 +88,7 @@ pub fn for_merged(
     let own = module.function(function.function);
     let parameters = &own.parameters;
     let mut is_bound = vec![false; parameters.len()];
-    if let Some(receiver) = receiver_of(own) {
+    if let Some(receiver) = receiver_of(facts, file, call, function) {
         is_bound[receiver] = true;
     }
     for_bound(facts, file, call, function, |_, parameter| is_bound[parameter] = true);
@@ -126,13 +126,17 @@ pub(super) fn for_left_out(
     }
 }
 
-/// The parameter that a bound method's receiver binds; so does an instance that is called.
-fn receiver_of(own: &Function) -> Option<usize> {
+/// The parameter that a bound method's receiver binds; so does an instance that is called. `Base.__init__(self, size)` calls
+/// the plain function, with the object among the arguments.
+fn receiver_of(facts: &Facts<'_>, file: FileId, call: &Call, function: FunctionRef) -> Option<usize> {
+    let own = facts.module(function.file).function(function.function);
     let is_place = |parameter: &Parameter| {
         matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
     };
     let is_method = own.class.is_some() && own.statement.is_some();
-    own.parameters.iter().position(is_place).filter(|_| is_method)
+    let is_plain =
+        || facts.objects(file, call.callee).any(|(_, object)| object == Object::Function(function));
+    own.parameters.iter().position(is_place).filter(|_| is_method && !is_plain())
 }
 
 /// Whether an argument of a call is the very function, which the callee calls back: `dataset.map(function)` does not give

@@ -14,7 +14,7 @@ use super::{out_of_step, replicas_diverge, write_on_every_rank};
 use crate::api::{Effect, EffectSet};
 use crate::distribute::{Acts, Common, Handed, Job, Ranks};
 use crate::finding::{Confidence, Finding, Label, Level, Rule};
-use crate::program::{Caller, Facts, LoopKind, Object, ObjectId, Place, TrainingLoop};
+use crate::program::{Caller, ClassRef, Facts, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, BlockId, CallId, Element, Passing, ScopeId, Value, ValueId};
 use crate::syntax::TextRange;
@@ -174,6 +174,31 @@ pub(super) fn writing(model: &Model<'_>, inputs: &Inputs) -> Vec<Finding> {
             ];
             found.push(finding);
         }
+    }
+    found
+}
+
+/// The classes of the project whose objects one rank alone gives to `fit`, each of them: their hooks run on no other.
+pub(super) fn of_one_rank(model: &Model<'_>) -> FxHashSet<ClassRef> {
+    let facts = model.facts;
+    let all = fits(model);
+    let (alone, others): (Vec<&Given>, Vec<&Given>) =
+        all.iter().flat_map(|(_, callbacks)| callbacks).partition(|own| own.guard.is_one());
+    if alone.is_empty() {
+        return FxHashSet::default();
+    }
+    let alone: FxHashSet<(FileId, CallId)> = alone.into_iter().map(|own| own.at).collect();
+    let is_alone = |at| alone.contains(&at) && others.iter().all(|own| own.at != at);
+    let instances = || {
+        facts.solution.objects().filter_map(|(id, object)| match object {
+            Object::Instance(class, _) => Some((class, facts.made_at(id).is_some_and(is_alone))),
+            _ => None,
+        })
+    };
+    let mut found: FxHashSet<ClassRef> =
+        instances().filter(|&(_, is_alone)| is_alone).map(|(class, _)| class).collect();
+    for (class, _) in instances().filter(|&(_, is_alone)| !is_alone) {
+        found.remove(&class);
     }
     found
 }

@@ -1,0 +1,94 @@
+//! What is said of files that several ranks write, and how sure it is.
+
+use super::super::alongside::{Alongside, starts_horovod_itself};
+use super::super::model::Model;
+use super::alike::Alike;
+use super::{CHECK, Fate, Inputs, Writers, modes};
+use crate::api::{Effect, Kind};
+use crate::finding::{Confidence, Finding, Label, Level, Location};
+use crate::program::{Caller, Pattern, Program};
+use crate::project::FileId;
+use crate::semantic::CallId;
+
+/// What makes it only possible that several ranks write, or that it does harm.
+pub(super) struct Doubts<'m, 'c> {
+    pub(super) inputs: &'m Inputs,
+    pub(super) alongside: Alongside<'m, 'c>,
+    pub(super) alike: Alike,
+}
+
+/// What is said of the place that writes, where another has told it the path.
+const WRITTEN: &str = "written here";
+
+/// Whether a finding is about something that a call at another place writes.
+pub(in crate::ranks) fn is_written_at(finding: &Finding, place: Location) -> bool {
+    finding.labels.iter().any(|own| own.location == place && own.message == WRITTEN)
+}
+
+pub(super) fn finding(
+    model: &Model<'_>,
+    doubts: &Doubts<'_, '_>,
+    caller: Caller,
+    id: CallId,
+    fate: Fate,
+) -> Option<Finding> {
+    let Fate::Many { paths, writers, by } = fate else { return None };
+    let location = model.at_call(caller.file, id);
+    let message = match writers {
+        Writers::All => "every rank writes the same file",
+        Writers::AllButOne => "every rank but one writes the same file",
+        Writers::Any => "any of the ranks may write the same file, several of them at once",
+        Writers::Racing => "the ranks find out at once what is to be done here, and all but the first fail",
+    };
+    // What only exports or predicts with a trained model is seldom run by several ranks, and so are notebooks.
+    let is_parallel = |program: &&Program| {
+        let comes_to = |&(by, call): &(Caller, CallId)| {
+            doubts.alongside.is_in_training(program, by, call) && program.reached.contains(&by)
+        };
+        !model.facts.is_notebook(program.entry)
+            && (program.pattern != Pattern::None
+                || model.communicates(program) && starts_horovod_itself(model, program))
+            && by.iter().any(comes_to)
+    };
+    let is_harmless = || by.iter().all(|&(by, call)| doubts.alike.is_written(model, doubts.inputs, by, call));
+    let is_certain = !modes::is_shared_log(model, caller.file, id)
+        && model.programs.iter().any(is_parallel)
+        && !is_harmless();
+    let sureness = if is_certain { Confidence::Certain } else { Confidence::Possible };
+    let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
+        .confidence(sureness)
+        .here("each rank writes")
+        .help(if is_for_all(model, caller.file, id) {
+            "give the path to rank 0 alone, `path if hvd.rank() == 0 else None`: all ranks have to take part in this"
+        } else if by == [(caller, id)] {
+            "let rank 0 write it: `if hvd.rank() == 0:`, or put the rank into its name"
+        } else {
+            "let rank 0 do both: `if hvd.rank() == 0:`, or put the rank into its name"
+        })
+        .in_scope(model.facts.scope_name(caller));
+    for &(file, path) in paths.iter().take(1) {
+        let path = model.facts.location(file, model.facts.module(file).value(path).range);
+        if path != location {
+            finding = finding.label(path, "the same on all ranks");
+            finding.flow.push(Label { location: path, message: "the same on all ranks".to_owned() });
+        }
+    }
+    for (by, call) in by {
+        let written = model.at_call(by.file, call);
+        if written != location {
+            finding = finding.label(written, WRITTEN);
+        }
+        finding.flow.push(Label { location: written, message: "written by each rank".to_owned() });
+    }
+    Some(finding)
+}
+
+/// Whether a call that writes also trains, or makes what does: on one rank alone it would wait for the others.
+fn is_for_all(model: &Model<'_>, file: FileId, id: CallId) -> bool {
+    let facts = model.facts;
+    facts.called_symbols(file, id).any(|symbol| {
+        let made = facts.library.returned_class(symbol);
+        symbol.has(Effect::Trains)
+            || made.is_some_and(|class| facts.library.kind_of_class(class) == Kind::MonitoredSession)
+    })
+}
