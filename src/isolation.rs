@@ -38,8 +38,8 @@ pub fn doubt(
         let (programs, others): (Vec<_>, Vec<_>) =
             reaching.into_iter().partition(|&own| may_show(facts, &facts.programs[own], finding));
         let file = finding.primary.location.file;
-        let is_run = !is_test(facts, file) && !facts.is_listing(file);
-        if !is_run || programs.is_empty() && !others.is_empty() {
+        let is_not_run = is_test(facts, file) || programs.is_empty() && facts.fails_at(file).is_some();
+        if is_not_run || programs.is_empty() && !others.is_empty() {
             finding.confidence = Confidence::Possible;
         } else {
             open.push((index, programs));
@@ -110,8 +110,14 @@ fn may_show(facts: &Facts<'_>, program: &Program, finding: &Finding) -> bool {
     };
     (finding.rule.group != Group::Ranks || program.already_distributed)
         && !is_test(facts, program.entry)
-        && !facts.is_listing(program.entry)
+        && !places_of(finding).any(|at| facts.fails_before(program, at))
         && !is_foreign_main()
+}
+
+/// All places that a finding is about.
+fn places_of(finding: &Finding) -> impl Iterator<Item = Location> {
+    let others = finding.labels.iter().chain(&finding.flow);
+    std::iter::once(&finding.primary).chain(others).map(|label| label.location)
 }
 
 /// Whether pytest finds tests in a file.

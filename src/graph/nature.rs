@@ -65,6 +65,12 @@ impl Nature {
         self.is_within(Self::TENSOR.with(Self::VARIABLE).with(Self::NEST))
     }
 
+    /// Whether it may be a tensor, a variable, or a structure of tensors.
+    #[must_use]
+    pub fn may_be_of_tensors(self) -> bool {
+        self.has(Self::TENSOR.with(Self::VARIABLE).with(Self::NEST))
+    }
+
     /// Whether it can only be a number, a string or a truth value.
     #[must_use]
     pub fn is_plain(self) -> bool {
@@ -101,6 +107,12 @@ impl Nature {
 pub struct Natures {
     /// By file, by value; nothing for files that do not concern training.
     files: Vec<Vec<Nature>>,
+}
+
+/// Whether tensors have an attribute, and structures of them have none: `batch.shape`.
+pub(super) fn is_of_tensors(facts: &Facts<'_>, name: &str) -> bool {
+    let tensor = facts.library.lookup(TENSOR);
+    tensor.is_some_and(|tensor| facts.library.member(tensor, name).is_some())
 }
 
 /// The class of tensors.
@@ -207,7 +219,9 @@ impl Reader<'_, '_> {
                     // It is not known yet; what is said too early stays.
                     of if of.is_empty() => Nature::default(),
                     of if of.is_tensor() => Nature::OBJECT,
-                    of if of.is_of_tensors() && self.is_of_tensors(module.names.text(*name)) => Nature::OBJECT,
+                    of if of.is_of_tensors() && is_of_tensors(self.facts, module.names.text(*name)) => {
+                        Nature::OBJECT
+                    }
                     _ => self.objects(file, id),
                 },
             },
@@ -237,12 +251,6 @@ impl Reader<'_, '_> {
             | Value::Free(_)
             | Value::Import(_) => self.objects(file, id),
         }
-    }
-
-    /// Whether tensors have an attribute, and structures of them have none: `batch.shape`.
-    fn is_of_tensors(&self, name: &str) -> bool {
-        let library = self.facts.library;
-        library.lookup(TENSOR).is_some_and(|tensor| library.member(tensor, name).is_some())
     }
 
     /// What value flow knows.
@@ -360,10 +368,10 @@ impl Reader<'_, '_> {
 
     fn call(&self, file: FileId, id: CallId) -> Nature {
         let edges = self.facts.callees(file, id);
-        if edges.is_empty() {
-            return Nature::UNKNOWN;
-        }
         let call = self.facts.module(file).call(id);
+        if edges.is_empty() {
+            return self.objects(file, call.result);
+        }
         let own_code = edges.iter().any(|edge| {
             Facts::is_call_back(edge)
                 && matches!(self.facts.solution.object(edge.callee), Object::Function(_))

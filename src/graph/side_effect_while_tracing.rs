@@ -1,8 +1,9 @@
 //! A Python effect in traced code happens once for each trace and not at each call.
 
 use super::construction::Construction;
+use super::nature::is_of_tensors;
 use super::outside::{Change, Subject};
-use super::{Graph, graph_check, one_for_each_cause};
+use super::{Graph, Nature, graph_check, one_for_each_cause};
 use crate::api::Effect;
 use crate::finding::{Confidence, Finding, Level};
 use crate::program::Caller;
@@ -101,9 +102,17 @@ fn is_about_the_trace(graph: &Graph<'_>, caller: Caller, call: &Call) -> bool {
     let mut arguments = call.arguments.iter();
     graph.staging.around(module, caller.file, call.statement).next().is_none()
         && arguments.all(|argument| {
-            let nature = graph.nature(caller.file, argument.value);
-            nature == super::Nature::OBJECT
-                || matches!(module.value(argument.value).value, Value::Constant(_))
+            let nature = |value| graph.nature(caller.file, value);
+            nature(argument.value) == Nature::OBJECT
+                || match module.value(argument.value).value {
+                    Value::Constant(_) => true,
+                    // `x.shape`, whatever else `x` may be.
+                    Value::Attribute { base, name, .. } => {
+                        nature(base).may_be_of_tensors()
+                            && is_of_tensors(graph.facts, module.names.text(name))
+                    }
+                    _ => false,
+                }
         })
 }
 

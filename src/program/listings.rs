@@ -2,9 +2,12 @@
 
 use super::facts::Facts;
 use super::object::Object;
+use super::programs::{Program, way};
+use super::solver::Caller;
+use crate::finding::Location;
 use crate::project::FileId;
 use crate::semantic::{Imported, Module, Use, Value};
-use crate::syntax::is_python_builtin;
+use crate::syntax::{TextSize, is_python_builtin};
 
 /// Names that only Python 2 defines, and those that notebooks have without binding them.
 const GIVEN: [&str; 22] = [
@@ -37,16 +40,35 @@ const BY_NAME: [&str; 5] =
     ["builtins.exec", "builtins.execfile", "builtins.globals", "builtins.locals", "builtins.vars"];
 
 impl Facts<'_> {
-    /// Whether a run of a file ends with an error for certain, before any of its functions is called from another.
+    /// Where a run of a file ends with an error for certain: what stands above has been done by then.
     #[must_use]
-    pub fn is_listing(&self, file: FileId) -> bool {
+    pub fn fails_at(&self, file: FileId) -> Option<TextSize> {
         let module = self.module(file);
         let errors = &module.errors;
-        !errors.is_empty() && !errors.iter().any(|own| own.is_of_python_2)
-            || !self.is_notebook(file)
-                && module.uses.iter().any(|own| asks_nobody(module, own))
+        if !errors.is_empty() && !errors.iter().any(|own| own.is_of_python_2) {
+            return Some(TextSize::default());
+        }
+        let asking = module.uses.iter().filter(|own| asks_nobody(module, own)).map(|own| own.range.start());
+        asking.min().filter(|_| {
+            !self.is_notebook(file)
                 && !module.imports.iter().any(|own| own.what == Imported::Star)
                 && !self.binds_by_name(file)
+        })
+    }
+
+    /// Whether a run of a program has ended with an error before it has come to some code.
+    #[must_use]
+    pub fn fails_before(&self, program: &Program, at: Location) -> bool {
+        let Some(end) = self.fails_at(program.entry) else { return false };
+        let code = self.code_at(at);
+        let top = Caller { file: program.entry, scope: Module::TOP };
+        if code == top {
+            return end <= at.text_range().start();
+        }
+        way(self, program, code).first().is_none_or(|edge| {
+            let call = edge.call.map(|call| self.module(edge.caller.file).call(call).range.start());
+            edge.caller == top && call.is_some_and(|start| end <= start)
+        })
     }
 
     fn binds_by_name(&self, file: FileId) -> bool {
