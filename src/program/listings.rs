@@ -6,7 +6,7 @@ use super::programs::{Program, way};
 use super::solver::Caller;
 use crate::finding::Location;
 use crate::project::FileId;
-use crate::semantic::{Imported, Module, Use, Value};
+use crate::semantic::{Call, CallKind, Imported, Module, Use, Value};
 use crate::syntax::{TextSize, is_python_builtin};
 
 /// Names that only Python 2 defines, and those that notebooks have without binding them.
@@ -63,11 +63,13 @@ impl Facts<'_> {
         let code = self.code_at(at);
         let top = Caller { file: program.entry, scope: Module::TOP };
         if code == top {
-            return end <= at.text_range().start();
+            return end < at.text_range().end();
         }
         way(self, program, code).first().is_none_or(|edge| {
-            let call = edge.call.map(|call| self.module(edge.caller.file).call(call).range.start());
-            edge.caller == top && call.is_some_and(|start| end <= start)
+            let call = edge.call.map(|call| self.module(edge.caller.file).call(call));
+            // What decorates a function does not call it.
+            let is_later = |call: &Call| call.kind != CallKind::Expression || end <= call.range.start();
+            edge.caller == top && call.is_some_and(is_later)
         })
     }
 
