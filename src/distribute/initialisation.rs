@@ -121,16 +121,19 @@ fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> V
         lines.extend([String::new(), format!("{hvd}.init()")]);
     }
     if begins && chooses_gpu(job) {
+        // TensorFlow 1 with eager execution has them there only.
+        let is_old = job.program.files().into_iter().any(|file| job.facts.is_of_tensorflow_1(file));
+        let config = format!("{}.config{}", names.tensorflow.text, if is_old { ".experimental" } else { "" });
         let tf = &names.tensorflow.text;
         let gpus = super::names::fresh(text.module, "gpus");
         let gpu = super::names::fresh(text.module, "gpu");
         let unit = text.unit();
         lines.extend([
-            format!("{gpus} = {tf}.config.list_physical_devices('GPU')"),
+            format!("{gpus} = {config}.list_physical_devices('GPU')"),
             format!("for {gpu} in {gpus}:"),
             format!("{unit}{tf}.config.experimental.set_memory_growth({gpu}, True)"),
             format!("if {gpus}:"),
-            format!("{unit}{tf}.config.set_visible_devices({gpus}[{hvd}.local_rank()], 'GPU')"),
+            format!("{unit}{config}.set_visible_devices({gpus}[{hvd}.local_rank()], 'GPU')"),
         ]);
     }
     if lines.is_empty() {

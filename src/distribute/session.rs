@@ -56,7 +56,7 @@ fn device(job: &Job<'_>, own: &TrainingLoop) -> Result<Vec<Edit>, &'static str> 
         let mut lines = vec![format!("{name} = {module}ConfigProto()")];
         lines.extend(settings(&name));
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let mut edits = text.before(own.statement, &lines);
+        let mut edits = text.before(call.statement, &lines);
         edits.push(text.append_argument(call, &format!("{CONFIG}={name}")));
         return Ok(edits);
     };
@@ -67,7 +67,7 @@ fn device(job: &Job<'_>, own: &TrainingLoop) -> Result<Vec<Edit>, &'static str> 
         let mut lines = vec![format!("{name} = {}", text.slice(given.range))];
         lines.extend(settings(&name));
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let mut edits = text.before(own.statement, &lines);
+        let mut edits = text.before(call.statement, &lines);
         edits.push(text.replace(given.range, name));
         return Ok(edits);
     }
@@ -76,7 +76,7 @@ fn device(job: &Job<'_>, own: &TrainingLoop) -> Result<Vec<Edit>, &'static str> 
     }
     let lines = settings(text.slice(given.range));
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    Ok(text.before(own.statement, &lines))
+    Ok(text.before(call.statement, &lines))
 }
 
 const CONFIG: &str = "config";
