@@ -288,6 +288,13 @@ impl<'c> Job<'c> {
         (name.text, (file, name.import))
     }
 
+    /// The name of Python's module for temporary files in a file, and the import that it needs.
+    #[must_use]
+    pub fn temporary(&self, file: FileId) -> (String, (FileId, Import)) {
+        let name = self.names(file).temporary;
+        (name.text, (file, name.import))
+    }
+
     /// How sure it is that a step is missing which is a matter of taste: who wrote a distributed program by hand may
     /// want lines of every rank, or a rate that does not grow.
     #[must_use]

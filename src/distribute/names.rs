@@ -16,6 +16,8 @@ pub enum Import {
     HorovodKeras,
     /// `contextlib`
     Contexts,
+    /// `tempfile`
+    Temporary,
 }
 
 impl Import {
@@ -27,6 +29,7 @@ impl Import {
             Self::Horovod => "horovod.tensorflow",
             Self::HorovodKeras => "horovod.tensorflow.keras",
             Self::Contexts => "contextlib",
+            Self::Temporary => "tempfile",
         }
     }
 
@@ -37,6 +40,7 @@ impl Import {
             Self::Horovod => "DistributedGradientTape",
             Self::HorovodKeras => "callbacks",
             Self::Contexts => "nullcontext",
+            Self::Temporary => "mkdtemp",
         }
     }
 }
@@ -52,6 +56,8 @@ pub struct Names {
     pub tensorflow: Name,
     /// Of Python's module for contexts.
     pub contexts: Name,
+    /// Of Python's module for temporary files.
+    pub temporary: Name,
 }
 
 /// A name and what it stands for.
@@ -85,6 +91,7 @@ impl Names {
         };
         let tensorflow = name(Import::TensorFlow, "tf");
         let contexts = name(Import::Contexts, "contextlib");
+        let temporary = name(Import::Temporary, "tempfile");
         let tape = bound(facts, file, Import::Horovod);
         let keras = bound(facts, file, Import::HorovodKeras);
         let (horovod, keras) = match (api, tape, keras) {
@@ -100,7 +107,7 @@ impl Names {
                 (name(Import::Horovod, "hvd"), name(Import::HorovodKeras, "hvd_keras"))
             }
         };
-        Self { horovod, keras, tensorflow, contexts }
+        Self { horovod, keras, tensorflow, contexts, temporary }
     }
 }
 

@@ -22,16 +22,10 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let preparations = job.preparations();
     for (file, id) in job.calls() {
         let call = job.facts.module(file).call(id);
-        let step = if job.facts.called_symbols(file, id).any(|symbol| {
-            job.facts
-                .library
-                .returned_class(symbol)
-                .is_some_and(|class| job.facts.library.kind_of_class(class) == Kind::SummaryWriter)
-                // A `FileWriter` of TensorFlow 1 has no counterpart that writes nothing; its files have unique names.
-                && !symbol.is_class()
-                && !symbol.has(Effect::Shards)
-                && symbol.parameter(DIRECTORY).is_some()
-        }) {
+        let writers = || job.facts.called_symbols(file, id).filter(|symbol| makes_writer(job, symbol));
+        let step = if writers().any(Symbol::is_class) {
+            file_writer(job, rule, file, id)
+        } else if writers().next().is_some() {
             summary_writer(job, rule, file, id)
         } else if is_profile(job, file, id) {
             profile(job, rule, file, id)
@@ -67,6 +61,39 @@ fn finding(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId, message
         .here("opened by each rank")
         .help("open it on rank 0 only")
         .in_scope(job.scope_of(file, id))
+}
+
+/// Whether a call of a symbol makes a writer of events that is told where to write.
+fn makes_writer(job: &Job<'_>, symbol: &Symbol) -> bool {
+    let library = job.facts.library;
+    let class = library.returned_class(symbol);
+    class.is_some_and(|class| library.kind_of_class(class) == Kind::SummaryWriter)
+        && !symbol.has(Effect::Shards)
+        && symbol.parameter(DIRECTORY).is_some()
+}
+
+/// `FileWriter(d)` of TensorFlow 1, which has no counterpart that writes nothing: the other ranks write into a folder that
+/// nobody keeps. By themselves the names of its files tell hosts and seconds apart, and no ranks.
+fn file_writer(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<Step> {
+    let facts = job.facts;
+    let call = facts.module(file).call(id);
+    let given =
+        facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, DIRECTORY))?;
+    if differs_between_ranks(job, file, call) || facts.is_none(file, given.value) {
+        return None;
+    }
+    let text = job.text(file)?;
+    let code = job.code(file, call.scope);
+    let (tempfile, temporary) = job.temporary(file);
+    let other = format!(" if {} else {tempfile}.mkdtemp()", code.is_first());
+    let edits = if text.binds_like_a_product(given.range) {
+        vec![text.insert(given.range.end(), other)]
+    } else {
+        text.wrap(given.range, "(", &format!("){other}"))
+    };
+    let finding = finding(job, rule, file, id, "every rank writes the same event file");
+    let imports = vec![code.import, temporary];
+    Some(code.step(Step::change(finding, "keep the events of rank 0 only", edits, imports)))
 }
 
 /// `tf.summary.create_file_writer(d)`: the other ranks get a writer that writes nothing.

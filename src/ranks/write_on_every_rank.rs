@@ -255,7 +255,10 @@ fn is_path_of_one(model: &Model<'_>, (file, value): Place) -> bool {
     let chosen = module.value(value);
     let Value::Phi(parts) = &chosen.value else { return false };
     let [one, other] = parts[..] else { return false };
-    let is_nowhere = |part: ValueId| model.text((file, part)).as_deref() == Some(NOWHERE);
+    let is_nowhere = |part: ValueId| {
+        model.text((file, part)).as_deref() == Some(NOWHERE)
+            || model.facts.gives((file, part), &[Effect::Temporary])
+    };
     let (path, nowhere) = match (is_nowhere(one), is_nowhere(other)) {
         (false, true) => (one, other),
         (true, false) => (other, one),
