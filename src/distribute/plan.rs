@@ -52,17 +52,33 @@ pub(super) fn findings(facts: &Facts<'_>, texts: &Texts<'_>, restrictions: &[Fin
     let plans = jobs.iter().zip(steps).map(|(job, steps)| plan(job, steps, &needed, restrictions));
     let mut plans: Vec<Plan<'_>> = plans.filter(|plan| !plan.steps.is_empty()).collect();
     let units = units(facts, &common, &mut plans);
-    let mut seen = FxHashSet::default();
-    let mut found = Vec::new();
+    let mut seen: FxHashMap<(&str, Location), usize> = FxHashMap::default();
+    let mut found: Vec<Finding> = Vec::new();
     for (plan, unit) in plans.into_iter().zip(units) {
         for step in plan.steps {
             let key = (step.finding.rule.code, step.finding.primary.location);
-            if seen.insert(key) {
-                found.push(finding(facts, step, plan.refusal.as_ref(), unit));
+            match seen.get(&key) {
+                Some(&known) => bring_own_imports(&mut found[known], step),
+                None => {
+                    seen.insert(key, found.len());
+                    found.push(finding(facts, step, plan.refusal.as_ref(), unit));
+                }
             }
         }
     }
     found
+}
+
+/// Several programs may run one loop, which is told once: where Horovod is started the files of each of them get the imports
+/// that they need.
+fn bring_own_imports(known: &mut Finding, step: Step) {
+    if let Some(fix) = &mut known.fix
+        && known.rule.code == INITIALISATION.rule.code
+        && let Outcome::Change { edits, .. } = step.outcome
+    {
+        fix.edits.extend(edits);
+        sort(&mut fix.edits);
+    }
 }
 
 /// The names that steps use, file by file: those of several programs, so that a file that they share gets each once.

@@ -14,7 +14,7 @@ pub(super) enum Destination {
 }
 
 /// The parameters that say where, of functions that are given what they write as well.
-const PARAMETERS: [&str; 22] = [
+const PARAMETERS: [&str; 23] = [
     "dst",
     "newpath",
     "newname",
@@ -30,6 +30,7 @@ const PARAMETERS: [&str; 22] = [
     "f",
     "stream",
     "path_or_buf",
+    "buf",
     "excel_writer",
     "filepath",
     "export_dir",
