@@ -65,8 +65,14 @@ fn divided(job: &Job<'_>, file: FileId, call: CallId, count: &Argument, more: Ve
     let text = job.text(file)?;
     let (hvd, import) = job.horovod(file);
     let few = is_few(job, file, count);
+    // Keras makes a step for what is left of a number that is not whole, and so does each rank.
+    let is_fraction = matches!(
+        text.module.value(count.value).value,
+        Value::Operator { operator: Operator::Binary(Method::TRUEDIV), .. }
+    );
+    let by = if is_fraction { "/" } else { "//" };
     let share = |number: &str| {
-        let quotient = format!("{number} // {hvd}.size()");
+        let quotient = format!("{number} {by} {hvd}.size()");
         // `max` may be a name of the program's own.
         if few { format!("{quotient} or 1") } else { quotient }
     };
@@ -121,11 +127,12 @@ fn is_few(job: &Job<'_>, file: FileId, count: &Argument) -> bool {
 
 /// Whether a number is one that can be shared: not 1, not "all", not shared already.
 fn is_shareable(job: &Job<'_>, file: FileId, count: &Argument) -> bool {
-    let small = job
-        .facts
-        .objects(file, count.value)
-        .any(|(_, object)| matches!(object, Object::Literal(Literal::None | Literal::Int(..2))));
-    !small && !reads_size(job, file, count.value) && !reads_rank(job, file, count.value)
+    let numbers: Vec<Object> = job.facts.objects(file, count.value).map(|(_, object)| object).collect();
+    // A share of nothing is nothing: where the number may be 0 or -1, other ones are shared.
+    let is_nothing = !numbers.is_empty()
+        && numbers.iter().all(|object| matches!(object, Object::Literal(Literal::Int(..=0))));
+    let is_whole = numbers.iter().any(|object| matches!(object, Object::Literal(Literal::None | Literal::Int(1))));
+    !is_nothing && !is_whole && !reads_size(job, file, count.value) && !reads_rank(job, file, count.value)
 }
 
 // ---- fit ----
