@@ -11,19 +11,31 @@ use crate::program::{Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, Constant, Value, ValueId};
 
-/// What a call's callees do themselves; a function of the project has its own statements.
+/// What a call's callees do themselves; a function of the project has its own statements. Where it does no more than write,
+/// what else may be called there counts: `model.save_weights(path)` of a class of the project's, or of the library's.
 pub(super) fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet {
     let facts = job.facts;
     let callees = facts.callees(file, id);
     let mut effects = EffectSet::NONE;
     for edge in callees {
+        let of_edge = facts.effects().of_edge(facts, edge);
         match facts.solution.object(edge.callee) {
-            Object::Function(_) | Object::Class(_) => return EffectSet::NONE,
-            _ => effects = effects.union(facts.effects().of_edge(facts, edge).effects),
+            Object::Function(_) => {
+                let others = OF_WRITING.into_iter().fold(of_edge.effects, EffectSet::without);
+                if of_edge.unknown || !others.is_empty() {
+                    return EffectSet::NONE;
+                }
+            }
+            Object::Class(_) => return EffectSet::NONE,
+            _ => effects = effects.union(of_edge.effects),
         }
     }
     effects
 }
+
+/// What code does that only writes.
+const OF_WRITING: [Effect; 5] =
+    [Effect::WritesFile, Effect::MakesFolder, Effect::FailsTwice, Effect::Idempotent, Effect::Prints];
 
 /// What a program reads.
 #[derive(Clone, Debug, Default)]
