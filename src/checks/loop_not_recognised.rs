@@ -1,5 +1,7 @@
 //! A program trains in a way that is neither a gradient tape nor `fit`, or in both ways.
 
+mod unseen;
+
 use rustc_hash::FxHashSet;
 
 use super::training::Manner;
@@ -18,6 +20,7 @@ fn run(context: Context<'_>) -> Vec<Finding> {
         findings.extend(other_gradients(context.facts, program));
         findings.extend(updates_by_hand(context, program));
         findings.extend(mixture(context.facts, program));
+        findings.extend(unseen::finding(context, program));
     }
     // Programs may share files.
     let mut reported = FxHashSet::default();

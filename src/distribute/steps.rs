@@ -131,7 +131,8 @@ fn is_shareable(job: &Job<'_>, file: FileId, count: &Argument) -> bool {
     // A share of nothing is nothing: where the number may be 0 or -1, other ones are shared.
     let is_nothing = !numbers.is_empty()
         && numbers.iter().all(|object| matches!(object, Object::Literal(Literal::Int(..=0))));
-    let is_whole = numbers.iter().any(|object| matches!(object, Object::Literal(Literal::None | Literal::Int(1))));
+    let is_whole =
+        numbers.iter().any(|object| matches!(object, Object::Literal(Literal::None | Literal::Int(1))));
     !is_nothing && !is_whole && !reads_size(job, file, count.value) && !reads_rank(job, file, count.value)
 }
 

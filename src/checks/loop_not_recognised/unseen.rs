@@ -1,0 +1,135 @@
+//! Models of libraries that nobody knows, or that can't be followed: what says that Keras trains them is that they are compiled
+//! with an optimizer, or given callbacks of Keras, or that the library is given the function which makes them.
+
+use super::{CHECK, place, scope};
+use crate::api::{Effect, EffectSet, Kind, Symbol};
+use crate::checks::Context;
+use crate::finding::{Finding, Level};
+use crate::program::{Caller, Facts, FunctionRef, Object, Pattern, Program, code};
+use crate::project::FileId;
+use crate::semantic::{Argument, Call, CallId, Passing, Value, ValueId};
+
+/// The class of models, whose methods are known by their names.
+const MODEL: &str = "tensorflow.keras.Model";
+
+/// The parameter of `compile` for what trains.
+const OPTIMIZER: &str = "optimizer";
+
+/// The first training of a program that can't be followed. Programs that use Horovod already have found their way.
+pub(super) fn finding(context: Context<'_>, program: &Program) -> Option<Finding> {
+    let facts = context.facts;
+    if program.already_distributed {
+        return None;
+    }
+    let calls = program.files().into_iter().flat_map(|file| {
+        let calls = facts.module(file).calls.iter().enumerate();
+        calls.map(move |(index, call)| (file, CallId::new(index), call))
+    });
+    // Values are not followed into code that has nothing to do with training that is seen.
+    let is_none_seen = program.pattern == Pattern::None;
+    let mut run = calls.filter(|&(file, _, call)| {
+        is_none_seen || program.reached.contains(&Caller { file, scope: call.scope })
+    });
+    let (file, id, _) = run.find(|&(file, id, call)| trains_unseen(facts, file, id, call))?;
+    let message = "a model is trained here that can't be followed";
+    // Where other loops are found, the program would be distributed by half.
+    let level = if is_none_seen { Level::Warning } else { Level::Error };
+    let finding = Finding::new(&CHECK.rule, level, place(facts, (file, id)), message)
+        .here("trains what nobody knows")
+        .help(
+            "make the model and call its `fit` in the program's own code, in functions that it calls by name",
+        )
+        .in_scope(scope(facts, (file, id)));
+    Some(finding)
+}
+
+fn trains_unseen(facts: &Facts<'_>, file: FileId, id: CallId, call: &Call) -> bool {
+    let Some(receiver) = facts.receiver(file, call).filter(|&own| is_unseen(facts, file, own)) else {
+        return false;
+    };
+    if is_method(facts, file, call, Effect::Trains) {
+        return call.arguments.iter().any(|own| has_callback(facts, file, own.value))
+            || facts.module(file).calls.iter().any(|other| compiles(facts, file, other, receiver));
+    }
+    facts.callees(file, id).iter().all(|edge| is_of_nobody(facts, facts.solution.object(edge.callee)))
+        && is_made_with_maker(facts, file, receiver)
+}
+
+/// Whether nobody knows what a value is; a model that the project makes is known.
+fn is_unseen(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
+    facts.objects(file, value).all(|(_, object)| is_of_nobody(facts, object))
+}
+
+fn is_of_nobody(facts: &Facts<'_>, object: Object) -> bool {
+    match object {
+        Object::Unknown => true,
+        Object::External(_) | Object::Created(..) | Object::Member(..) => facts.symbol(object).is_none(),
+        _ => false,
+    }
+}
+
+/// Whether a call is of a method of models that does something, by its name.
+fn is_method(facts: &Facts<'_>, file: FileId, call: &Call, effect: Effect) -> bool {
+    let module = facts.module(file);
+    let Value::Attribute { name, .. } = module.value(call.callee).value else { return false };
+    let model = facts.library.lookup(MODEL);
+    let method = model.and_then(|model| facts.library.member(model, module.names.text(name)));
+    method.is_some_and(|method| method.has(effect))
+}
+
+/// Whether a value is a callback of Keras, or a list with one.
+fn has_callback(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
+    facts.elements(file, value).into_iter().any(|own| facts.kind(own) == Some(Kind::Callback))
+}
+
+/// Whether a call gives an optimizer to the same model: by its kind, or by the parameter's name.
+fn compiles(facts: &Facts<'_>, file: FileId, call: &Call, model: ValueId) -> bool {
+    let names = &facts.module(file).names;
+    let gives = |own: &Argument| {
+        facts.may_be(file, own.value, Kind::Optimizer)
+            || matches!(own.passing, Passing::Keyword(name) if names.text(name) == OPTIMIZER)
+    };
+    is_method(facts, file, call, Effect::Compiles)
+        && facts.receiver(file, call).is_some_and(|own| is_same(facts, file, own, model))
+        && call.arguments.iter().any(gives)
+}
+
+/// Whether two expressions are the same variable, or the same attribute of an object.
+fn is_same(facts: &Facts<'_>, file: FileId, one: ValueId, other: ValueId) -> bool {
+    let module = facts.module(file);
+    one == other
+        || match (&module.value(one).value, &module.value(other).value) {
+            (&Value::Attribute { base, name, .. }, &Value::Attribute { base: of, name: named, .. }) => {
+                let mut objects = facts.objects(file, base).map(|(id, _)| id);
+                name == named && objects.any(|id| facts.objects(file, of).any(|(own, _)| own == id))
+            }
+            _ => false,
+        }
+}
+
+/// Whether an object of a library was given a function that makes models when it was made: `RandomSearch(build_model)`.
+fn is_made_with_maker(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
+    facts.objects(file, value).filter_map(|(id, _)| facts.made_at(id)).any(|(of, made)| {
+        let given = facts.module(of).call(made).arguments.iter().map(|own| own.value);
+        given
+            .flat_map(|value| facts.objects(of, value))
+            .filter_map(|(_, object)| code(object))
+            .any(|own| makes_compiled(facts, own))
+    })
+}
+
+/// Whether a function returns a model that it compiles.
+fn makes_compiled(facts: &Facts<'_>, function: FunctionRef) -> bool {
+    let module = facts.module(function.file);
+    let code = facts.code_of(function);
+    let compiles = |symbol: &Symbol| symbol.effects().intersects(EffectSet::NONE.with(Effect::Compiles));
+    module
+        .function(function.function)
+        .returns
+        .iter()
+        .any(|&value| facts.may_be(function.file, value, Kind::Model))
+        && facts
+            .outgoing(code)
+            .iter()
+            .any(|edge| facts.symbol(facts.solution.object(edge.callee)).is_some_and(compiles))
+}
