@@ -35,6 +35,7 @@ mod receivers;
 mod repetition;
 mod roots;
 mod ruled_out;
+mod search_path;
 mod settings;
 mod settled;
 mod solver;

@@ -8,9 +8,10 @@ use rustc_hash::FxHashSet;
 
 use super::components::Components;
 use super::import_targets::ImportTargets;
+use super::search_path;
 use super::solver::capacity;
 use crate::api::Library;
-use crate::project::{FileId, FileKind, FileProblem, Imports, Project, SourceFile, Target};
+use crate::project::{FileId, FileKind, FileProblem, FolderId, Imports, Project, SourceFile, Target};
 use crate::semantic::{self, FunctionId, Import, ImportId, Imported, Module, Value, ValueId};
 
 /// A function or lambda of the project.
@@ -142,9 +143,16 @@ impl Modules {
             modules.digests.push(digest);
             modules.remember(file, problem);
         }
-        let files: Vec<FileId> = modules.files().collect();
-        modules.targets = files.into_par_iter().map(|file| Arc::new(modules.find_targets(file))).collect();
+        let searched = search_path::folders(&modules, &modules.imports);
+        modules.search(searched);
         modules.linked()
+    }
+
+    /// Finds where all imports lead, also in these folders.
+    fn search(&mut self, folders: Vec<FolderId>) {
+        self.imports = Arc::new(Imports::clone(&self.imports).searching(folders));
+        let files: Vec<FileId> = self.files().collect();
+        self.targets = files.into_par_iter().map(|file| Arc::new(self.find_targets(file))).collect();
     }
 
     /// What is known of a file by itself, under another number.
@@ -200,6 +208,10 @@ impl Modules {
             modules.targets[file.index()] = Arc::new(modules.find_targets(file));
             modules.undecodable.retain(|(other, _)| *other != file);
             modules.remember(file, problem);
+        }
+        let searched = search_path::folders(&modules, &modules.imports);
+        if searched != modules.imports.searched() {
+            modules.search(searched);
         }
         modules.linked()
     }

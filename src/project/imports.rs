@@ -5,7 +5,8 @@
 //! absolute imports are looked for near the importer first: in its folder and the ones above, up to the root. Folders
 //! that are packages come after all others, because Python doesn't look into the importer's own package (Python 2
 //! did, and so does running a module of a package as a script), and not at all for names of the standard library.
-//! The root's `src` is last, but for the root itself where that is a package.
+//! The root's `src` is last, but for the root itself where that is a package. What is in none of these is looked for in
+//! the folders that the project puts on the path itself.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -45,6 +46,8 @@ pub struct Imports {
     names: FxHashMap<Box<str>, NameId>,
     entries: FxHashMap<(FolderId, NameId), Entry>,
     files: Vec<Place>,
+    /// The folders that the project puts on the search path.
+    searched: Vec<FolderId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,11 +92,46 @@ impl Imports {
             names: FxHashMap::default(),
             entries: FxHashMap::default(),
             files: Vec::with_capacity(files.len()),
+            searched: Vec::new(),
         };
         for file in files {
             imports.add(file);
         }
         imports
+    }
+
+    /// The same, with folders that the project puts on the search path.
+    #[must_use]
+    pub fn searching(self, searched: Vec<FolderId>) -> Self {
+        Self { searched, ..self }
+    }
+
+    /// The folders that the project puts on the search path.
+    #[must_use]
+    pub fn searched(&self) -> &[FolderId] {
+        &self.searched
+    }
+
+    /// The project's root.
+    #[must_use]
+    pub fn root(&self) -> FolderId {
+        ROOT
+    }
+
+    /// The folder that a folder is in.
+    #[must_use]
+    pub fn folder_around(&self, folder: FolderId) -> Option<FolderId> {
+        self.folder(folder).parent
+    }
+
+    /// The folder that the parts of a path lead to from another; `None` if the project has none there.
+    #[must_use]
+    pub fn folder_at(&self, from: FolderId, parts: &[&str]) -> Option<FolderId> {
+        parts.iter().try_fold(from, |folder, &part| match part {
+            "." => Some(folder),
+            ".." => self.folder(folder).parent,
+            name => self.entries.get(&(folder, self.name(name)?))?.folder,
+        })
     }
 
     fn add(&mut self, file: &SourceFile) {
@@ -328,7 +366,12 @@ impl Imports {
                 break;
             }
         }
-        best.map(|(_, folder)| Target::Namespace(folder))
+        let is_there = |&folder: &FolderId| {
+            let found = self.entry(folder, name);
+            found != Target::External && !(is_foreign && matches!(found, Target::Namespace(_)))
+        };
+        let searched = || self.searched.iter().copied().find(is_there);
+        best.map(|(_, folder)| folder).or_else(searched).map(Target::Namespace)
     }
 
     /// Whether a package holds a folder; `None` if it is no package.
