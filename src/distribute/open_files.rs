@@ -10,7 +10,7 @@ use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Finding, Rule};
 use crate::program::{Literal, Object};
 use crate::project::FileId;
-use crate::semantic::{Argument, Call, CallId, Role};
+use crate::semantic::{Argument, Call, CallId, Role, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// Where ranks write what only one rank keeps.
@@ -120,15 +120,26 @@ fn summary_writer(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) 
     )))
 }
 
-/// Whether a call makes what writes at the end of the block that it manages: `with tf.profiler.experimental.Profile(d):`.
+/// Whether a call makes what writes in the block that it manages, of which the block knows nothing: `with
+/// tf.profiler.experimental.Profile(d):`, `with mlflow.start_run():`.
 fn is_profile(job: &Job<'_>, file: FileId, id: CallId) -> bool {
-    let call = job.facts.module(file).call(id);
+    let facts = job.facts;
+    let module = facts.module(file);
+    let call = module.call(id);
     let writes = |symbol: &Symbol| {
-        symbol.is_class() && symbol.has(Effect::WritesFile) && symbol.parameter(DIRECTORY).is_some()
+        symbol.has(Effect::WritesFile) && (!symbol.is_class() || symbol.parameter(DIRECTORY).is_some())
+    };
+    let is_named = || {
+        let entered =
+            |value: ValueId| matches!(module.value(value).value, Value::Enter(own) if own == call.result);
+        module.definitions.iter().any(|own| entered(own.value))
     };
     call.role == Role::Managed
-        && job.facts.called_symbols(file, id).any(writes)
-        && !job.facts.may_be(file, call.result, Kind::SummaryWriter)
+        && facts.called_symbols(file, id).any(writes)
+        && !facts.may_be(file, call.result, Kind::SummaryWriter)
+        && !facts.may_be(file, call.result, Kind::FileWriter)
+        && !facts.opens(file, call)
+        && !is_named()
 }
 
 /// The other ranks run the block as it is.

@@ -7,14 +7,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::model::Model;
 use super::{Inputs, is_read_alike, run_calls};
 use crate::api::{Effect, Kind, Symbol};
-use crate::program::{Caller, Facts, Place};
+use crate::program::{Caller, Facts, Place, influenced_through_contents};
 use crate::project::FileId;
-use crate::semantic::CallId;
+use crate::semantic::{CallId, ValueId};
 
-/// What the calls of the programs are made on or given.
+/// What is asked of all files that ranks write.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
+    /// For each value the calls that are made on it or given it.
     uses: OnceCell<FxHashMap<Place, Vec<(Caller, CallId)>>>,
+    /// What may be made of something that differs between ranks, through containers, too.
+    differing: OnceCell<FxHashSet<Place>>,
 }
 
 impl Alike {
@@ -43,12 +46,35 @@ impl Alike {
         let is_of_one = |(caller, id, _): &(Caller, CallId, Vec<Place>)| {
             model.guard(*caller, facts.module(caller.file).call(*id).block).is_one()
         };
+        let differing = self.differing.get_or_init(|| differing(model, inputs));
         let is_alike = |(caller, id, contents): &(Caller, CallId, Vec<Place>)| {
             model.guard(*caller, facts.module(caller.file).call(*id).block).is_all()
-                && contents.iter().all(|&place| is_read_alike(model, inputs, *caller, place))
+                && contents
+                    .iter()
+                    .all(|place| is_read_alike(model, inputs, *caller, *place) && !differing.contains(place))
         };
         !written.is_empty() && (written.iter().all(is_of_one) || written.iter().all(is_alike))
     }
+}
+
+/// All that may be made of what differs, but for what ranks have agreed on.
+fn differing(model: &Model<'_>, inputs: &Inputs) -> FxHashSet<Place> {
+    let facts = model.facts;
+    let mut sources: FxHashSet<Place> = FxHashSet::default();
+    for &file in &model.files {
+        let module = facts.module(file);
+        for (index, own) in module.values.iter().enumerate() {
+            let place = (file, ValueId::new(index));
+            let caller = Caller { file, scope: module.code_scope(own.scope) };
+            if model.difference(place).is_some_and(|own| own.source == place)
+                && !is_read_alike(model, inputs, caller, place)
+            {
+                sources.insert(place);
+            }
+        }
+    }
+    let sources: Vec<Place> = sources.into_iter().collect();
+    influenced_through_contents(facts, &sources, |place| facts.gives(place, &[Effect::Agrees]))
 }
 
 /// For each value the calls of the programs that are made on it or given it.
@@ -64,7 +90,7 @@ fn uses(model: &Model<'_>) -> FxHashMap<Place, Vec<(Caller, CallId)>> {
     found
 }
 
-fn is_stream(facts: &Facts<'_>, file: FileId, value: crate::semantic::ValueId) -> bool {
+fn is_stream(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
     facts.may_be(file, value, Kind::FileWriter)
         || facts.objects(file, value).any(|(object, _)| facts.builtin_class(object) == Some("file"))
 }
