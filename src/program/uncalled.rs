@@ -56,7 +56,6 @@ impl Facts<'_> {
         found.extend(called.into_iter().filter(|&function| {
             self.incoming(function).iter().all(|edge| self.lacks_argument(edge, function))
                 && !self.is_handed_out(function)
-                && !self.is_public(function)
         }));
         found
     }

@@ -39,15 +39,12 @@ pub(super) fn module(source: &str) -> Module {
     lowering.suite(parsed.suite(), Suite::Body);
     lowering.leave();
     lowering.module.comments = syntax::comments_with(&parsed, source, "hvdlint");
-    lowering.module.errors = parsed
-        .errors()
-        .iter()
-        .map(|error| SyntaxError {
-            message: clause(&error.error.to_string()),
-            range: error.location,
-            is_of_python_2: syntax::is_of_python_2(error),
-        })
-        .collect();
+    lowering.module.errors.extend(parsed.errors().iter().map(|error| SyntaxError {
+        message: clause(&error.error.to_string()),
+        range: error.location,
+        is_of_python_2: syntax::is_of_python_2(error),
+    }));
+    lowering.module.errors.sort_by_key(|error| error.range.start());
     lowering.finish()
 }
 

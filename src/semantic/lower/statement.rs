@@ -1,11 +1,13 @@
 //! Statements.
 
 use super::super::id::StatementId;
+use super::super::module::SyntaxError;
+use super::super::symbols::Resolution;
 use super::super::value::{BuiltinType, Constant, Role, Value};
 use super::super::{CallKind, DefinitionKind, Statement, StatementKind, Suite};
 use super::Lowering;
 use super::expression::header_range;
-use crate::syntax::ast::{Expr, Stmt};
+use crate::syntax::ast::{Expr, Identifier, Stmt, StmtGlobal, StmtNonlocal};
 use crate::syntax::{Ranged, TextRange, with_stack};
 
 impl Lowering<'_> {
@@ -24,6 +26,33 @@ impl Lowering<'_> {
         self.suite(body, suite);
         self.frame().parent = before;
         self.frame().statement = parent;
+    }
+
+    /// What `global` and `nonlocal` name must not have been used before in the same code: Python compiles no such file.
+    fn declare(&mut self, names: &[Identifier]) {
+        let scope = self.current().scope;
+        let start = self.module.scope(scope).range.start();
+        for name in names {
+            let id = self.module.names.intern(name);
+            let (Resolution::Local(variable) | Resolution::Outer(variable)) = self.resolve(id) else {
+                continue;
+            };
+            let uses = self.module.uses.iter().rev().map(|own| (own.scope, own.variable, own.range));
+            let is_used = uses
+                .take_while(|(.., range)| range.start() >= start)
+                .any(|(of, used, _)| of == scope && used == Some(variable));
+            let definitions = self.module.definitions.iter().rev();
+            let is_bound = definitions
+                .take_while(|own| own.range.start() >= start)
+                .any(|own| own.scope == scope && own.variable == variable);
+            if is_used || is_bound {
+                self.module.errors.push(SyntaxError {
+                    message: format!("`{name}` is used in front of its declaration"),
+                    range: name.range(),
+                    is_of_python_2: false,
+                });
+            }
+        }
     }
 
     pub(super) fn record(&mut self, kind: StatementKind, range: TextRange, header: TextRange) -> StatementId {
@@ -123,8 +152,9 @@ impl Lowering<'_> {
             }
             Stmt::Import(import) => self.import(statement, import),
             Stmt::ImportFrom(import) => self.import_from(statement, import),
-            Stmt::Global(_) | Stmt::Nonlocal(_) => {
+            Stmt::Global(StmtGlobal { names, .. }) | Stmt::Nonlocal(StmtNonlocal { names, .. }) => {
                 self.simple(StatementKind::ScopeDeclaration, statement);
+                self.declare(names);
             }
             Stmt::Expr(expression) => {
                 let docstring = expression.value.is_string_literal_expr();
