@@ -54,11 +54,11 @@ fn a_decorated_function_is_run_where_its_name_is_called() {
     );
     let evaluate = "import os\nimport importlib\nimport keras\nfrom decorators import guarded\n\n@guarded\n\
                     def main():\n    importlib.import_module('models.' + os.environ['MODEL'])\n    \
-                    open('scores.txt', 'w').write('1')\n\nif __name__ == '__main__':\n    os.makedirs('results')\n    main()\n";
+                    open('scores.txt', 'a').write('1')\n\nif __name__ == '__main__':\n    os.makedirs('results')\n    main()\n";
     let files = [("decorators.py", decorators), ("train.py", train.as_str()), ("evaluate.py", evaluate)];
     assert_eq!(found(&files), Vec::<String>::new());
     // What is decorated and called is run: the last line but one of the body writes on each rank.
-    let writes = train.replace("    model.fit", "    open('scores.txt', 'w').write('1')\n    model.fit");
+    let writes = train.replace("    model.fit", "    open('scores.txt', 'a').write('1')\n    model.fit");
     let files = [("decorators.py", decorators), ("train.py", writes.as_str()), ("evaluate.py", evaluate)];
     assert_eq!(found(&files), ["train.py:12 HVD305"]);
 }
@@ -98,7 +98,7 @@ fn nothing_is_written_to_a_path_that_is_never_passed() {
     let before = |passed: &str| {
         format!(
             "\nclass Evaluator:\n    def __call__(self, values, folder=None):\n        if folder is not None:\n            \
-             with open(os.path.join(folder, 'values.txt'), 'w') as kept:\n                kept.write(str(values))\n\
+             with open(os.path.join(folder, 'values.txt'), 'a') as kept:\n                kept.write(str(values))\n\
              evaluator = Evaluator()\nevaluator([1]{passed})\n"
         )
     };
@@ -192,7 +192,7 @@ fn wrappers_may_be_around_each_other_without_end() {
     let before = [
         wrapper("counted"),
         wrapper("timed"),
-        decorated("write", "counted", "open('log.txt', 'w').write('x')"),
+        decorated("write", "counted", "open('log.txt', 'a').write('x')"),
         decorated("read", "timed", "open('log.txt').read()"),
         decorated("show", "counted", "print('shown')"),
         "run = write\nfor turn in range(3):\n    run = counted(run)\n    run = timed(run)\n".to_owned(),

@@ -57,12 +57,11 @@ pub(super) fn findings(facts: &Facts<'_>, texts: &Texts<'_>, restrictions: &[Fin
     for (plan, unit) in plans.into_iter().zip(units) {
         for step in plan.steps {
             let key = (step.finding.rule.code, step.finding.primary.location);
-            match seen.get(&key) {
-                Some(&known) => bring_own_imports(&mut found[known], step),
-                None => {
-                    seen.insert(key, found.len());
-                    found.push(finding(facts, step, plan.refusal.as_ref(), unit));
-                }
+            if let Some(&known) = seen.get(&key) {
+                bring_own_imports(&mut found[known], step);
+            } else {
+                seen.insert(key, found.len());
+                found.push(finding(facts, step, plan.refusal.as_ref(), unit));
             }
         }
     }

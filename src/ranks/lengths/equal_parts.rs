@@ -115,10 +115,11 @@ impl Parts<'_, '_> {
                 is_from_start(facts, file, cut)
                     && cut.upper.is_some_and(|upper| self.is_for_all((file, upper)))
             }
-            Value::Call(id) => match range_limits(facts, file, *id) {
-                Some(limits) => matches!(limits[..], [end] if self.is_for_all((file, end))),
-                // `dataset.take(n // hvd.size() * hvd.size())`
-                None => {
+            Value::Call(id) => {
+                if let Some(limits) = range_limits(facts, file, *id) {
+                    matches!(limits[..], [end] if self.is_for_all((file, end)))
+                } else {
+                    // `dataset.take(n // hvd.size() * hvd.size())`
                     let call = module.call(*id);
                     facts.called_symbols(file, *id).any(|symbol| {
                         let mut counts = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);
@@ -126,7 +127,7 @@ impl Parts<'_, '_> {
                         count.is_some_and(|count| self.is_for_all((file, count.value)))
                     })
                 }
-            },
+            }
             _ => false,
         };
         is_cut || self.is_filled_up((file, value))
