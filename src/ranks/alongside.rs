@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::model::Model;
 use crate::api::{Effect, Symbol};
-use crate::program::{Caller, LoopKind, Program};
+use crate::program::{CallEdge, Caller, LoopKind, Program};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId, Module};
 
@@ -149,10 +149,17 @@ impl<'m, 'c> Company<'m, 'c> {
         // Functions that call each other are run together with it if one of the others is.
         self.scopes.borrow_mut().insert(key, false);
         let incoming = facts.incoming(function);
+        // Where one rank comes to it, nothing is done by several.
+        let is_for_several = |edge: &CallEdge| {
+            edge.call.is_none_or(|call| {
+                let block = facts.module(edge.caller.file).call(call).block;
+                !self.model.own_guard(edge.caller, block).is_one_of_host()
+            })
+        };
         let found = incoming.is_empty()
             || incoming
                 .iter()
-                .filter(|edge| facts.is_run(program, edge))
+                .filter(|edge| facts.is_run(program, edge) && is_for_several(edge))
                 .any(|edge| edge.call.is_none_or(|call| self.includes(program, edge.caller, call)));
         self.scopes.borrow_mut().insert(key, found);
         found

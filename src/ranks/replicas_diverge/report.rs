@@ -51,11 +51,10 @@ impl Replicas<'_, '_> {
             }
         };
         let level = if self.trained.contains(&own) { level } else { Level::Warning };
-        // What is not trained may be meant to hold what the rank has gathered of its own data.
+        // What is not trained may be meant to hold what the rank has gathered of its own data, or its number, to send it.
         let is_own_data = match manner {
-            Manner::Begins(cause) | Manner::Assigned(Difference { cause, .. }) => {
-                matches!(cause, Cause::Files | Cause::Data)
-            }
+            Manner::Begins(cause) => matches!(cause, Cause::Files | Cause::Data | Cause::Rank),
+            Manner::Assigned(Difference { cause, .. }) => matches!(cause, Cause::Files | Cause::Data),
             Manner::Changed => false,
         };
         let begins = matches!(manner, Manner::Begins(_));
