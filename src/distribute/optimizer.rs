@@ -18,6 +18,7 @@ use super::recompiled::Recompiled;
 use super::remade::{Averages, Making, described, named, named_later, omitted, wrapped};
 use super::session_runs;
 use super::step::Step;
+use super::tape::is_given_distributed;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding};
 use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, Place, TrainingLoop};
@@ -41,6 +42,9 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
             }
             LoopKind::Minimize => {
                 let (file, call) = (own.caller.file, own.call);
+                if is_given_distributed(job.facts, file, call) {
+                    continue;
+                }
                 let Some(receiver) = job.facts.receiver(file, job.facts.module(file).call(call)) else {
                     continue;
                 };

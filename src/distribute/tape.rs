@@ -44,16 +44,27 @@ pub(super) fn averages(job: &Job<'_>, own: &TrainingLoop) -> bool {
             return true;
         }
         !tapes.is_empty()
-            && tapes.iter().all(|&tape| {
-                let is_distributed = facts.creation(tape).is_some_and(|made| {
-                    facts.called_symbols(made.file, made.call).any(|symbol| symbol.has(Effect::Distributes))
-                });
-                is_distributed || forms::takes_place(facts, &tapes, tape)
-            })
+            && tapes
+                .iter()
+                .all(|&tape| is_distributed_tape(facts, tape) || forms::takes_place(facts, &tapes, tape))
     });
     is_distributed
         || own.steps.is_empty() && averages_later(job)
         || own.steps.iter().chain(&own.by_hand).any(|&(file, call)| is_reduced(facts, file, call))
+}
+
+fn is_distributed_tape(facts: &Facts<'_>, tape: ObjectId) -> bool {
+    facts.creation(tape).is_some_and(|made| {
+        facts.called_symbols(made.file, made.call).any(|symbol| symbol.has(Effect::Distributes))
+    })
+}
+
+/// Whether `minimize` is given a distributed tape, which averages what the optimizer takes from it.
+pub(super) fn is_given_distributed(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
+    let mut given = facts.module(file).call(call).arguments.iter();
+    given.any(|own| {
+        facts.of_kind(file, own.value, Kind::Tape).into_iter().any(|tape| is_distributed_tape(facts, tape))
+    })
 }
 
 /// Whether a distributed program averages by hand: what a loop without a step of its own gathers in variables may be

@@ -222,6 +222,10 @@ pub(super) fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<Traini
     });
     // A session that only evaluates trains nothing.
     let minimizes: Vec<(FileId, CallId)> = loops_of(facts, Effect::Minimizes).collect();
+    // `optimizer.minimize(loss, variables, tape=tape)` is the step of a tape that has only watched.
+    let watching: FxHashSet<ObjectId> =
+        minimizes.iter().flat_map(|&(file, call)| tapes_given(facts, file, call)).collect();
+    loops.retain(|own| own.tape.is_none_or(|tape| !watching.contains(&tape)));
     let trains: FxHashSet<FileId> = gradients.steps.iter().chain(&minimizes).map(|&(file, _)| file).collect();
     loops.retain(|own| {
         !is_session(own)
@@ -240,6 +244,16 @@ pub(super) fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<Traini
     loops.sort_by_key(|own| (own.caller.file, own.range.start()));
     loops
 }
+
+/// The tapes that a call of `minimize` is given.
+fn tapes_given(facts: &Facts<'_>, file: FileId, id: CallId) -> Vec<ObjectId> {
+    let call = facts.module(file).call(id);
+    let given = facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, TAPE));
+    given.map_or_else(Vec::new, |given| tapes_of(facts, file, given.value))
+}
+
+/// The parameter for a tape that has watched.
+const TAPE: &str = "tape";
 
 /// The sessions that a method is called on or that a `with` statement manages.
 fn sessions_that_run(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
