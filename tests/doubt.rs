@@ -65,7 +65,7 @@ fn sureness(main: &str, others: &[(&str, &str)]) -> Option<&'static str> {
     ["certain", "possible"].into_iter().find(|confidence| has(confidence))
 }
 
-const SAVE: &str = "np.save('mean.npy', np.ones(3))";
+const SAVE: &str = "np.save('mean.npy', np.random.rand(3))";
 /// A class whose objects write if they keep something true.
 fn keeping(keep: &str) -> String {
     format!(
@@ -74,7 +74,7 @@ fn keeping(keep: &str) -> String {
     )
 }
 
-const WRITE: &str = "def write():\n    np.save('mean.npy', np.ones(3))\n";
+const WRITE: &str = "def write():\n    np.save('mean.npy', np.random.rand(3))\n";
 
 #[test]
 fn what_a_setting_switches_off_is_only_possible() {
@@ -147,7 +147,7 @@ fn what_a_setting_switches_off_is_only_possible() {
                 ("tools/__init__.py", ""),
                 (
                     "tools/rows.py",
-                    "import numpy as np\n\ndef write():\n    np.save('mean.npy', np.ones(3))\n\ndef rows(save=False):\n    \
+                    "import numpy as np\n\ndef write():\n    np.save('mean.npy', np.random.rand(3))\n\ndef rows(save=False):\n    \
                      if save:\n        write()\n",
                 ),
             ],
@@ -159,7 +159,7 @@ fn what_a_setting_switches_off_is_only_possible() {
                 ("tools/__init__.py", ""),
                 (
                     "tools/rows.py",
-                    "import numpy as np\n\ndef write():\n    np.save('mean.npy', np.ones(3))\n\ndef rows():\n    \
+                    "import numpy as np\n\ndef write():\n    np.save('mean.npy', np.random.rand(3))\n\ndef rows():\n    \
                      def inner(save=False):\n        if save:\n            write()\n    inner()\n",
                 ),
             ],
@@ -391,7 +391,7 @@ fn asking(start: &str) -> Option<&'static str> {
          op = wrapper.comm.DistributedOptimizer(tf.train.AdamOptimizer(0.1)).minimize(x * x)\nelse:\n    \
          op = tf.train.AdamOptimizer(0.1).minimize(x * x)\nwith tf.Session() as sess:\n    \
          sess.run(tf.global_variables_initializer())\n    \
-         for _ in range(10):\n        sess.run(op)\nnp.save('done.npy', np.ones(3))\n"
+         for _ in range(10):\n        sess.run(op)\nopen('done.txt', 'a').write('done')\n"
     );
     let has = |confidence: &&str| {
         let files = [("wrapper.py", wrapper), ("tool.py", tool.as_str())];
@@ -411,13 +411,13 @@ fn a_start_that_nobody_asks_for_is_seldom_one_of_ranks() {
 /// A program of a session whose model is made for a mode, beside what it writes at its end.
 fn made_for(mode: &str) -> String {
     format!(
-        "import numpy as np\nimport horovod.tensorflow as hvd\nimport tensorflow as tf\n\ndef model_fn(mode):\n    \
+        "import horovod.tensorflow as hvd\nimport tensorflow as tf\n\ndef model_fn(mode):\n    \
          x = tf.get_variable('x', [])\n    if mode == tf.estimator.ModeKeys.TRAIN:\n        \
          return hvd.DistributedOptimizer(tf.train.AdamOptimizer(0.1)).minimize(x * x)\n    return x\n\n\
          hvd.init()\nop = model_fn({mode})\nwith tf.Session() as sess:\n    \
          sess.run(tf.global_variables_initializer())\n    \
          for _ in range(10):\n        result = sess.run(op)\n\
-         np.save('result.npy', result)\n"
+         open('result.txt', 'a').write(str(result))\n"
     )
 }
 

@@ -106,7 +106,8 @@ impl Facts<'_> {
         }
     }
 
-    fn is_module(&self, file: FileId, value: crate::semantic::ValueId) -> bool {
+    /// Whether a value is a module, of the project or of a library.
+    pub(crate) fn is_module(&self, file: FileId, value: crate::semantic::ValueId) -> bool {
         self.objects(file, value).any(|(_, object)| match object {
             Object::Module(_) | Object::Namespace(_) => true,
             Object::External(_) => self.symbol(object).is_some_and(crate::api::Symbol::is_module),

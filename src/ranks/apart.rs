@@ -22,6 +22,7 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
         facts.programs.iter().filter(|program| program.already_distributed).collect();
     let handed = handed_over(facts);
     let (using, communicating) = (code_with(facts, &USES), code_with(facts, &COMMUNICATES));
+    let telling = code_with(facts, &TELLS);
     let runs: Vec<Runs<'_, '_>> =
         programs.iter().map(|program| Runs { facts, program, handed: &handed }).collect();
     let is_meant = |own: &Runs<'_, '_>| own.is_meant_for_several(&using, &communicating);
@@ -29,6 +30,7 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
     let meant = runs
         .iter()
         .filter(|own| own.comes_to_start() && !own.only_may_start(&using))
+        .filter(|own| !own.only_takes_device(&using, &communicating, &telling))
         .filter(|own| !is_any || is_meant(own));
     let together: FxHashSet<Caller> = meant.flat_map(Runs::with_horovod).collect();
     for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
@@ -50,6 +52,9 @@ const USES: [Effect; 7] = [
     Effect::Averages,
     Effect::Distributes,
 ];
+
+/// What tells ranks apart, or how many there are.
+const TELLS: [Effect; 2] = [Effect::ReadsRank, Effect::ReadsSize];
 
 /// What ranks do together.
 const COMMUNICATES: [Effect; 4] =
@@ -90,8 +95,13 @@ impl Runs<'_, '_> {
             together.retain(|&caller| !without.is_scope(caller));
             return together;
         }
-        let commands = self.handed_functions().filter(|function| leading.contains(function));
-        common.extend(self.reach(commands.collect(), true));
+        let commands: Vec<Caller> =
+            self.handed_functions().filter(|function| leading.contains(function)).collect();
+        // What hands on the function that starts Horovod, `fmin(objective)` with `run(train)` in it, is no rank's code.
+        let starts_itself =
+            |&own: &Caller| starts.iter().any(|start| self.reach(vec![own], false).contains(start));
+        let own: Vec<Caller> = commands.iter().copied().filter(starts_itself).collect();
+        common.extend(self.reach(if own.is_empty() { commands } else { own }, true));
         common
     }
 
@@ -131,6 +141,19 @@ impl Runs<'_, '_> {
     fn is_meant_for_several(&self, using: &FxHashSet<Caller>, communicating: &FxHashSet<Caller>) -> bool {
         let is_own = |own: &Caller| own.file == self.program.entry && using.contains(own);
         self.program.reached.iter().any(|own| is_own(own) || communicating.contains(own))
+    }
+
+    /// Whether nothing is left of Horovod but its start and the choice of a device: the ranks have nothing to do with each
+    /// other, and mostly there is one.
+    fn only_takes_device(
+        &self,
+        using: &FxHashSet<Caller>,
+        communicating: &FxHashSet<Caller>,
+        telling: &FxHashSet<Caller>,
+    ) -> bool {
+        let mut reached = self.program.reached.iter().peekable();
+        let does = |code: &FxHashSet<Caller>| self.program.reached.iter().any(|own| code.contains(own));
+        reached.peek().is_some() && does(using) && !does(communicating) && !does(telling)
     }
 
     /// The functions that the program has launched on all ranks: `horovod.spark.run(train)`.

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::model::Model;
+use super::destination::{self, Destination};
 use super::{Inputs, is_read_alike, run_calls};
 use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Caller, Facts, Place, influenced_through_contents};
@@ -26,6 +27,13 @@ impl Alike {
     pub(super) fn is_written(&self, model: &Model<'_>, inputs: &Inputs, caller: Caller, id: CallId) -> bool {
         let facts = model.facts;
         let call = facts.module(caller.file).call(id);
+        let differing = self.differing.get_or_init(|| differing(model, inputs));
+        let is_same = |caller: Caller, place: &Place| {
+            is_read_alike(model, inputs, caller, *place) && !differing.contains(place)
+        };
+        if let Some(contents) = written_at_once(model, caller.file, id) {
+            return contents.iter().all(|place| is_same(caller, place));
+        }
         if !facts.begins_anew(caller.file, call) {
             return false;
         }
@@ -46,16 +54,36 @@ impl Alike {
         let is_of_one = |(caller, id, _): &(Caller, CallId, Vec<Place>)| {
             model.guard(*caller, facts.module(caller.file).call(*id).block).is_one()
         };
-        let differing = self.differing.get_or_init(|| differing(model, inputs));
         let is_alike = |(caller, id, contents): &(Caller, CallId, Vec<Place>)| {
             model.guard(*caller, facts.module(caller.file).call(*id).block).is_all()
-                && contents
-                    .iter()
-                    .all(|place| is_read_alike(model, inputs, *caller, *place) && !differing.contains(place))
+                && contents.iter().all(|place| is_same(*caller, place))
         };
         !written.is_empty() && (written.iter().all(is_of_one) || written.iter().all(is_alike))
     }
 }
+
+/// What a call writes that is told the path and all that comes to stand there: `np.save(path, array)`,
+/// `table.to_csv(path)`. What keeps weights locks its files, or writes several.
+fn written_at_once(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Place>> {
+    let facts = model.facts;
+    let call = facts.module(file).call(id);
+    let mut symbols = facts.called_symbols(file, id).peekable();
+    symbols.peek()?;
+    let is_plain =
+        |symbol: &Symbol| symbol.has(Effect::WritesFile) && KEPT_AT_ONCE.contains(&symbol.package());
+    if facts.concerns_weights(file, call) || !symbols.all(is_plain) {
+        return None;
+    }
+    let Some(Destination::Path(path)) = destination::of(facts, file, id) else { return None };
+    let receiver = facts.receiver(file, call).filter(|&own| !facts.is_module(file, own));
+    let given = receiver.into_iter().chain(call.arguments.iter().map(|own| own.value));
+    let contents: Vec<Place> =
+        given.map(|value| (file, value)).filter(|place| !path.contains(place)).collect();
+    (!contents.is_empty()).then_some(contents)
+}
+
+/// The packages whose functions write a file in one go.
+const KEPT_AT_ONCE: [&str; 3] = ["numpy", "pandas", "joblib"];
 
 /// All that may be made of what differs, but for what ranks have agreed on.
 fn differing(model: &Model<'_>, inputs: &Inputs) -> FxHashSet<Place> {
