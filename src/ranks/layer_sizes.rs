@@ -3,7 +3,7 @@
 use super::model::Model;
 use super::out_of_step::{CHECK, source};
 use crate::api::{Effect, Kind, Parameter, Symbol};
-use crate::finding::{Finding, Label, Level};
+use crate::finding::{Confidence, Finding, Label, Level};
 use crate::program::{Caller, Object, Place};
 use crate::semantic::Value;
 
@@ -39,7 +39,11 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
         let given = facts.location(own.file, size.range);
         let origin = source(model, difference);
         let message = "the ranks make this layer in different sizes, and the gradients of its weights don't fit together";
+        // What a layer computes with is seldom the size of another: value flow has mixed them up.
+        let is_tensor = facts.may_be(difference.source.0, difference.source.1, Kind::Tensor);
+        let sureness = if is_tensor { Confidence::Possible } else { Confidence::Certain };
         let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
+            .confidence(sureness)
             .here("another size on each rank")
             .help("draw the size on rank 0, and send it to all by `hvd.broadcast_object`")
             .in_scope(model.scope_of(own.file, own.call));
