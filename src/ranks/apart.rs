@@ -22,15 +22,18 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
         facts.programs.iter().filter(|program| program.already_distributed).collect();
     let handed = handed_over(facts);
     let (using, communicating) = (code_with(facts, &USES), code_with(facts, &COMMUNICATES));
-    let telling = code_with(facts, &TELLS);
+    let concerned: FxHashSet<Caller> = communicating.union(&code_with(facts, &TELLS)).copied().collect();
     let runs: Vec<Runs<'_, '_>> =
         programs.iter().map(|program| Runs { facts, program, handed: &handed }).collect();
     let is_meant = |own: &Runs<'_, '_>| own.is_meant_for_several(&using, &communicating);
     let is_any = runs.iter().any(is_meant);
+    // Where nothing is left of Horovod but the choice of a device, ranks have nothing to do with each other, and mostly
+    // there is one.
+    let is_whole = |own: &&Runs<'_, '_>| own.reaches_some(&concerned) || !own.reaches_some(&using);
     let meant = runs
         .iter()
         .filter(|own| own.comes_to_start() && !own.only_may_start(&using))
-        .filter(|own| !own.only_takes_device(&using, &communicating, &telling))
+        .filter(is_whole)
         .filter(|own| !is_any || is_meant(own));
     let together: FxHashSet<Caller> = meant.flat_map(Runs::with_horovod).collect();
     for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
@@ -98,8 +101,10 @@ impl Runs<'_, '_> {
         let commands: Vec<Caller> =
             self.handed_functions().filter(|function| leading.contains(function)).collect();
         // What hands on the function that starts Horovod, `fmin(objective)` with `run(train)` in it, is no rank's code.
-        let starts_itself =
-            |&own: &Caller| starts.iter().any(|start| self.reach(vec![own], false).contains(start));
+        let starts_itself = |&own: &Caller| {
+            let run = self.reach(vec![own], false);
+            starts.iter().any(|start| run.contains(start))
+        };
         let own: Vec<Caller> = commands.iter().copied().filter(starts_itself).collect();
         common.extend(self.reach(if own.is_empty() { commands } else { own }, true));
         common
@@ -143,17 +148,9 @@ impl Runs<'_, '_> {
         self.program.reached.iter().any(|own| is_own(own) || communicating.contains(own))
     }
 
-    /// Whether nothing is left of Horovod but its start and the choice of a device: the ranks have nothing to do with each
-    /// other, and mostly there is one.
-    fn only_takes_device(
-        &self,
-        using: &FxHashSet<Caller>,
-        communicating: &FxHashSet<Caller>,
-        telling: &FxHashSet<Caller>,
-    ) -> bool {
-        let mut reached = self.program.reached.iter().peekable();
-        let does = |code: &FxHashSet<Caller>| self.program.reached.iter().any(|own| code.contains(own));
-        reached.peek().is_some() && does(using) && !does(communicating) && !does(telling)
+    /// Whether the program comes to some of this code.
+    fn reaches_some(&self, code: &FxHashSet<Caller>) -> bool {
+        self.program.reached.iter().any(|own| code.contains(own))
     }
 
     /// The functions that the program has launched on all ranks: `horovod.spark.run(train)`.

@@ -1,8 +1,9 @@
-//! Models of libraries that nobody knows, or that can't be followed: what says that Keras trains them is that they are compiled
-//! with an optimizer, or given callbacks of Keras, or that the library is given the function which makes them.
+//! The training of models that can't be followed, of libraries that nobody knows or imported by names that are computed. That
+//! Keras trains them is told by their being compiled with an optimizer or given callbacks of Keras, or by the function that
+//! makes them, which the library is given.
 
 use super::{CHECK, place, scope};
-use crate::api::{Effect, EffectSet, Kind, Symbol};
+use crate::api::{Effect, Kind, Symbol};
 use crate::checks::Context;
 use crate::finding::{Finding, Level};
 use crate::program::{Caller, Facts, FunctionRef, Object, Pattern, Program, code};
@@ -120,16 +121,9 @@ fn is_made_with_maker(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
 
 /// Whether a function returns a model that it compiles.
 fn makes_compiled(facts: &Facts<'_>, function: FunctionRef) -> bool {
-    let module = facts.module(function.file);
-    let code = facts.code_of(function);
-    let compiles = |symbol: &Symbol| symbol.effects().intersects(EffectSet::NONE.with(Effect::Compiles));
-    module
-        .function(function.function)
-        .returns
-        .iter()
-        .any(|&value| facts.may_be(function.file, value, Kind::Model))
-        && facts
-            .outgoing(code)
-            .iter()
-            .any(|edge| facts.symbol(facts.solution.object(edge.callee)).is_some_and(compiles))
+    let own = facts.module(function.file).function(function.function);
+    let mut callees = facts.outgoing(facts.code_of(function)).iter().map(|edge| edge.callee);
+    let compiles = |symbol: &Symbol| symbol.has(Effect::Compiles);
+    own.returns.iter().any(|&value| facts.may_be(function.file, value, Kind::Model))
+        && callees.any(|callee| facts.symbol(facts.solution.object(callee)).is_some_and(compiles))
 }

@@ -1,4 +1,5 @@
-//! Files in which every rank writes the same text, such as the settings of a run: written twice, they are what they were.
+//! Files in which every rank writes the same, such as the settings of a run, or a mean of all: written twice, they are what
+//! they were. What differs in them, as a rank's own losses do, is another matter, and so is what appends.
 
 use std::cell::OnceCell;
 
@@ -26,40 +27,68 @@ impl Alike {
     /// them.
     pub(super) fn is_written(&self, model: &Model<'_>, inputs: &Inputs, caller: Caller, id: CallId) -> bool {
         let facts = model.facts;
-        let call = facts.module(caller.file).call(id);
         let differing = self.differing.get_or_init(|| differing(model, inputs));
-        let is_same = |caller: Caller, place: &Place| {
-            is_read_alike(model, inputs, caller, *place) && !differing.contains(place)
+        let are_same = |caller: Caller, contents: &[Place]| {
+            contents
+                .iter()
+                .all(|&place| is_read_alike(model, inputs, caller, place) && !differing.contains(&place))
         };
         if let Some(contents) = written_at_once(model, caller.file, id) {
-            return contents.iter().all(|place| is_same(caller, place));
+            return are_same(caller, &contents);
         }
-        if !facts.begins_anew(caller.file, call) {
+        if makes_events(model, caller.file, id) {
+            return !run_calls(model).into_iter().any(|(caller, id)| adds_event(model, caller, id));
+        }
+        if !facts.begins_anew(caller.file, facts.module(caller.file).call(id)) {
             return false;
         }
-        let stream = facts
-            .influence()
-            .forwards(&[(caller.file, call.result)], |(file, value)| !is_stream(facts, file, value));
+        let Some(writings) = self.writings(model, caller.file, id) else { return false };
+        let guard =
+            |caller: Caller, id: CallId| model.guard(caller, facts.module(caller.file).call(id).block);
+        let is_of_one = |(caller, id, _): &Writing| guard(*caller, *id).is_one();
+        let is_alike =
+            |(caller, id, contents): &Writing| guard(*caller, *id).is_all() && are_same(*caller, contents);
+        !writings.is_empty() && (writings.iter().all(is_of_one) || writings.iter().all(is_alike))
+    }
+
+    /// What is written to the stream that a call opens; `None` if that can't be seen.
+    fn writings(&self, model: &Model<'_>, file: FileId, opener: CallId) -> Option<Vec<Writing>> {
+        let facts = model.facts;
+        let opened = (file, facts.module(file).call(opener).result);
+        let stream = facts.influence().forwards(&[opened], |(file, value)| !is_stream(facts, file, value));
         let uses = self.uses.get_or_init(|| uses(model));
         let of_stream: FxHashSet<(Caller, CallId)> =
             stream.iter().filter_map(|place| uses.get(place)).flatten().copied().collect();
-        let mut written = Vec::new();
+        let mut found = Vec::new();
         for (caller, id) in of_stream {
-            match written_to(model, caller.file, id, &stream) {
-                Some(contents) if contents.is_empty() => {}
-                Some(contents) => written.push((caller, id, contents)),
-                None => return false,
+            let contents = written_to(model, caller.file, id, &stream)?;
+            if !contents.is_empty() {
+                found.push((caller, id, contents));
             }
         }
-        let is_of_one = |(caller, id, _): &(Caller, CallId, Vec<Place>)| {
-            model.guard(*caller, facts.module(caller.file).call(*id).block).is_one()
-        };
-        let is_alike = |(caller, id, contents): &(Caller, CallId, Vec<Place>)| {
-            model.guard(*caller, facts.module(caller.file).call(*id).block).is_all()
-                && contents.iter().all(|place| is_same(*caller, place))
-        };
-        !written.is_empty() && (written.iter().all(is_of_one) || written.iter().all(is_alike))
+        Some(found)
     }
+}
+
+/// A call that writes to a stream, whose code it is, and what it writes.
+type Writing = (Caller, CallId, Vec<Place>);
+
+/// Whether a call makes a writer of TensorFlow 2, whose file bears the number of the process: where one rank alone adds events,
+/// those of the others stay empty.
+fn makes_events(model: &Model<'_>, file: FileId, id: CallId) -> bool {
+    let library = model.facts.library;
+    model.facts.called_symbols(file, id).any(|symbol| {
+        let made = library.returned_class(symbol).filter(|_| !symbol.is_class());
+        made.is_some_and(|class| library.kind_of_class(class) == Kind::SummaryWriter)
+    })
+}
+
+/// Whether several ranks come to a call that adds an event: `tf.summary.scalar("loss", loss)`.
+fn adds_event(model: &Model<'_>, caller: Caller, id: CallId) -> bool {
+    let needs = |symbol: &Symbol| symbol.parameters().iter().any(|own| own.default().is_none());
+    let adds = |symbol: &Symbol| symbol.has(Effect::WritesSummary) && needs(symbol);
+    model.facts.called_symbols(caller.file, id).any(adds)
+        && !model.guard(caller, model.facts.module(caller.file).call(id).block).is_one()
 }
 
 /// What a call writes that is told the path and all that comes to stand there: `np.save(path, array)`,

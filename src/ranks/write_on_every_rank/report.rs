@@ -38,7 +38,9 @@ pub(super) fn finding(
         Writers::All => "every rank writes the same file",
         Writers::AllButOne => "every rank but one writes the same file",
         Writers::Any => "any of the ranks may write the same file, several of them at once",
-        Writers::Racing => "the ranks find out at once what is to be done here, and all but the first may fail",
+        Writers::Racing => {
+            "the ranks find out at once what is to be done here, and all but the first may fail"
+        }
     };
     // What only exports or predicts with a trained model is seldom run by several ranks, and so are notebooks.
     let is_parallel = |program: &&Program| {
