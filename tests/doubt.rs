@@ -479,3 +479,42 @@ fn gradients_of_what_may_be_each_ranks_own_are_only_possibly_missed() {
     assert_eq!(sureness(&beside(table, "[tables[0]]", averaged)), Some("possible"));
     assert_eq!(sureness(&beside(table, "[table.rows for table in tables]", averaged)), Some("certain"));
 }
+
+#[test]
+fn a_run_that_has_failed_before_shows_nothing() {
+    let program = |before: &str, after: &str| {
+        format!(
+            "import horovod.tensorflow as hvd\nimport tensorflow as tf\n\nhvd.init()\n\
+             hvd.broadcast_variables([tf.Variable(1.0)], root_rank=0)\n{before}\n\
+             open('done.txt', 'a').write('done')\n{after}\n"
+        )
+    };
+    let sureness = |before: &str, after: &str| sureness_of("HVD305", &program(before, after));
+    assert_eq!(sureness("", ""), Some("certain"));
+    // Nobody binds the name, and every run asks for it.
+    assert_eq!(sureness("print(EXAMPLES)", ""), Some("possible"));
+    assert_eq!(sureness("", "print(EXAMPLES)"), Some("certain"));
+    assert_eq!(sureness("if hvd.size() > 8:\n    print(EXAMPLES)", ""), Some("certain"));
+    assert_eq!(sureness("from options import *\nprint(EXAMPLES)", ""), Some("certain"));
+    assert_eq!(sureness("print(unicode, __file__)", ""), Some("certain"));
+    // Python 2 knows a statement that prints, and no Python a block without a body.
+    assert_eq!(sureness("", "print 'done'"), Some("certain"));
+    assert_eq!(sureness("", "def empty():\nempty()"), Some("possible"));
+    assert_eq!(sureness("", "done = 0\ndef late():\n    done = 1\n    global done\n"), Some("possible"));
+}
+
+#[test]
+fn a_function_that_is_given_too_few_arguments_does_nothing() {
+    let program = |call: &str| {
+        format!(
+            "import sys\nimport horovod.tensorflow as hvd\nimport tensorflow as tf\n\n\
+             def save(path, text, end=''):\n    open(path, 'a').write(text + end)\n\nhvd.init()\n\
+             hvd.broadcast_variables([tf.Variable(1.0)], root_rank=0)\n{call}\n"
+        )
+    };
+    let sureness = |call: &str| sureness_of("HVD305", &program(call));
+    assert_eq!(sureness("save('done.txt', 'done')"), Some("certain"));
+    assert_eq!(sureness("save('done.txt')"), Some("possible"));
+    assert_eq!(sureness("save(*['done.txt', 'done'])"), Some("certain"));
+    assert_eq!(sureness("save('done.txt')\nsave('done.txt', text='done')"), Some("certain"));
+}

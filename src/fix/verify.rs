@@ -72,9 +72,10 @@ pub fn verdict<'f>(before: State<'f>, after: State<'f>, edits: &Edits, fixed: &[
             // What only a distributed program is asked, and nobody can answer for sure.
             None if finding.confidence == Confidence::Possible
                 && finding.rule.group == Group::Distribution => {}
-            // The model of the ranks refuses what it proves to be wrong at any stage; what it can't decide is no fault.
+            // The model of the ranks refuses what it proves to be wrong at any stage, also what happens to do no harm, which is
+            // a note; what it can't decide is no fault.
             None if finding.rule.group == Group::Ranks => {
-                if finding.confidence == Confidence::Certain {
+                if finding.confidence == Confidence::Certain || finding.level == Level::Note {
                     return Verdict::New(finding);
                 }
             }

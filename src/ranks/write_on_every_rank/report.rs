@@ -17,6 +17,10 @@ pub(super) struct Doubts<'m, 'c> {
     pub(super) alike: Alike,
 }
 
+/// Why it does no harm.
+const ALIKE: &str =
+    "All ranks write the same, as far as is seen: it does no harm unless somebody reads it meanwhile.";
+
 /// What is said of the place that writes, where another has told it the path.
 const WRITTEN: &str = "written here";
 
@@ -52,12 +56,13 @@ pub(super) fn finding(
                 || model.communicates(program) && starts_horovod_itself(model, program))
             && by.iter().any(comes_to)
     };
-    let is_harmless = || by.iter().all(|&(by, call)| doubts.alike.is_written(model, doubts.inputs, by, call));
-    let is_certain = !modes::is_shared_log(model, caller.file, id)
-        && model.programs.iter().any(is_parallel)
-        && !is_harmless();
-    let sureness = if is_certain { Confidence::Certain } else { Confidence::Possible };
-    let mut finding = Finding::new(&CHECK.rule, Level::Warning, location, message)
+    let is_certain = !modes::is_shared_log(model, caller.file, id) && model.programs.iter().any(is_parallel);
+    let is_harmless =
+        is_certain && by.iter().all(|&(by, call)| doubts.alike.is_written(model, doubts.inputs, by, call));
+    let sureness = if is_certain && !is_harmless { Confidence::Certain } else { Confidence::Possible };
+    // A fix must not cause what does no harm either: see `fix::verify`.
+    let level = if is_harmless { Level::Note } else { Level::Warning };
+    let mut finding = Finding::new(&CHECK.rule, level, location, message)
         .confidence(sureness)
         .here("each rank writes")
         .help(if is_for_all(model, caller.file, id) {
@@ -68,6 +73,9 @@ pub(super) fn finding(
             "let rank 0 do both: `if hvd.rank() == 0:`, or put the rank into its name"
         })
         .in_scope(model.facts.scope_name(caller));
+    if is_harmless {
+        finding = finding.note(ALIKE);
+    }
     for &(file, path) in paths.iter().take(1) {
         let path = model.facts.location(file, model.facts.module(file).value(path).range);
         if path != location {
