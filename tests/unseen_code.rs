@@ -200,3 +200,27 @@ fn wrappers_may_be_around_each_other_without_end() {
     let program = |call: &str| trained(&before.concat(), WRAPPED, call);
     assert_eq!(found(&[("train.py", &program("run()"))]), ["train.py:16 HVD305"]);
 }
+
+#[test]
+fn folders_that_a_project_puts_on_the_path_are_searched() {
+    let library = "import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\n\ndef train():\n    \
+                   model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    \
+                   model.compile(optimizer=tf.keras.optimizers.Adam(), loss='mse')\n    \
+                   model.fit(tf.ones([8, 1]), tf.ones([8, 1]), callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])\n";
+    let reports = |edit: &str| {
+        let train = format!(
+            "import os\nimport sys\nimport horovod.tensorflow.keras as hvd\n\nHOME = os.path.dirname(__file__)\n{edit}\n\
+             from training import train\n\nhvd.init()\ntrain()\n"
+        );
+        found(&[("run/train.py", train.as_str()), ("run/own/training.py", library)])
+    };
+    let told = ["run/own/training.py:6 HVD303"];
+    assert_eq!(reports(""), Vec::<String>::new());
+    assert_eq!(reports("sys.path.append(os.path.join(HOME, 'own'))"), told);
+    assert_eq!(reports("sys.path.insert(0, HOME + '/own')"), told);
+    assert_eq!(reports("sys.path.append('../run/own')"), told);
+    assert_eq!(reports("sys.path.append('run/own')"), told);
+    // A folder of the machine is none of the project's.
+    assert_eq!(reports("sys.path.append('/own')"), Vec::<String>::new());
+    assert_eq!(reports("sys.path.append(os.path.join(HOME, 'other'))"), Vec::<String>::new());
+}

@@ -1,5 +1,7 @@
 //! The folders that a project puts on Python's search path itself: `sys.path.append(os.path.dirname(__file__))`.
 
+use std::path::Path;
+
 use rustc_hash::FxHashSet;
 
 use super::modules::Modules;
@@ -15,17 +17,14 @@ const VALUES: usize = 64;
 /// The folders, in the order of the files that name them. Paths that begin outside of the project lead nowhere.
 pub(super) fn folders(modules: &Modules, imports: &Imports) -> Vec<FolderId> {
     let mut found = Vec::new();
+    let mut seen: FxHashSet<FolderId> = FxHashSet::default();
     for file in modules.files() {
         let module = modules.get(file);
         if ["sys", "path"].iter().any(|name| module.names.get(name).is_none()) {
             continue;
         }
         for call in module.calls.iter().filter(|call| is_of_path(module, call)) {
-            for folder in of_call(imports, file, module, call) {
-                if !found.contains(&folder) {
-                    found.push(folder);
-                }
-            }
+            found.extend(of_call(imports, file, module, call).into_iter().filter(|&own| seen.insert(own)));
         }
     }
     found
@@ -49,6 +48,13 @@ fn is_of_path(module: &Module, call: &Call) -> bool {
 /// without texts is made of that of the file.
 fn of_call(imports: &Imports, file: FileId, module: &Module, call: &Call) -> Vec<FolderId> {
     let own = imports.folder_of(file);
+    let is_absolute = |value: ValueId| match module.value(value).value {
+        Value::Constant(Constant::Str(text)) => Path::new(module.names.text(text)).has_root(),
+        _ => false,
+    };
+    if call.arguments.iter().any(|own| is_absolute(own.value)) {
+        return Vec::new();
+    }
     let texts = texts(module, call);
     let parts: Vec<&str> =
         texts.iter().flat_map(|text| text.split(['/', '\\'])).filter(|part| !part.is_empty()).collect();
