@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::job::Job;
 use super::path_texts::{PathText, may_meet, path_texts};
 use crate::api::{Effect, EffectSet, Kind, Role, Symbol};
-use crate::program::{Object, ObjectId, Place};
+use crate::program::{FunctionRef, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, Constant, Value, ValueId};
 
@@ -20,9 +20,9 @@ pub(super) fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet 
     for edge in callees {
         let of_edge = facts.effects().of_edge(facts, edge);
         match facts.solution.object(edge.callee) {
-            Object::Function(_) => {
+            Object::Function(function) => {
                 let others = OF_WRITING.into_iter().fold(of_edge.effects, EffectSet::without);
-                if of_edge.unknown || !others.is_empty() {
+                if of_edge.unknown && !takes_place_of_writer(job, function) || !others.is_empty() {
                     return EffectSet::NONE;
                 }
             }
@@ -31,6 +31,16 @@ pub(super) fn own_effects(job: &Job<'_>, file: FileId, id: CallId) -> EffectSet 
         }
     }
     effects
+}
+
+/// Whether a method takes the place of one of the library's that writes a file.
+fn takes_place_of_writer(job: &Job<'_>, function: FunctionRef) -> bool {
+    let facts = job.facts;
+    let module = facts.module(function.file);
+    let name = module.names.text(module.function(function.function).name);
+    let base = facts.modules.class_of(function).and_then(|class| facts.library_base(class));
+    let method = base.and_then(|base| facts.library.member(base, name));
+    method.is_some_and(|method| method.has(Effect::WritesFile))
 }
 
 /// What code does that only writes.
