@@ -240,6 +240,13 @@ impl Library {
         self.ancestry(class).into_iter().find_map(|class| class.own_member(name))
     }
 
+    /// Whether a symbol only answers a question about files: `os.path.exists`, not `os.listdir`.
+    #[must_use]
+    pub fn asks_of_files(&self, symbol: &Symbol) -> bool {
+        let is_known = symbol.has(Effect::ReadsFile) && symbol.has(Effect::Varies);
+        is_known && self.returned_class(symbol) == self.lookup("builtins.bool")
+    }
+
     /// The names of those members of a class, inherited ones included, that are as wanted.
     #[must_use]
     pub fn member_names<'l>(

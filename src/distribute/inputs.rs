@@ -71,7 +71,7 @@ impl Inputs {
             !job.facts.opens_for_writing(file, job.facts.module(file).call(call))
                 && (job.facts.opens(file, job.facts.module(file).call(call))
                     || own_effects(job, file, call).contains(Effect::ReadsFile)
-                        && !asks_for_existence(job, file, call))
+                        && !job.facts.asks_for_existence(file, call))
         };
         let (weights, data): (Vec<_>, Vec<_>) =
             job.calls().filter(is_read).partition(|&(file, call)| loads(job, file, call));
@@ -150,15 +150,6 @@ impl Inputs {
 /// Whether two paths, by what they are made of, may be one, or one of them lies in the other.
 fn is_one_place(read: &FxHashSet<Place>, written: &FxHashSet<Place>) -> bool {
     !read.is_disjoint(written) && (read.is_subset(written) || written.is_subset(read))
-}
-
-/// Whether a call only asks whether there is a file.
-fn asks_for_existence(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    let library = job.facts.library;
-    let truth = library.lookup("builtins.bool");
-    job.facts
-        .called_symbols(file, call)
-        .all(|symbol| symbol.has(Effect::Varies) && library.returned_class(symbol) == truth)
 }
 
 /// Whether a path that a call is given names a file that the program reads.

@@ -48,7 +48,7 @@ pub(super) fn stable(facts: &Facts<'_>, files: &[FileId], places: &[Place]) -> F
 
 /// Whether a value is the answer to such a question.
 pub(super) fn is_one(facts: &Facts<'_>, place: Place) -> bool {
-    called(facts, place, |own| asks(facts, own))
+    called(facts, place, |own| facts.library.asks_of_files(own))
 }
 
 /// Whether a value is the result of such a call.
@@ -57,13 +57,6 @@ fn called(facts: &Facts<'_>, (file, value): Place, wanted: impl Fn(&Symbol) -> b
         Value::Call(call) => facts.called_symbols(file, call).any(wanted),
         _ => false,
     }
-}
-
-/// `os.path.exists`, not `os.listdir`.
-fn asks(facts: &Facts<'_>, symbol: &Symbol) -> bool {
-    let truth = facts.library.lookup("builtins.bool");
-    let is_known = symbol.has(Effect::ReadsFile) && symbol.has(Effect::Varies);
-    is_known && facts.library.returned_class(symbol) == truth
 }
 
 /// What a call is given, with the path that it is a method of.

@@ -271,6 +271,12 @@ impl<'a> Facts<'a> {
         self.objects(file, call.callee).find_map(|(_, object)| self.symbol(object).filter(opens))
     }
 
+    /// Whether a call only asks whether there is a file, and needs nothing of it: `os.path.exists(path)`.
+    #[must_use]
+    pub fn asks_for_existence(&self, file: FileId, call: CallId) -> bool {
+        self.called_symbols(file, call).all(|symbol| self.library.asks_of_files(symbol))
+    }
+
     /// Whether a call opens a stream with a mode that writes.
     #[must_use]
     pub fn opens_for_writing(&self, file: FileId, call: &Call) -> bool {

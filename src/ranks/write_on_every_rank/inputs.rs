@@ -10,7 +10,7 @@ use super::kept::Kept;
 use super::later::Later;
 use super::left_out::LeftOut;
 use super::modes::opened_for_writing;
-use crate::api::{Effect, Symbol};
+use crate::api::Effect;
 use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId};
@@ -69,13 +69,8 @@ fn is_among(paths: &FxHashSet<(FileId, Key)>, model: &Model<'_>, caller: Caller,
 fn read(model: &Model<'_>, file: FileId, id: CallId) -> Option<Place> {
     let facts = model.facts;
     let call = facts.module(file).call(id);
-    // Who asks whether something is there needs nothing of it: `os.path.exists(path)`.
-    let answers = |symbol: &Symbol| {
-        let answer = facts.library.returned_class(symbol);
-        answer.is_some() && answer == facts.library.lookup("builtins.bool")
-    };
-    let takes = |symbol: &Symbol| symbol.has(Effect::ReadsFile) && !answers(symbol);
-    let reads = facts.called_symbols(file, id).any(takes) || facts.opens(file, call);
+    let takes = || facts.called_symbols(file, id).any(|symbol| symbol.has(Effect::ReadsFile));
+    let reads = takes() && !facts.asks_for_existence(file, id) || facts.opens(file, call);
     let path = call.arguments.first().filter(|_| reads)?;
     Some((file, path.value))
 }
