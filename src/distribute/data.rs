@@ -6,6 +6,7 @@
 
 use super::distribution_rule;
 use super::job::Job;
+use super::moved_seeds;
 use super::ranked::reads_size;
 use super::started::runs_started;
 use super::step::{Outcome, Step};
@@ -20,7 +21,7 @@ distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
 
 fn steps(job: &Job<'_>) -> Vec<Step> {
     if !job.program.already_distributed {
-        return Vec::new();
+        return moved_seeds::steps(job, &RULE.rule);
     }
     let behind = job.facts.influence().backwards(&fed(job), |_| false);
     let way = Way { job, calls: behind.iter().filter_map(|&place| call_of(job, place)).collect() };

@@ -5,7 +5,8 @@ use rustc_hash::FxHashSet;
 
 use super::job::Job;
 use super::site::{Memory, Site};
-use crate::program::{Caller, Object, Place, TrainingLoop};
+use crate::api::Kind;
+use crate::program::{Caller, Object, ObjectId, Place, TrainingLoop};
 use crate::semantic::{Branch, BranchKind, StatementKind, Value, ValueId};
 use crate::syntax::TextRange;
 
@@ -21,24 +22,29 @@ pub(super) fn are_stepped(job: &Job<'_>, own: &TrainingLoop, site: &Site) -> boo
     are_chosen_by_turn(job, own, caller, within) || are_made_within(job, own, caller, within)
 }
 
-/// Whether it depends on the turn of a loop which variables gradients are taken of.
-fn are_chosen_by_turn(job: &Job<'_>, own: &TrainingLoop, caller: Caller, within: TextRange) -> bool {
+/// What the gradients of a loop are taken of.
+fn sources(job: &Job<'_>, own: &TrainingLoop) -> Vec<Place> {
     let facts = job.facts;
-    let turns = iterated(job, caller, within);
     let sources = own.gradients.iter().filter_map(|&(file, call)| {
         let data = facts.module(file).call(call);
         let mut symbols = facts.called_symbols(file, call);
         let given = symbols.find_map(|symbol| facts.argument(file, data, symbol, "sources"));
         given.or_else(|| data.arguments.get(1)).map(|own| (file, own.value))
     });
-    let sources: Vec<Place> = sources.collect();
+    sources.collect()
+}
+
+/// Whether it depends on the turn of a loop which variables gradients are taken of.
+fn are_chosen_by_turn(job: &Job<'_>, own: &TrainingLoop, caller: Caller, within: TextRange) -> bool {
+    let facts = job.facts;
+    let turns = iterated(job, caller, within);
     // What is made is the same in all turns, whatever it is made of.
     let is_made = |(file, value): Place| {
         let is_whole = |object| matches!(object, Object::Created(..) | Object::Instance(..));
         matches!(facts.module(file).value(value).value, Value::Call(_))
             && facts.objects(file, value).any(|(_, object)| is_whole(object))
     };
-    facts.influence().backwards(&sources, is_made).into_iter().any(|(file, value)| {
+    facts.influence().backwards(&sources(job, own), is_made).into_iter().any(|(file, value)| {
         let Value::Iteration(of) = facts.module(file).value(value).value else { return false };
         file == caller.file && turns.contains(&of)
     })
@@ -56,11 +62,13 @@ fn iterated(job: &Job<'_>, caller: Caller, within: TextRange) -> FxHashSet<Value
     branches.filter(is_turns).filter_map(|own| own.condition).collect()
 }
 
-/// Whether a model is made anew in turns of a loop, and not only where there is none.
+/// Whether a model or a variable is made anew in turns of a loop, and not only where there is none.
 fn are_made_within(job: &Job<'_>, own: &TrainingLoop, caller: Caller, within: TextRange) -> bool {
     let facts = job.facts;
-    let made = own.models.iter().filter_map(|&model| facts.made_at(model)).map(|made| facts.spot(made));
-    made.into_iter().any(|made| {
+    let behind = facts.influence().backwards(&sources(job, own), |_| false);
+    let variables = behind.into_iter().flat_map(|(file, value)| facts.of_kind(file, value, Kind::Variable));
+    let trained: FxHashSet<ObjectId> = own.models.iter().copied().chain(variables).collect();
+    trained.into_iter().filter_map(|own| facts.made_at(own)).map(|made| facts.spot(made)).any(|made| {
         let leading = facts.leading_to(vec![made], |edge| facts.is_run(job.program, edge));
         leading.into_iter().any(|(of, block, range)| {
             let is_asked = |own: &Branch| own.kind == BranchKind::If && within.contains_range(own.range);

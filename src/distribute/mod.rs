@@ -46,6 +46,7 @@ pub mod learning_rate;
 mod loading;
 mod lookups;
 mod maker;
+mod moved_seeds;
 mod names;
 mod obstacles;
 mod open_files;

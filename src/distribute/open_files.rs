@@ -31,6 +31,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             profile(job, rule, file, id)
         } else if job.facts.opens_for_writing(file, call) {
             call.arguments.first().and_then(|path| opened(job, rule, (file, id), path))
+        } else if let Some(path) = kept_writer(job, file, id) {
+            opened(job, rule, (file, id), path)
         } else if let Some(path) = log_file(job, file, id) {
             if runs_started(job, file, id) {
                 opened(job, rule, (file, id), path)
@@ -160,6 +162,20 @@ fn profile(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Opti
         edits,
         vec![code.import, contexts],
     )))
+}
+
+/// The path of the file of a writer that stays open outside of a block: `writer = tf.io.TFRecordWriter(path)`.
+fn kept_writer<'c>(job: &Job<'c>, file: FileId, id: CallId) -> Option<&'c Argument> {
+    let facts = job.facts;
+    let call = facts.module(file).call(id);
+    let writes = |own: &&Symbol| {
+        own.is_class()
+            && own.has(Effect::WritesFile)
+            && facts.library.kind_of_class(own) == Kind::FileWriter
+    };
+    let writer = facts.called_symbols(file, id).find(writes)?;
+    let (path, is_kept) = (writer.parameters().first()?, call.role != Role::Managed);
+    facts.argument(file, call, writer, path.name()).filter(|_| is_kept)
 }
 
 /// Why the other ranks can't be kept from a file.

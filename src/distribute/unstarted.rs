@@ -73,6 +73,15 @@ impl Code {
         }
     }
 
+    /// The rank's number, 0 for who is alone.
+    pub(super) fn rank(&self) -> String {
+        let hvd = &self.horovod;
+        match self.runs {
+            Runs::Started => format!("{hvd}.rank()"),
+            Runs::Anywhere => format!("({hvd}.rank() if {hvd}.is_initialized() else 0)"),
+        }
+    }
+
     /// The edits by which the ranks wait for each other behind a statement.
     pub(super) fn wait_behind(&self, text: Text<'_>, statement: StatementId) -> Vec<Edit> {
         self.behind(text, statement, &[self.wait()])

@@ -1,6 +1,7 @@
 //! Code that no run with Horovod is known to come to: the other commands of a program of which one starts Horovod, what
 //! runs in front of the processes that a program launches, and programs to which the code that they share offers a start
-//! that they make nothing of, or that they tell not to start it.
+//! that they make nothing of, or that they tell not to start it. So is what a program does instead of what its ranks do
+//! together: it evaluates, exports or prepares the data, as one process.
 
 mod without;
 
@@ -8,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::api::Effect;
 use crate::finding::{Confidence, Finding, Group};
-use crate::program::{Caller, Facts, HandedOver, Program, Via, code, handed_over};
+use crate::program::{Caller, Facts, HandedOver, Program, Unreached, Via, code, handed_over};
 use crate::project::FileId;
 use crate::semantic::CallId;
 
@@ -35,11 +36,20 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
         .filter(|own| own.comes_to_start() && !own.only_may_start(&using))
         .filter(is_whole)
         .filter(|own| !is_any || is_meant(own));
-    let together: FxHashSet<Caller> = meant.flat_map(Runs::with_horovod).collect();
+    let calls = calls_with(facts, &COMMUNICATES);
+    let together: Vec<(FxHashSet<Caller>, Unreached)> =
+        meant.map(|own| (own.with_horovod(), own.without_communication(&calls))).collect();
     for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
-        let caller = facts.code_at(finding.primary.location);
+        let at = finding.primary.location;
+        let caller = facts.code_at(at);
+        let block = facts.block_at(caller, at);
         let is_reached = programs.iter().any(|program| program.reached.contains(&caller));
-        if is_reached && !together.contains(&caller) {
+        let is_together = together.iter().any(|(code, alone)| {
+            code.contains(&caller)
+                && !alone.is_scope(caller)
+                && !block.is_some_and(|block| alone.is_block(caller, block))
+        });
+        if is_reached && !is_together {
             finding.confidence = Confidence::Possible;
         }
     }
@@ -65,11 +75,16 @@ const COMMUNICATES: [Effect; 4] =
 
 /// The code that does some of this beside starting Horovod.
 fn code_with(facts: &Facts<'_>, effects: &[Effect]) -> FxHashSet<Caller> {
+    calls_with(facts, effects).into_iter().map(|(caller, _)| caller).collect()
+}
+
+/// The calls that do some of this beside starting Horovod, and whose code they are.
+fn calls_with(facts: &Facts<'_>, effects: &[Effect]) -> Vec<(Caller, CallId)> {
     let starts = |&(file, call): &(FileId, CallId)| {
         facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Initializes))
     };
     let calls = effects.iter().flat_map(|&effect| facts.calls_with(effect)).filter(|call| !starts(call));
-    calls.map(|(file, call)| Caller { file, scope: facts.module(file).call(call).scope }).collect()
+    calls.map(|(file, call)| (Caller { file, scope: facts.module(file).call(call).scope }, call)).collect()
 }
 
 /// What the runs of a program come to.
@@ -94,7 +109,7 @@ impl Runs<'_, '_> {
         let leading = self.leading(starts.clone());
         if starts.iter().any(|start| common.contains(start)) {
             let mut together = self.reach_with(modules, &leading);
-            let without = self.without(&starts, &leading);
+            let without = self.without(&self.starting().collect::<Vec<_>>());
             together.retain(|&caller| !without.is_scope(caller));
             return together;
         }
@@ -108,6 +123,14 @@ impl Runs<'_, '_> {
         let own: Vec<Caller> = commands.iter().copied().filter(starts_itself).collect();
         common.extend(self.reach(if own.is_empty() { commands } else { own }, true));
         common
+    }
+
+    /// What is only run beside the way to these calls, by which ranks communicate: a mode of the program that evaluates,
+    /// exports or prepares. One process does that.
+    fn without_communication(&self, calls: &[(Caller, CallId)]) -> Unreached {
+        let own: Vec<(Caller, CallId)> =
+            calls.iter().copied().filter(|(caller, _)| self.program.reached.contains(caller)).collect();
+        if own.is_empty() { Unreached::default() } else { self.without(&own) }
     }
 
     fn starts(&self) -> impl Iterator<Item = Caller> + '_ {

@@ -91,6 +91,14 @@ fn is_text(model: &Model<'_>, file: FileId, element: &Element) -> bool {
     }
 }
 
+fn is_known_number(model: &Model<'_>, file: FileId, value: ValueId) -> bool {
+    let is_number = |object| {
+        matches!(object, Object::Literal(Literal::Int(_)) | Object::Type(BuiltinType::Int | BuiltinType::Float))
+    };
+    let mut objects = model.facts.objects(file, value).peekable();
+    objects.peek().is_some() && objects.all(|(_, object)| is_number(object))
+}
+
 /// Whether a value is stored into an attribute.
 fn is_stored(model: &Model<'_>, file: FileId, value: ValueId) -> bool {
     model.facts.module(file).stores.iter().any(|store| store.value == value)
@@ -128,11 +136,11 @@ fn of_call(model: &Model<'_>, file: FileId, value: ValueId, id: CallId) -> Step 
         return listing(model, file, value, call, &symbols);
     }
     if is("builtins.set") || is("builtins.frozenset") {
-        return if call.arguments.is_empty() || is_of_numbers(model, file, call) {
-            Step::Ordered
-        } else {
-            Step::Found(Why::Hashed)
+        let is_hashed = match &call.arguments[..] {
+            [] => is_filled(model, file, value),
+            _ => !is_of_numbers(model, file, call),
         };
+        return if is_hashed { Step::Found(Why::Hashed) } else { Step::Ordered };
     }
     let is_dataset = facts.may_be(file, value, Kind::Dataset);
     if is_dataset || has(Effect::KeepsLength) {
@@ -179,6 +187,23 @@ fn is_of_numbers(model: &Model<'_>, file: FileId, call: &Call) -> bool {
         .iter()
         .any(|argument| facts.objects(file, argument.value).any(|(_, object)| facts.symbol(object) == range))
 }
+
+/// Whether something is put into a set that is made empty, `words.add(word)`, and no numbers only.
+fn is_filled(model: &Model<'_>, file: FileId, set: ValueId) -> bool {
+    let facts = model.facts;
+    let adding = ADDING.map(|name| facts.library.lookup(name));
+    let made = facts.solution.values(file, set);
+    let adds = |id: CallId| {
+        let methods = facts.callees(file, id).iter().filter_map(|edge| facts.builtin_method(edge.callee));
+        methods.into_iter().any(|(own, method)| made.contains(&own) && adding.contains(&Some(method)))
+    };
+    let calls = facts.module(file).calls.iter().enumerate().filter(|&(index, _)| adds(CallId::new(index)));
+    let mut added = calls.flat_map(|(_, call)| call.arguments.iter());
+    added.any(|own| !is_known_number(model, file, own.value))
+}
+
+/// The methods of sets that take elements.
+const ADDING: [&str; 2] = ["builtins.set.add", "builtins.set.update"];
 
 /// Whether the same code sorts a list in its place: `files.sort()`.
 fn is_sorted_in_place(model: &Model<'_>, (file, value): Place) -> bool {

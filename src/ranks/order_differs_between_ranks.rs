@@ -1,6 +1,7 @@
 //! Data that is divided by position, or numbered, in an order that is another one on each rank.
 
 mod leaving;
+mod numbering;
 
 use super::alone::dominating;
 use super::disorder::{self, Disorder, Why};
@@ -12,7 +13,7 @@ use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::ranks::ranks_check;
 use crate::semantic::{
-    BranchKind, Call, CallId, Container, Dependence, Element, Operator, Role, ScopeId, Value, ValueId,
+    BranchKind, Call, CallId, Dependence, Operator, Role, ScopeId, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -26,7 +27,7 @@ fn run(model: &Model<'_>) -> Vec<Finding> {
     for file in files {
         findings.extend(shards(model, file));
         findings.extend(slices(model, file));
-        findings.extend(numberings(model, file));
+        findings.extend(numbering::findings(model, file));
     }
     findings
 }
@@ -134,51 +135,6 @@ fn is_divided(model: &Model<'_>, at: Location, limits: impl Iterator<Item = Plac
     let mut limits = limits.filter(|&limit| is_of_rank(model, limit));
     !model.guard(caller, block).is_one()
         && limits.any(|limit| leaving::differs_among_the_others(model, limit, (caller, block)))
-}
-
-/// `{word: number for number, word in enumerate(set(words))}`
-fn numberings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
-    let module = model.facts.module(file);
-    let mut found = Vec::new();
-    for evaluation in &module.values {
-        let Value::Display(Container::Dict, elements) = &evaluation.value else { continue };
-        // Code of a helper that only other programs run is nobody's concern.
-        let code = Caller { file, scope: module.code_scope(evaluation.scope) };
-        if !model.programs.iter().any(|program| program.reached.contains(&code)) {
-            continue;
-        }
-        for element in elements {
-            let Element::Key(key, value) = element else { continue };
-            let Some(numbered) = numbered(model, file, *key, *value) else { continue };
-            if let Some(disorder) = disorder::of(model, (file, numbered.arguments[0].value))
-                && disorder.why != Why::Shuffled
-            {
-                let range = numbered.arguments[0].range;
-                found.push(finding(model, file, range, evaluation.scope, &disorder, Use::Numbered));
-            }
-        }
-    }
-    found
-}
-
-/// The call of `enumerate` that gives both of two values, of which one is the number.
-fn numbered<'c>(model: &Model<'c>, file: FileId, key: ValueId, value: ValueId) -> Option<&'c Call> {
-    let facts = model.facts;
-    let module = facts.module(file);
-    let source = |value: ValueId| match module.value(value).value {
-        Value::Unpack { base, index: Some(index), .. } => Some((base, index)),
-        _ => None,
-    };
-    let ((base, first), (other, second)) = (source(key)?, source(value)?);
-    let Value::Iteration(iterated) = module.value(base).value else { return None };
-    let Value::Call(call) = module.value(iterated).value else { return None };
-    let enumerate = facts.library.lookup("builtins.enumerate");
-    let is_enumerate = facts
-        .callees(file, call)
-        .iter()
-        .any(|edge| facts.symbol(facts.solution.object(edge.callee)) == enumerate);
-    let call = module.call(call);
-    (is_enumerate && base == other && first != second && !call.arguments.is_empty()).then_some(call)
 }
 
 /// What the order is used for.

@@ -92,7 +92,7 @@ fn is_drawn_by_own(facts: &Facts<'_>, file: FileId, id: CallId) -> bool {
 
 /// Whether a call draws from a generator that was made with a seed, or is given one itself. Whether the seed differs
 /// between ranks is seen where it is passed on.
-fn has_own_seed(facts: &Facts<'_>, file: FileId, id: CallId) -> bool {
+pub fn has_own_seed(facts: &Facts<'_>, file: FileId, id: CallId) -> bool {
     let call = facts.module(file).call(id);
     let given = facts.called_symbols(file, id).find_map(|symbol| {
         SEEDS.into_iter().find_map(|parameter| facts.argument(file, call, symbol, parameter))

@@ -17,7 +17,13 @@ impl Text<'_> {
         self.operate(expression, &format!(" // {divisor}"))
     }
 
-    /// An operator of multiplication behind an expression, which gets parentheses if it binds less.
+    /// `expression + term`.
+    #[must_use]
+    pub fn add(&self, expression: TextRange, term: &str) -> Vec<Edit> {
+        self.operate(expression, &format!(" + {term}"))
+    }
+
+    /// An operator behind an expression, which gets parentheses if it binds less.
     fn operate(&self, expression: TextRange, operation: &str) -> Vec<Edit> {
         if self.binds_like_a_product(expression) {
             return vec![self.insert(expression.end(), operation)];

@@ -1,31 +1,33 @@
-//! Code that a program only runs if it does not start Horovod: `if args.horovod: hvd.init() else: evaluate()`.
+//! Code that a program only runs if it does not come to certain calls: `if args.horovod: hvd.init() else: evaluate()`.
 
-use petgraph::graph::NodeIndex;
+use petgraph::algo::dominators::simple_fast;
+use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, Reversed, Walker};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Runs;
-use crate::program::{CallEdge, Caller, Unreached};
-use crate::semantic::{BlockId, ScopeKind};
+use crate::program::{CallEdge, Caller, FunctionRef, Unreached};
+use crate::semantic::{BlockId, CallId, ScopeKind};
 
 impl Runs<'_, '_> {
-    /// What is only run beside the way to the starts, where all of them lie behind one piece of code that runs once.
-    pub(super) fn without(&self, starts: &[Caller], leading: &FxHashSet<Caller>) -> Unreached {
+    /// What is only run beside the way to these calls, where all of them lie behind one piece of code that runs once.
+    pub(super) fn without(&self, calls: &[(Caller, CallId)]) -> Unreached {
+        let leading = self.leading(calls.iter().map(|&(caller, _)| caller).collect());
         let mut callers: Vec<Caller> = self.program.reached.iter().copied().collect();
         callers.sort_unstable();
-        let mut beside: FxHashSet<(Caller, BlockId)> = FxHashSet::default();
-        for &caller in callers.iter().filter(|caller| leading.contains(caller)) {
-            let blocks = self.beside(caller, leading);
-            if !blocks.is_empty() && self.runs_once(caller) && self.is_on_each_way(caller, starts) {
-                beside.extend(blocks.into_iter().map(|block| (caller, block)));
-            }
-        }
+        let mut on_the_way = self.on_each_way(&callers, calls);
+        on_the_way.retain(|&caller| self.runs_once(caller));
+        let blocks = |&caller: &Caller| {
+            self.beside(caller, calls, &leading).into_iter().map(move |block| (caller, block))
+        };
+        let beside: FxHashSet<(Caller, BlockId)> = on_the_way.iter().flat_map(blocks).collect();
         let is_closed = |caller: Caller, block: BlockId, arm: usize| {
             let flow = &self.facts.module(caller.file).scope(caller.scope).flow;
             beside.contains(&(caller, flow.blocks[block.index()].successors[arm]))
         };
         let is_run = |edge: &CallEdge| self.facts.is_run(self.program, edge);
         Unreached::behind(self.facts, &callers, is_closed, is_run)
+            .and_uncalled(self.facts, &self.not_chosen(&on_the_way, &leading))
     }
 
     /// Whether a scope's code is that of a module, or a function with a single call.
@@ -37,31 +39,62 @@ impl Runs<'_, '_> {
         }
     }
 
-    /// Whether no start is come to without the code of a scope.
-    fn is_on_each_way(&self, caller: Caller, starts: &[Caller]) -> bool {
-        let others = self.program.reached.iter().copied();
-        let modules = others.filter(|own| self.facts.function_of(*own).is_none() && *own != caller);
-        let mut work: Vec<Caller> = modules.collect();
-        let mut found: FxHashSet<Caller> = FxHashSet::default();
-        found.insert(caller);
-        while let Some(next) = work.pop() {
-            if found.insert(next) {
-                work.extend(self.next(next, true));
+    /// The code without which the program comes to none of these calls: `callers` are all that it reaches.
+    fn on_each_way(&self, callers: &[Caller], calls: &[(Caller, CallId)]) -> Vec<Caller> {
+        let mut graph: DiGraph<Option<Caller>, ()> = DiGraph::new();
+        let root = graph.add_node(None);
+        let nodes: FxHashMap<Caller, NodeIndex> =
+            callers.iter().map(|&caller| (caller, graph.add_node(Some(caller)))).collect();
+        for caller in callers {
+            if self.facts.function_of(*caller).is_none() {
+                graph.add_edge(root, nodes[caller], ());
+            }
+            for next in self.next(*caller, true) {
+                graph.add_edge(nodes[caller], nodes[&next], ());
             }
         }
-        starts.iter().all(|start| *start == caller || !found.contains(start))
+        let dominators = simple_fast(&graph, root);
+        let mut targets = calls.iter().filter_map(|(caller, _)| nodes.get(caller));
+        let ways = |target: &NodeIndex| dominators.dominators(*target).map(Iterator::collect::<Vec<_>>);
+        // What nothing is known to call tells nothing of the way to it.
+        let Some(mut common) = targets.next().and_then(ways) else { return Vec::new() };
+        for target in targets {
+            let Some(own) = ways(target) else { return Vec::new() };
+            let own: FxHashSet<NodeIndex> = own.into_iter().collect();
+            common.retain(|node| own.contains(node));
+        }
+        common.into_iter().filter_map(|node| graph[node]).collect()
     }
 
-    /// The blocks of a scope that are neither in front of what leads to a start, nor it, nor behind it.
-    fn beside(&self, caller: Caller, leading: &FxHashSet<Caller>) -> Vec<BlockId> {
+    /// The functions that are only called where a call of code on the way chooses one of several, `modes[name]()`, and some of
+    /// them lead there.
+    fn not_chosen(&self, on_the_way: &[Caller], leading: &FxHashSet<Caller>) -> Vec<FunctionRef> {
+        let others: FxHashSet<Caller> =
+            on_the_way.iter().flat_map(|&caller| self.others(caller, leading)).collect();
+        let is_called_here = |function: FunctionRef| {
+            let mut edges =
+                self.facts.incoming(function).iter().filter(|edge| self.facts.is_run(self.program, edge));
+            edges.all(|edge| on_the_way.contains(&edge.caller))
+        };
+        let functions = others.into_iter().filter_map(|own| self.facts.function_of(own));
+        functions.filter(|&own| is_called_here(own)).collect()
+    }
+
+    /// The blocks of a scope that are neither in front of what leads to these calls, nor it, nor behind it.
+    fn beside(
+        &self,
+        caller: Caller,
+        calls: &[(Caller, CallId)],
+        leading: &FxHashSet<Caller>,
+    ) -> Vec<BlockId> {
         let facts = self.facts;
         let module = facts.module(caller.file);
         let flow = &module.scope(caller.scope).flow;
-        let own = self.starting().filter(|(of, _)| *of == caller).map(|(_, call)| call);
+        let own = calls.iter().filter(|(of, _)| *of == caller).map(|&(_, call)| call);
         let called =
             facts.reached_functions(caller).filter(|(_, own)| leading.contains(&facts.code_of(*own)));
-        let calls = own.chain(called.filter_map(|(edge, _)| edge.call));
-        let blocks: Vec<BlockId> = calls.map(|call| module.call(call).block).collect();
+        let all = own.chain(called.filter_map(|(edge, _)| edge.call));
+        let blocks: Vec<BlockId> = all.map(|call| module.call(call).block).collect();
         if blocks.is_empty() {
             return Vec::new();
         }
