@@ -21,6 +21,7 @@ use crate::finding::{Edit, Finding};
 use crate::program::{Caller, LoopKind, Place, TrainingLoop, loop_around};
 use crate::project::FileId;
 use crate::semantic::{CallId, Module, StatementId, StatementKind, Value};
+use crate::syntax::TextRange;
 
 distribution_rule!("HVD206", "variables-not-broadcast", steps);
 
@@ -240,7 +241,8 @@ fn add(job: &Job<'_>, sites: &mut Vec<Site>, mut site: Site) {
         let statement = job.facts.module(site.caller.file).statement(site.statement);
         (site.caller, statement.parent, statement.suite, site.memory)
     };
-    if let Some(other) = sites.iter_mut().find(|other| suite(other) == suite(&site)) {
+    let joins = |other: &&mut Site| suite(other) == suite(&site) && !is_left_between(job, other, &site);
+    if let Some(other) = sites.iter_mut().find(joins) {
         other.statement = other.statement.max(site.statement);
         for spoken in site.variables.drain(..) {
             if !other.variables.contains(&spoken) {
@@ -256,6 +258,15 @@ fn add(job: &Job<'_>, sites: &mut Vec<Site>, mut site: Site) {
         }
         sites.push(Site { variables, ..site });
     }
+}
+
+/// Whether a turn may end between two steps of a loop: then the first needs a broadcast of its own.
+fn is_left_between(job: &Job<'_>, one: &Site, other: &Site) -> bool {
+    let module = job.facts.module(one.caller.file);
+    let end = |site: &Site| module.statement(site.statement).range.end();
+    let between = TextRange::new(end(one).min(end(other)), end(one).max(end(other)));
+    let leaves = [StatementKind::Break, StatementKind::Continue, StatementKind::Return];
+    module.statements.iter().any(|own| leaves.contains(&own.kind) && between.contains_range(own.range))
 }
 
 /// The block behind a site; `taken` has the names that other blocks use.

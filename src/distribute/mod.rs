@@ -57,6 +57,7 @@ mod path_texts;
 mod plan;
 mod preparation;
 mod printed;
+mod progress_bars;
 mod raised;
 mod rank_local;
 mod ranked;

@@ -105,9 +105,8 @@ fn draws<'j>(job: &'j Job<'_>) -> Vec<Draw<'j>> {
     let mut within = WithinSteps::of(job);
     let mut found = Vec::new();
     for (file, call) in job.calls() {
-        let mut symbols = facts.called_symbols(file, call).filter(|own| {
-            own.has(Effect::DrawsRandom) && !own.is_class()
-        });
+        let mut symbols =
+            facts.called_symbols(file, call).filter(|own| own.has(Effect::DrawsRandom) && !own.is_class());
         let Some(symbol) = symbols.next() else { continue };
         let package = symbol.package();
         let is_of_training = facts.library.is_training_library(package);
@@ -225,7 +224,8 @@ impl<'j, 'c> WithinSteps<'j, 'c> {
         let module = self.job.facts.module(file);
         let data = module.call(call);
         let code = Caller { file, scope: module.code_scope(data.scope) };
-        module.ancestor_ids(data.statement).any(|own| self.loops.contains(&(file, own))) || self.has_code(code)
+        module.ancestor_ids(data.statement).any(|own| self.loops.contains(&(file, own)))
+            || self.has_code(code)
     }
 
     fn has_code(&mut self, code: Caller) -> bool {
@@ -253,7 +253,8 @@ impl<'j, 'c> WithinSteps<'j, 'c> {
         let edges = facts.incoming(function).iter().filter(|edge| facts.is_run(self.job.program, edge));
         let calls: Vec<Option<(FileId, CallId)>> =
             edges.map(|edge| Some((edge.caller.file, edge.call?))).collect();
-        !calls.is_empty() && calls.into_iter().all(|call| call.is_some_and(|(file, call)| self.has(file, call)))
+        !calls.is_empty()
+            && calls.into_iter().all(|call| call.is_some_and(|(file, call)| self.has(file, call)))
     }
 }
 

@@ -169,9 +169,7 @@ fn kept_writer<'c>(job: &Job<'c>, file: FileId, id: CallId) -> Option<&'c Argume
     let facts = job.facts;
     let call = facts.module(file).call(id);
     let writes = |own: &&Symbol| {
-        own.is_class()
-            && own.has(Effect::WritesFile)
-            && facts.library.kind_of_class(own) == Kind::FileWriter
+        own.is_class() && own.has(Effect::WritesFile) && facts.library.kind_of_class(own) == Kind::FileWriter
     };
     let writer = facts.called_symbols(file, id).find(writes)?;
     let (path, is_kept) = (writer.parameters().first()?, call.role != Role::Managed);

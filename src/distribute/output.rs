@@ -11,6 +11,7 @@ use super::inputs::names_own;
 use super::job::Job;
 use super::open_files;
 use super::printed;
+use super::progress_bars;
 use super::step::Step;
 use super::told_paths;
 use super::verbose;
@@ -26,6 +27,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     found.extend(told_paths::steps(job, &RULE.rule));
     found.extend(open_files::steps(job, &RULE.rule));
     found.extend(verbose::steps(job, &RULE.rule));
+    found.extend(progress_bars::steps(job, &RULE.rule));
     found.extend(cache_files::steps(job, &RULE.rule));
     found.extend(commands::steps(job, &RULE.rule));
     found

@@ -21,6 +21,8 @@ use crate::syntax::TextRange;
 pub(super) struct Unstarted {
     /// The files of programs that don't train, each with the first such program.
     files: FxHashMap<FileId, FileId>,
+    /// What scripts run that have nothing to do with training, each with the first such script.
+    scripts: FxHashMap<Caller, FileId>,
     /// What modules run that others import when they are run by themselves.
     alone: FxHashSet<Caller>,
 }
@@ -61,6 +63,15 @@ impl Code {
         match self.runs {
             Runs::Started => format!("{hvd}.rank() == 0"),
             Runs::Anywhere => format!("not {hvd}.is_initialized() or {hvd}.rank() == 0"),
+        }
+    }
+
+    /// A condition that is true on all ranks but 0, and for nobody who is alone.
+    pub(super) fn is_other(&self) -> String {
+        let hvd = &self.horovod;
+        match self.runs {
+            Runs::Started => format!("{hvd}.rank() != 0"),
+            Runs::Anywhere => format!("{hvd}.is_initialized() and {hvd}.rank() != 0"),
         }
     }
 
@@ -182,14 +193,37 @@ impl Unstarted {
                 }
             }
         }
-        Self { files, alone: run_alone(facts) }
+        Self { files, scripts: run_by_scripts(facts), alone: run_alone(facts) }
     }
 
     /// Who else runs the code of a scope.
     pub(super) fn runner(&self, code: Caller) -> Option<Runner> {
-        let program = self.files.get(&code.file).map(|&program| Runner::Program(program));
+        let program = self.files.get(&code.file).or_else(|| self.scripts.get(&code));
+        let program = program.map(|&program| Runner::Program(program));
         program.or_else(|| self.alone.contains(&code).then_some(Runner::Alone))
     }
+}
+
+/// What scripts run that have nothing to do with training and that nobody imports, each with the first such script.
+fn run_by_scripts(facts: &Facts<'_>) -> FxHashMap<Caller, FileId> {
+    let entries: FxHashSet<FileId> = facts.programs.iter().map(|program| program.entry).collect();
+    let is_script = |file: &FileId| {
+        !entries.contains(file)
+            && facts.importers(*file).is_empty()
+            && !facts.files_of_training().contains(file)
+            && !facts.modules.imports.is_package(*file)
+    };
+    let mut reached: FxHashMap<Caller, FileId> = FxHashMap::default();
+    for script in facts.modules.files().filter(is_script) {
+        let mut work = vec![Caller { file: script, scope: Module::TOP }];
+        while let Some(caller) = work.pop() {
+            if let Entry::Vacant(place) = reached.entry(caller) {
+                place.insert(script);
+                work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
+            }
+        }
+    }
+    reached
 }
 
 /// The code that the main guards of modules run which are no programs of their own.

@@ -93,7 +93,10 @@ fn is_text(model: &Model<'_>, file: FileId, element: &Element) -> bool {
 
 fn is_known_number(model: &Model<'_>, file: FileId, value: ValueId) -> bool {
     let is_number = |object| {
-        matches!(object, Object::Literal(Literal::Int(_)) | Object::Type(BuiltinType::Int | BuiltinType::Float))
+        matches!(
+            object,
+            Object::Literal(Literal::Int(_)) | Object::Type(BuiltinType::Int | BuiltinType::Float)
+        )
     };
     let mut objects = model.facts.objects(file, value).peekable();
     objects.peek().is_some() && objects.all(|(_, object)| is_number(object))

@@ -12,9 +12,7 @@ use crate::finding::{Applicability, Finding, Fix, Level, Location};
 use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::ranks::ranks_check;
-use crate::semantic::{
-    BranchKind, Call, CallId, Dependence, Operator, Role, ScopeId, Value, ValueId,
-};
+use crate::semantic::{BranchKind, Call, CallId, Dependence, Operator, Role, ScopeId, Value, ValueId};
 use crate::syntax::TextRange;
 
 ranks_check!("HVD307", "order-differs-between-ranks", Error, run);
