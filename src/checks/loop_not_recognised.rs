@@ -73,7 +73,10 @@ fn training_use(
     call: CallId,
 ) -> Option<(FileId, CallId)> {
     let taken = facts.module(file).call(call);
-    let depends = facts.influence().forwards(&[(file, taken.result)], |_| false);
+    // Gradients of a loss that is computed with others are new ones.
+    let is_new = |place| facts.gives(place, &[Effect::TakesGradients]);
+    let mut depends = facts.influence().forwards(&[(file, taken.result)], is_new);
+    depends.retain(|&place| place == (file, taken.result) || !is_new(place));
     let calls = program
         .files()
         .into_iter()
@@ -97,7 +100,8 @@ fn changes_variables(facts: &Facts<'_>, file: FileId, id: CallId) -> bool {
     facts.called_symbols(file, id).any(|symbol| {
         let updates = symbol.has(Effect::UpdatesState)
             && target.is_some_and(|target| facts.may_be(file, target, Kind::Variable));
-        symbol.has(Effect::AppliesGradients) || updates
+        // What `minimize` is given is a loss, of which it takes the gradients itself: those of a penalty are a part of it.
+        symbol.has(Effect::AppliesGradients) && !symbol.has(Effect::Minimizes) || updates
     })
 }
 

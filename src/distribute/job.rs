@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::callback::Hook;
 use super::choices;
 use super::counted::Counted;
+use super::fetched;
 use super::inputs::{Inputs, Settings};
 use super::names::{Api, Import, Names};
 use super::obstacles::{computed_from, own_results};
@@ -53,6 +54,7 @@ pub struct Job<'c> {
     leading_to_steps: OnceCell<LeadingToSteps>,
     alone: OnceCell<Alone>,
     kept_containers: OnceCell<FxHashMap<ObjectId, Vec<Place>>>,
+    step_counters: OnceCell<FxHashSet<ObjectId>>,
     started: RefCell<FxHashMap<FileId, Option<TextSize>>>,
 }
 
@@ -183,6 +185,7 @@ impl<'c> Job<'c> {
             leading_to_steps: OnceCell::new(),
             alone: OnceCell::new(),
             kept_containers: OnceCell::new(),
+            step_counters: OnceCell::new(),
             started: RefCell::default(),
         };
         let by_fit = |own: &TrainingLoop| own.kind == LoopKind::KerasFit && job.is_fit(own);
@@ -401,6 +404,11 @@ impl<'c> Job<'c> {
     /// The lengths of lists that grow or shrink because of a rank's own results.
     pub(super) fn own_lengths(&self) -> &[Place] {
         self.own_lengths.get_or_init(|| choices::lengths(self, self.chosen_by_own_results()))
+    }
+
+    /// The variables that count the steps of optimizers.
+    pub(super) fn step_counters(&self) -> &FxHashSet<ObjectId> {
+        self.step_counters.get_or_init(|| fetched::counters(self))
     }
 
     /// Whether the program runs code of a file.

@@ -30,6 +30,7 @@ mod cut_short;
 pub mod data;
 pub mod device;
 mod drawn_constants;
+mod fetched;
 mod file_waits;
 mod for_all;
 mod forms;

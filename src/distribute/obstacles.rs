@@ -10,6 +10,7 @@ use super::chosen_forms;
 use super::counted::{counts, is_length, is_range};
 use super::cut_short;
 use super::drawn_constants;
+use super::fetched;
 use super::file_waits;
 use super::job::Job;
 use super::lookups;
@@ -303,7 +304,8 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
         });
         let is_metric =
             facts.receiver(file, call).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Metric));
-        if trains || is_metric || counts_memory(job, file, id) || session::runs(job, file, id) {
+        let runs = || session::runs(job, file, id) && !fetched::is_step(job, (file, call.result));
+        if trains || is_metric || counts_memory(job, file, id) || runs() {
             own.insert((file, call.result));
         }
     }
@@ -447,6 +449,7 @@ pub(super) fn is_common(job: &Job<'_>, (file, value): Place) -> bool {
             facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages))
                 || counts_data(job, file, call)
                 || counts(job, file, call)
+                || fetched::is_step(job, (file, value))
         }
         Value::Attribute { name, base, .. } => match facts.module(file).names.text(name) {
             SHAPE => true,
@@ -458,6 +461,7 @@ pub(super) fn is_common(job: &Job<'_>, (file, value): Place) -> bool {
                 attribute.is_some_and(|own| own.has(Effect::Measures))
             }),
         },
+        Value::Unpack { .. } => fetched::is_step(job, (file, value)),
         _ => false,
     }
 }

@@ -173,8 +173,21 @@ impl Facts<'_> {
                 let places = (0..self.module(file).values.len()).map(|index| (file, ValueId::new(index)));
                 sources.extend(places.filter(|&place| self.differs(place)));
             }
-            self.influence().nearest_sources(&sources, |place| self.gives(place, &EQUAL))
+            self.influence()
+                .nearest_sources(&sources, |place| self.gives(place, &EQUAL) || self.counts_turns(place))
         })
+    }
+
+    /// Whether a value is the number of a turn, `number` in `for number, batch in enumerate(batches):`, whatever the turns
+    /// go over.
+    fn counts_turns(&self, (file, value): Place) -> bool {
+        let module = self.module(file);
+        let Value::Unpack { base, index: Some(0), .. } = module.value(value).value else { return false };
+        let Value::Iteration(iterated) = module.value(base).value else { return false };
+        let Value::Call(call) = module.value(iterated).value else { return false };
+        let enumerate = self.library.lookup("builtins.enumerate");
+        let mut callees = self.callees(file, call).iter().map(|edge| self.solution.object(edge.callee));
+        callees.any(|own| enumerate.is_some() && self.symbol(own) == enumerate)
     }
 
     fn differs(&self, place: Place) -> bool {
