@@ -294,6 +294,13 @@ impl Graph<'_> {
         }
     }
 
+    /// Whether a call may be of one of these symbols of libraries.
+    pub(super) fn calls_any(&self, file: FileId, call: crate::semantic::CallId, names: &[&str]) -> bool {
+        let library = self.facts.library;
+        let mut symbols = self.facts.called_symbols(file, call);
+        symbols.any(|own| names.iter().any(|name| library.lookup(name) == Some(own)))
+    }
+
     /// The effects of what a call calls, of symbols that are not TensorFlow's: those are operations.
     pub(super) fn python_effects(&self, file: FileId, call: crate::semantic::CallId) -> EffectSet {
         let mut effects = EffectSet::NONE;

@@ -87,7 +87,8 @@ fn outputs(graph: &Graph<'_>, caller: Caller, construction: &Construction<'_, '_
             finding.level = Level::Note;
         }
         let prints = effects.contains(Effect::Prints);
-        if prints && (is_about_the_trace || construction.has(caller, CallId::new(index))) {
+        let is_mostly_hidden = || graph.calls_any(caller.file, CallId::new(index), &FOR_DEBUGGING);
+        if prints && (is_about_the_trace || construction.has(caller, CallId::new(index)) || is_mostly_hidden()) {
             finding.confidence = Confidence::Possible;
         }
         found.push(finding);
@@ -95,11 +96,18 @@ fn outputs(graph: &Graph<'_>, caller: Caller, construction: &Construction<'_, '_
     found
 }
 
+/// What is only shown where the program asks for the lowest level of logs.
+const FOR_DEBUGGING: [&str; 3] = ["absl.logging.debug", "logging.Logger.debug", "logging.debug"];
+
+/// What measures a tensor, as a tensor.
+const MEASURES: [&str; 3] = ["tensorflow.rank", "tensorflow.shape", "tensorflow.size"];
+
 /// Whether an output tells only what is known of the trace itself: fixed text, shapes and types. People write such
 /// lines to see when a function is traced.
 fn is_about_the_trace(graph: &Graph<'_>, caller: Caller, call: &Call) -> bool {
     let module = graph.module(caller.file);
     let mut arguments = call.arguments.iter();
+    let is_measure = |own: CallId| graph.calls_any(caller.file, own, &MEASURES);
     graph.staging.around(module, caller.file, call.statement).next().is_none()
         && arguments.all(|argument| {
             let nature = |value| graph.nature(caller.file, value);
@@ -110,6 +118,11 @@ fn is_about_the_trace(graph: &Graph<'_>, caller: Caller, call: &Call) -> bool {
                     Value::Attribute { base, name, .. } => {
                         nature(base).may_be_of_tensors()
                             && is_of_tensors(graph.facts, module.names.text(name))
+                    }
+                    Value::Call(own) => is_measure(own),
+                    // `tf.shape(x)[0]`
+                    Value::Item { base, .. } => {
+                        matches!(module.value(base).value, Value::Call(own) if is_measure(own))
                     }
                     _ => false,
                 }

@@ -125,11 +125,15 @@ impl Runs<'_, '_> {
         common
     }
 
-    /// What is only run beside the way to these calls, by which ranks communicate: a mode of the program that evaluates,
+    /// What is only run beside the way to those of these calls that the program makes, by which ranks communicate: a mode of the program that evaluates,
     /// exports or prepares. One process does that.
     fn without_communication(&self, calls: &[(Caller, CallId)]) -> Unreached {
-        let own: Vec<(Caller, CallId)> =
+        let mut own: Vec<(Caller, CallId)> =
             calls.iter().copied().filter(|(caller, _)| self.program.reached.contains(caller)).collect();
+        if own.is_empty() {
+            // Libraries beside Horovod may communicate for the ranks: while they train.
+            own.extend(self.program.loops.iter().map(|own| (own.caller, own.call)));
+        }
         if own.is_empty() { Unreached::default() } else { self.without(&own) }
     }
 

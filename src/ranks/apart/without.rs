@@ -6,7 +6,8 @@ use petgraph::visit::{Dfs, Reversed, Walker};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Runs;
-use crate::program::{CallEdge, Caller, FunctionRef, Unreached};
+use crate::api::Effect;
+use crate::program::{CallEdge, Caller, FunctionRef, Unreached, Via};
 use crate::semantic::{BlockId, CallId, ScopeKind};
 
 impl Runs<'_, '_> {
@@ -30,11 +31,21 @@ impl Runs<'_, '_> {
             .and_uncalled(self.facts, &self.not_chosen(&on_the_way, &leading))
     }
 
-    /// Whether a scope's code is that of a module, or a function with a single call.
+    /// Whether a scope's code is that of a module, or a function with a single call. What a library calls is run once by
+    /// functions of it, `app.run(main)`, and as often as they like by the objects that are given it.
     fn runs_once(&self, caller: Caller) -> bool {
-        match (self.facts.module(caller.file).scope(caller.scope).kind, self.facts.function_of(caller)) {
+        let facts = self.facts;
+        let is_by_object = |edge: &CallEdge| {
+            let mut symbols =
+                edge.call.into_iter().flat_map(|call| facts.called_symbols(edge.caller.file, call));
+            edge.via == Via::Library && symbols.any(|own| own.is_class() || own.has(Effect::Trains))
+        };
+        match (facts.module(caller.file).scope(caller.scope).kind, facts.function_of(caller)) {
             (ScopeKind::Module, _) => true,
-            (_, Some(function)) => self.facts.incoming(function).len() == 1,
+            (_, Some(function)) => match facts.incoming(function) {
+                [only] => !is_by_object(only),
+                _ => false,
+            },
             _ => false,
         }
     }

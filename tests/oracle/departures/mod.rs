@@ -9,6 +9,7 @@ mod callbacks;
 mod guards;
 mod preamble;
 mod rates;
+mod seeds;
 
 use hvdlint::syntax::ast::Stmt;
 
@@ -82,6 +83,11 @@ pub const DEPARTURES: &[Departure] = &[
         number: "15",
         reason: "`steps_per_epoch` counts the batches of one rank; the published rules leave it as it is",
         apply: callbacks::steps_divided,
+    },
+    Departure {
+        number: "F2 of the mistakes with Horovod",
+        reason: "with one seed for all, the ranks shuffle alike and train on the same examples",
+        apply: seeds::of_each_rank,
     },
     Departure {
         number: "the page of output-on-every-rank",
