@@ -214,6 +214,8 @@ pub struct Finding {
     pub level: Level,
     /// How sure.
     pub confidence: Confidence,
+    /// Whether it is only possible because it takes somebody who starts several ranks there; it is certain for them.
+    pub if_started_so: bool,
     /// One lower-case clause, no final period, true on its own.
     pub message: String,
     /// Where it is reported, and a short label for the place (may be empty).
@@ -240,6 +242,7 @@ impl Finding {
             rule,
             level,
             confidence: Confidence::Certain,
+            if_started_so: false,
             message: message.into(),
             primary: Label { location, message: String::new() },
             labels: Vec::new(),

@@ -88,7 +88,9 @@ fn outputs(graph: &Graph<'_>, caller: Caller, construction: &Construction<'_, '_
         }
         let prints = effects.contains(Effect::Prints);
         let is_mostly_hidden = || graph.calls_any(caller.file, CallId::new(index), &FOR_DEBUGGING);
-        if prints && (is_about_the_trace || construction.has(caller, CallId::new(index)) || is_mostly_hidden()) {
+        if prints
+            && (is_about_the_trace || construction.has(caller, CallId::new(index)) || is_mostly_hidden())
+        {
             finding.confidence = Confidence::Possible;
         }
         found.push(finding);

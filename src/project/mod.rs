@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub mod config;
 mod decode;
@@ -17,6 +17,7 @@ mod encode;
 mod error;
 mod globs;
 mod imports;
+mod launches;
 mod names;
 mod notebook;
 mod open;
@@ -33,6 +34,7 @@ pub use encode::{Unencodable, encode, encode_as};
 pub use error::{FileProblem, ProjectError};
 pub use globs::{GlobProblem, PathGlobs};
 pub use imports::{FolderId, Imports, Target, is_standard};
+use launches::Launches;
 pub use names::ModuleName;
 pub use notebook::{CellNumber, Notebook};
 pub use open::{ConfigSource, OpenOptions, StandardInput};
@@ -123,6 +125,8 @@ pub struct Project {
     notebooks: BTreeMap<PathBuf, Arc<str>>,
     /// The paths that are reported, without those that a forced exclude leaves out.
     given: Vec<PathBuf>,
+    /// How scripts start programs; read when it is first asked.
+    launches: OnceLock<Launches>,
 }
 
 impl Project {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::discover::{self, Search};
 use super::names;
@@ -110,7 +110,9 @@ impl Project {
         let (notebooks, overlay) = overlay.into_iter().partition(|(path, _)| {
             files.iter().any(|file: &SourceFile| file.path == *path && file.kind == FileKind::Notebook)
         });
-        Ok(Self { root, config, files: files.into(), problems, overlay, notebooks, given })
+        let files = files.into();
+        let launches = OnceLock::new();
+        Ok(Self { root, config, files, problems, overlay, notebooks, given, launches })
     }
 }
 

@@ -18,13 +18,13 @@ const IMAGES: &str = "dockerfile";
 const DEPENDENCIES: &str = "dependencies:";
 
 /// The endings of scripts that start jobs, or set up what they need.
-const SCRIPTS: [&str; 9] = ["sh", "bash", "slurm", "sbatch", "sl", "pbs", "lsf", "job", "def"];
+pub(super) const SCRIPTS: [&str; 9] = ["sh", "bash", "slurm", "sbatch", "sl", "pbs", "lsf", "job", "def"];
 
 /// The endings of what people read.
 const DOCUMENTS: [&str; 2] = ["md", "rst"];
 
 /// How many entries of folders without programs are looked at, at most.
-const MOST_ENTRIES: usize = 1000;
+pub(super) const MOST_ENTRIES: usize = 1000;
 
 impl Project {
     /// Whether what stands beside a file, or in a folder around it up to the project's root, asks for a version of a
@@ -76,7 +76,7 @@ impl Project {
 }
 
 /// What is in a folder, in the order of the names.
-fn entries(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort_unstable();
@@ -108,7 +108,7 @@ fn told_by(path: &Path) -> Option<(Manner, String)> {
 }
 
 /// What a file of reasonable size holds, if it is there and is text.
-fn text(path: &Path) -> Option<String> {
+pub(super) fn text(path: &Path) -> Option<String> {
     let length = fs::metadata(path).ok().filter(fs::Metadata::is_file)?.len();
     if length > LARGEST_FILE { None } else { fs::read_to_string(path).ok() }
 }

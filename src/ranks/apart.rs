@@ -1,15 +1,15 @@
 //! Code that no run with Horovod is known to come to: the other commands of a program of which one starts Horovod, what
 //! runs in front of the processes that a program launches, and programs to which the code that they share offers a start
-//! that they make nothing of, or that they tell not to start it. So is what a program does instead of what its ranks do
-//! together: it evaluates, exports or prepares the data, as one process.
+//! that they make nothing of, or that they tell not to start it.
 
+pub mod modes;
 mod without;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::api::Effect;
 use crate::finding::{Confidence, Finding, Group};
-use crate::program::{Caller, Facts, HandedOver, Program, Unreached, Via, code, handed_over};
+use crate::program::{Caller, Facts, HandedOver, Program, Via, code, handed_over};
 use crate::project::FileId;
 use crate::semantic::CallId;
 
@@ -19,40 +19,35 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
     if !findings.iter().any(|finding| finding.rule.group == Group::Ranks) {
         return;
     }
-    let programs: Vec<&Program> =
-        facts.programs.iter().filter(|program| program.already_distributed).collect();
     let handed = handed_over(facts);
+    let together: FxHashSet<Caller> = meant(facts, &handed).iter().flat_map(Runs::with_horovod).collect();
+    for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
+        let caller = facts.code_at(finding.primary.location);
+        if is_reached(facts, caller) && !together.contains(&caller) {
+            finding.confidence = Confidence::Possible;
+        }
+    }
+}
+
+fn is_reached(facts: &Facts<'_>, caller: Caller) -> bool {
+    facts.programs.iter().any(|program| program.already_distributed && program.reached.contains(&caller))
+}
+
+/// The runs of the programs that are made for several ranks.
+fn meant<'r, 'f>(facts: &'r Facts<'f>, handed: &'r HandedOver) -> Vec<Runs<'r, 'f>> {
     let (using, communicating) = (code_with(facts, &USES), code_with(facts, &COMMUNICATES));
     let concerned: FxHashSet<Caller> = communicating.union(&code_with(facts, &TELLS)).copied().collect();
-    let runs: Vec<Runs<'_, '_>> =
-        programs.iter().map(|program| Runs { facts, program, handed: &handed }).collect();
+    let programs = facts.programs.iter().filter(|program| program.already_distributed);
+    let mut runs: Vec<Runs<'_, '_>> = programs.map(|program| Runs { facts, program, handed }).collect();
     let is_meant = |own: &Runs<'_, '_>| own.is_meant_for_several(&using, &communicating);
     let is_any = runs.iter().any(is_meant);
     // Where nothing is left of Horovod but the choice of a device, ranks have nothing to do with each other, and mostly
     // there is one.
-    let is_whole = |own: &&Runs<'_, '_>| own.reaches_some(&concerned) || !own.reaches_some(&using);
-    let meant = runs
-        .iter()
-        .filter(|own| own.comes_to_start() && !own.only_may_start(&using))
-        .filter(is_whole)
-        .filter(|own| !is_any || is_meant(own));
-    let calls = calls_with(facts, &COMMUNICATES);
-    let together: Vec<(FxHashSet<Caller>, Unreached)> =
-        meant.map(|own| (own.with_horovod(), own.without_communication(&calls))).collect();
-    for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
-        let at = finding.primary.location;
-        let caller = facts.code_at(at);
-        let block = facts.block_at(caller, at);
-        let is_reached = programs.iter().any(|program| program.reached.contains(&caller));
-        let is_together = together.iter().any(|(code, alone)| {
-            code.contains(&caller)
-                && !alone.is_scope(caller)
-                && !block.is_some_and(|block| alone.is_block(caller, block))
-        });
-        if is_reached && !is_together {
-            finding.confidence = Confidence::Possible;
-        }
-    }
+    let is_whole = |own: &Runs<'_, '_>| own.reaches_some(&concerned) || !own.reaches_some(&using);
+    runs.retain(|own| {
+        own.comes_to_start() && !own.only_may_start(&using) && is_whole(own) && (!is_any || is_meant(own))
+    });
+    runs
 }
 
 /// What a program does with Horovod once it is started.
@@ -123,18 +118,6 @@ impl Runs<'_, '_> {
         let own: Vec<Caller> = commands.iter().copied().filter(starts_itself).collect();
         common.extend(self.reach(if own.is_empty() { commands } else { own }, true));
         common
-    }
-
-    /// What is only run beside the way to those of these calls that the program makes, by which ranks communicate: a mode of the program that evaluates,
-    /// exports or prepares. One process does that.
-    fn without_communication(&self, calls: &[(Caller, CallId)]) -> Unreached {
-        let mut own: Vec<(Caller, CallId)> =
-            calls.iter().copied().filter(|(caller, _)| self.program.reached.contains(caller)).collect();
-        if own.is_empty() {
-            // Libraries beside Horovod may communicate for the ranks: while they train.
-            own.extend(self.program.loops.iter().map(|own| (own.caller, own.call)));
-        }
-        if own.is_empty() { Unreached::default() } else { self.without(&own) }
     }
 
     fn starts(&self) -> impl Iterator<Item = Caller> + '_ {

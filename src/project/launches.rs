@@ -1,0 +1,296 @@
+//! How the scripts of a project start its programs: several ranks by a launcher, or one process.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::requirements::{MOST_ENTRIES, SCRIPTS, entries, text};
+use super::{FileId, Project, SourceFile};
+
+/// The commands that start several processes.
+const LAUNCHERS: [&str; 12] = [
+    "aprun",
+    "horovodrun",
+    "ibrun",
+    "jsrun",
+    "mpiexec",
+    "mpiexec.hydra",
+    "mpirun",
+    "mpiexec_mpt",
+    "mpirun_rsh",
+    "orterun",
+    "prun",
+    "srun",
+];
+
+/// The options of launchers for the number of processes.
+const NUMBERS: [&str; 5] = ["--ntasks", "--np", "-n", "-np", "-num-proc"];
+
+/// What stands in front of a command and leaves it one process: other commands, and words of the shell.
+const IN_FRONT: [&str; 15] = [
+    "!", "(", "do", "elif", "else", "env", "exec", "if", "nice", "nohup", "sudo", "then", "time", "while",
+    "{",
+];
+
+/// What the scripts of a project say of its programs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Launches {
+    /// Those that are started as one process, and never otherwise.
+    alone: FxHashSet<FileId>,
+}
+
+impl Project {
+    /// Whether the project's scripts start a program as one process only, while they start others by a launcher, as
+    /// `mpirun -np 4 python train.py` does. Scripts are read when this is first asked.
+    #[must_use]
+    pub fn is_started_alone(&self, program: FileId) -> bool {
+        self.launches.get_or_init(|| Launches::read(self)).alone.contains(&program)
+    }
+}
+
+impl Launches {
+    fn read(project: &Project) -> Self {
+        let scripts: Vec<(PathBuf, String)> = scripts_around(project)
+            .into_iter()
+            .filter_map(|path| Some((path.clone(), text(&path)?)))
+            .collect();
+        let is_launcher =
+            |text: &str| text.split(|own: char| !is_of_word(own)).any(|own| LAUNCHERS.contains(&own));
+        if !scripts.iter().any(|(_, text)| is_launcher(text)) {
+            return Self::default();
+        }
+        let commands: Vec<(&Path, Command)> = scripts
+            .iter()
+            .flat_map(|(path, text)| commands(text).into_iter().map(move |own| (path.as_path(), own)))
+            .collect();
+        // A script that a launcher starts is run by each rank.
+        let by_ranks: FxHashSet<&str> = commands
+            .iter()
+            .filter(|(_, own)| !own.is_alone && is_script(&own.program))
+            .filter_map(|(_, own)| own.program.rsplit('/').next())
+            .collect();
+        let names = Names::of(project);
+        let (mut alone, mut together) = (FxHashSet::default(), FxHashSet::default());
+        for (script, command) in commands.iter().filter(|(_, own)| !is_script(&own.program)) {
+            let name = script.file_name().and_then(OsStr::to_str);
+            if command.is_alone && !name.is_some_and(|name| by_ranks.contains(name)) {
+                alone.extend(names.nearest(script, &command.program));
+            } else {
+                together.extend(names.all(&command.program));
+            }
+        }
+        if together.is_empty() {
+            return Self::default();
+        }
+        alone.retain(|program| !together.contains(program));
+        Self { alone }
+    }
+}
+
+/// The scripts in the folders of a project's files, in those around them up to the root, and in folders without Python files
+/// in these, in the order of their paths.
+fn scripts_around(project: &Project) -> Vec<PathBuf> {
+    let of_file = |file: &SourceFile| {
+        let around = file.path.ancestors().skip(1).take_while(|folder| folder.starts_with(project.root()));
+        around.map(Path::to_path_buf).collect::<Vec<_>>()
+    };
+    let folders: BTreeSet<PathBuf> = project.files().iter().flat_map(of_file).collect();
+    let mut found = Vec::new();
+    for folder in &folders {
+        let mut waiting = entries(folder);
+        let mut left = MOST_ENTRIES;
+        while let Some(path) = waiting.pop().filter(|_| left > 0) {
+            left -= 1;
+            let is_hidden = path.file_name().and_then(OsStr::to_str).is_none_or(|name| name.starts_with('.'));
+            if path.is_dir() {
+                if !is_hidden && !path.is_symlink() && !folders.contains(&path) {
+                    waiting.extend(entries(&path));
+                }
+            } else if path.extension().and_then(OsStr::to_str).is_some_and(|own| SCRIPTS.contains(&own)) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+fn is_script(program: &str) -> bool {
+    program.rsplit_once('.').is_some_and(|(_, ending)| SCRIPTS.contains(&ending))
+}
+
+fn is_of_word(own: char) -> bool {
+    own.is_alphanumeric() || matches!(own, '_' | '.')
+}
+
+/// A command of a script that starts a Python program or another script.
+#[derive(Debug, PartialEq, Eq)]
+struct Command {
+    /// As it is written, a module as a path.
+    program: String,
+    /// Whether it starts one process, as far as is known.
+    is_alone: bool,
+}
+
+/// The commands of a script.
+fn commands(text: &str) -> Vec<Command> {
+    let joined = text.replace("\\\r\n", " ").replace("\\\n", " ");
+    let mut found = Vec::new();
+    for line in joined.lines().filter(|line| !line.trim_start().starts_with('#')) {
+        for part in line.split([';', '|', '&']) {
+            let words: Vec<&str> =
+                part.split_whitespace().map(|word| word.trim_matches(['"', '\'', '(', ')'])).collect();
+            found.extend(command(&words));
+        }
+    }
+    found
+}
+
+fn command(words: &[&str]) -> Option<Command> {
+    let base = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
+    let is_python = |word: &&str| {
+        let version = base(word).strip_prefix("python").map(str::to_owned);
+        version.is_some_and(|own| own.chars().all(|own| own.is_ascii_digit() || own == '.'))
+    };
+    let is_program = |word: &&str| word.ends_with(".py") || is_script(word);
+    let (at, program) = match words.iter().position(is_python) {
+        Some(at) => (at, program_of(&words[at + 1..])?),
+        None => {
+            let at = words.iter().position(is_program)?;
+            (at, words[at].to_owned())
+        }
+    };
+    let in_front: Vec<&str> = words[..at]
+        .iter()
+        .copied()
+        .skip_while(|word| IN_FRONT.contains(word) || word.is_empty() || word.contains('='))
+        .collect();
+    let launcher = in_front.iter().position(|word| LAUNCHERS.contains(&base(word).as_str()));
+    let is_alone = match launcher {
+        Some(at) => number_of(&in_front[at + 1..]) == Some(1),
+        // `bash train.sh` is a process, too.
+        None => in_front.iter().all(|word| ["bash", "sh", "source", "."].contains(&base(word).as_str())),
+    };
+    Some(Command { program, is_alone })
+}
+
+/// The program that Python is told to run.
+fn program_of(arguments: &[&str]) -> Option<String> {
+    let mut arguments = arguments.iter();
+    while let Some(&argument) = arguments.next() {
+        match argument {
+            "-m" => return Some(format!("{}.py", arguments.next()?.replace('.', "/"))),
+            "-c" => return None,
+            "-W" | "-X" => drop(arguments.next()),
+            _ if argument.starts_with('-') => {}
+            _ => return argument.ends_with(".py").then(|| argument.to_owned()),
+        }
+    }
+    None
+}
+
+/// How many processes a launcher is told to start.
+fn number_of(options: &[&str]) -> Option<u32> {
+    let mut options = options.iter();
+    while let Some(&option) = options.next() {
+        let (name, value) =
+            option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
+        if NUMBERS.contains(&name) {
+            return value.or_else(|| options.next().copied())?.parse().ok();
+        }
+    }
+    None
+}
+
+/// The project's files by their names.
+struct Names<'p> {
+    project: &'p Project,
+    by_name: FxHashMap<&'p str, Vec<FileId>>,
+}
+
+impl<'p> Names<'p> {
+    fn of(project: &'p Project) -> Self {
+        let mut by_name: FxHashMap<&str, Vec<FileId>> = FxHashMap::default();
+        for file in project.files() {
+            by_name.entry(last(&file.relative)).or_default().push(file.id);
+        }
+        Self { project, by_name }
+    }
+
+    /// The files that a path may mean, from whatever folder.
+    fn all(&self, path: &str) -> Vec<FileId> {
+        let known: Vec<&str> = path
+            .rsplit('/')
+            .take_while(|part| !part.contains('$') && !matches!(*part, "" | "." | ".." | "~"))
+            .collect();
+        let ends_so = |file: &&FileId| {
+            let mut parts = self.project.file(**file).relative.rsplit('/');
+            known.iter().all(|part| parts.next() == Some(part))
+        };
+        let named = self.by_name.get(last(path)).into_iter().flatten();
+        named.filter(ends_so).copied().collect()
+    }
+
+    /// The one of them that is nearest to a script, if there is one.
+    fn nearest(&self, script: &Path, path: &str) -> Option<FileId> {
+        let shared = |file: &FileId| {
+            let parts = self.project.file(*file).path.components().zip(script.components());
+            parts.take_while(|(one, other)| one == other).count()
+        };
+        let all = self.all(path);
+        let most = all.iter().map(shared).max()?;
+        let mut nearest = all.iter().filter(|file| shared(file) == most);
+        let first = nearest.next().copied();
+        first.filter(|_| nearest.next().is_none())
+    }
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, commands};
+
+    fn said(text: &str) -> Vec<(String, bool)> {
+        commands(text).into_iter().map(|Command { program, is_alone }| (program, is_alone)).collect()
+    }
+
+    fn alone(program: &str) -> (String, bool) {
+        (program.to_owned(), true)
+    }
+
+    fn together(program: &str) -> (String, bool) {
+        (program.to_owned(), false)
+    }
+
+    #[test]
+    fn a_launcher_starts_several_unless_it_is_told_one() {
+        assert_eq!(said("mpirun -np 4 -x PATH python train.py --lr 0.1"), [together("train.py")]);
+        assert_eq!(said("horovodrun -np 1 python3 -u train.py"), [alone("train.py")]);
+        assert_eq!(said("srun --ntasks=1 python train.py"), [alone("train.py")]);
+        assert_eq!(said("srun python -m tools.train"), [together("tools/train.py")]);
+    }
+
+    #[test]
+    fn python_by_itself_is_one_process() {
+        assert_eq!(said("CUDA_VISIBLE_DEVICES=0 python eval.py \\\n  --data x"), [alone("eval.py")]);
+        assert_eq!(said("cd x && python eval.py; ./plot.py"), [alone("eval.py"), alone("./plot.py")]);
+        assert_eq!(said("if [ $1 ]; then python eval.py || exit 1; fi"), [alone("eval.py")]);
+    }
+
+    #[test]
+    fn what_nobody_knows_may_start_several() {
+        assert_eq!(said("$launch python train.py"), [together("train.py")]);
+        assert_eq!(said("singularity exec image.sif python train.py"), [together("train.py")]);
+        assert_eq!(said("mpirun -np 2 bash run.sh"), [together("run.sh")]);
+    }
+
+    #[test]
+    fn comments_and_other_commands_start_nothing() {
+        assert_eq!(said("# python train.py\npython -c 'import x'\nls *.txt"), []);
+    }
+}
