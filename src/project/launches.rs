@@ -117,8 +117,16 @@ fn scripts_around(project: &Project) -> Vec<PathBuf> {
     found
 }
 
+fn ending(program: &str) -> Option<&str> {
+    Path::new(program).extension().and_then(OsStr::to_str)
+}
+
 fn is_script(program: &str) -> bool {
-    program.rsplit_once('.').is_some_and(|(_, ending)| SCRIPTS.contains(&ending))
+    ending(program).is_some_and(|own| SCRIPTS.contains(&own))
+}
+
+fn is_python_file(program: &str) -> bool {
+    ending(program) == Some("py")
 }
 
 fn is_of_word(own: char) -> bool {
@@ -154,13 +162,12 @@ fn command(words: &[&str]) -> Option<Command> {
         let version = base(word).strip_prefix("python").map(str::to_owned);
         version.is_some_and(|own| own.chars().all(|own| own.is_ascii_digit() || own == '.'))
     };
-    let is_program = |word: &&str| word.ends_with(".py") || is_script(word);
-    let (at, program) = match words.iter().position(is_python) {
-        Some(at) => (at, program_of(&words[at + 1..])?),
-        None => {
-            let at = words.iter().position(is_program)?;
-            (at, words[at].to_owned())
-        }
+    let is_program = |word: &&str| is_python_file(word) || is_script(word);
+    let (at, program) = if let Some(at) = words.iter().position(is_python) {
+        (at, program_of(&words[at + 1..])?)
+    } else {
+        let at = words.iter().position(is_program)?;
+        (at, words[at].to_owned())
     };
     let in_front: Vec<&str> = words[..at]
         .iter()
@@ -185,7 +192,7 @@ fn program_of(arguments: &[&str]) -> Option<String> {
             "-c" => return None,
             "-W" | "-X" => drop(arguments.next()),
             _ if argument.starts_with('-') => {}
-            _ => return argument.ends_with(".py").then(|| argument.to_owned()),
+            _ => return is_python_file(argument).then(|| argument.to_owned()),
         }
     }
     None
