@@ -95,7 +95,6 @@ pub fn findings_unless(
     let context = Context { project, facts, texts: &texts, strict };
     let mut findings = findings_together(checks, context, is_stopped)?;
     isolation::doubt(context, &mut findings, is_stopped)?;
-    ranks::apart::modes::doubt(project, facts, &mut findings);
     findings.extend(syntax_errors(project, facts));
     Some(findings)
 }

@@ -14,6 +14,7 @@ use crate::checks::Context;
 use crate::finding::{Confidence, Finding, Group, Location};
 use crate::program::{Facts, Program};
 use crate::project::FileId;
+use crate::ranks::apart::modes;
 use crate::semantic::{Module, NameId};
 
 /// How often the values of all files may be looked at again, so that many programs that share much cost no more than a
@@ -49,10 +50,14 @@ pub fn doubt(
         let entry = facts.programs[program].entry;
         let files = facts.own_files(entry);
         if is_all(facts, entry, &files) {
+            let mut shown: FxHashSet<usize> = FxHashSet::default();
             for (index, programs) in open.iter_mut().filter(|(_, programs)| programs.contains(&program)) {
                 findings[*index].confidence = Confidence::Certain;
+                shown.insert(*index);
                 programs.clear();
             }
+            let own = findings.iter_mut().enumerate().filter(|(index, _)| shown.contains(index));
+            modes::doubt(context.project, facts, own.map(|(_, finding)| finding));
             continue;
         }
         let size = files.iter().map(|&file| facts.module(file).values.len()).sum::<usize>();
@@ -67,9 +72,12 @@ pub fn doubt(
             let differs = |own: &&Finding| (own.primary != finding.primary, own.message != finding.message);
             if let Some(same) = same.min_by_key(differs) {
                 *finding = Finding { fix: finding.fix.take(), ..same.clone() };
-                programs.clear();
             } else {
                 finding.confidence = Confidence::Possible;
+            }
+            if finding.confidence == Confidence::Certain {
+                programs.clear();
+            } else {
                 programs.retain(|own| *own != program);
             }
         }
@@ -146,9 +154,11 @@ fn shown_by(
     let together = context.facts;
     let modules = together.modules.alone(entry, files);
     let entries = [together.modules.names[entry.index()].clone()];
-    let mut found = analysis::with_entries(&modules, together.library, &entries, |facts| {
-        analysis::findings_together(&[], Context { facts, ..context }, is_stopped)
+    let found = analysis::with_entries(&modules, together.library, &entries, |facts| {
+        let mut found = analysis::findings_together(&[], Context { facts, ..context }, is_stopped)?;
+        found.retain(Finding::is_certain_of_runs);
+        modes::doubt(context.project, facts, &mut found);
+        Some(found)
     })?;
-    found.retain(Finding::is_certain_of_runs);
     Some(found)
 }

@@ -110,7 +110,10 @@ fn draws<'j>(job: &'j Job<'_>) -> Vec<Draw<'j>> {
         let Some(symbol) = symbols.next() else { continue };
         let package = symbol.package();
         let is_of_training = facts.library.is_training_library(package);
-        if !is_of_training && has_own_seed(facts, file, call) {
+        let receiver = facts.receiver(file, facts.module(file).call(call));
+        let has_own_generator = receiver.is_some_and(|own| facts.may_be(file, own, Kind::Random));
+        // An operation's own seed is joined to TensorFlow's.
+        if has_own_generator || !is_of_training && has_own_seed(facts, file, call) {
             continue;
         }
         let is_split = DRAWING_FROM_NUMPY.contains(&package);

@@ -148,6 +148,11 @@ fn commands(text: &str) -> Vec<Command> {
     let mut found = Vec::new();
     for line in joined.lines().filter(|line| !line.trim_start().starts_with('#')) {
         for part in line.split([';', '|', '&']) {
+            // What a variable keeps, `CMD="python train.py"`, is run some other way.
+            let keeps = |word: &str| word.contains('=') && word.matches(['"', '\'']).count() == 1;
+            if part.split_whitespace().any(keeps) {
+                continue;
+            }
             let words: Vec<&str> =
                 part.split_whitespace().map(|word| word.trim_matches(['"', '\'', '(', ')'])).collect();
             found.extend(command(&words));

@@ -10,10 +10,10 @@ use crate::project::Project;
 use crate::semantic::CallId;
 
 /// Takes certainty from what is found between the ranks there, which is true once somebody starts several.
-pub fn doubt(project: &Project, facts: &Facts<'_>, findings: &mut [Finding]) {
+pub fn doubt<'f>(project: &Project, facts: &Facts<'_>, findings: impl IntoIterator<Item = &'f mut Finding>) {
     let is_certain =
         |own: &&mut Finding| own.rule.group == Group::Ranks && own.confidence == Confidence::Certain;
-    let mut certain = findings.iter_mut().filter(is_certain).peekable();
+    let mut certain = findings.into_iter().filter(is_certain).peekable();
     if certain.peek().is_none() {
         return;
     }
