@@ -231,12 +231,13 @@ impl<'p> Names<'p> {
         Self { project, by_name }
     }
 
-    /// The files that a path may mean, from whatever folder.
+    /// The files that a path may mean, from whatever folder. Of a path from the root, `/workspace/bert/train.py`, only the name
+    /// tells: it is that of an image.
     fn all(&self, path: &str) -> Vec<FileId> {
-        let known: Vec<&str> = path
+        let parts = path
             .rsplit('/')
-            .take_while(|part| !part.contains('$') && !matches!(*part, "" | "." | ".." | "~"))
-            .collect();
+            .take_while(|part| !part.contains('$') && !matches!(*part, "" | "." | ".." | "~"));
+        let known: Vec<&str> = if path.starts_with('/') { vec![last(path)] } else { parts.collect() };
         let ends_so = |file: &&FileId| {
             let mut parts = self.project.file(**file).relative.rsplit('/');
             known.iter().all(|part| parts.next() == Some(part))

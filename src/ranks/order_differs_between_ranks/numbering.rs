@@ -106,9 +106,9 @@ fn is_count(model: &Model<'_>, file: FileId, store: &Store) -> bool {
         is_called(facts, file, id, "builtins.len")
             && facts.solution.values(file, store.base).iter().any(|own| objects.contains(own))
     };
-    let lengths = facts.influence().operands((file, store.value)).chain([(file, store.value)]);
-    lengths.into_iter().any(|(of, value)| match module.value(value).value {
-        Value::Call(id) => of == file && is_length(id),
+    let parts = facts.influence().operands((file, store.value)).filter(|&(of, _)| of == file);
+    parts.map(|(_, part)| part).chain([store.value]).any(|part| match module.value(part).value {
+        Value::Call(id) => is_length(id),
         _ => false,
     })
 }
