@@ -46,18 +46,17 @@ pub fn doubt(
             open.push((index, programs));
         }
     }
+    // The findings that are told as the programs together show them.
+    let mut together: FxHashSet<usize> = FxHashSet::default();
     while let Some(program) = most_frequent(&open) {
         let entry = facts.programs[program].entry;
         let files = facts.own_files(entry);
         if is_all(facts, entry, &files) {
-            let mut shown: FxHashSet<usize> = FxHashSet::default();
             for (index, programs) in open.iter_mut().filter(|(_, programs)| programs.contains(&program)) {
                 findings[*index].confidence = Confidence::Certain;
-                shown.insert(*index);
+                together.insert(*index);
                 programs.clear();
             }
-            let own = findings.iter_mut().enumerate().filter(|(index, _)| shown.contains(index));
-            modes::doubt(context.project, facts, own.map(|(_, finding)| finding));
             continue;
         }
         let size = files.iter().map(|&file| facts.module(file).values.len()).sum::<usize>();
@@ -82,6 +81,9 @@ pub fn doubt(
             }
         }
     }
+    together.extend(open.iter().filter(|(_, programs)| !programs.is_empty()).map(|&(index, _)| index));
+    let own = findings.iter_mut().enumerate().filter(|(index, _)| together.contains(index));
+    modes::doubt(context.project, facts, own.map(|(_, finding)| finding));
     Some(())
 }
 
