@@ -12,14 +12,15 @@ use super::step::Step;
 use super::steps::fed;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Rule;
-use crate::program::{Caller, ClassRef, Literal, Object, ObjectId};
+use crate::program::{Caller, ClassRef, Literal, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::ranks::has_own_seed;
 use crate::semantic::{Argument, CallId, StatementId, StatementKind, Value};
 
 /// The seeds to which a program that is not distributed yet has to add the rank's number.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let seeds = seeds_of_libraries(job).into_iter().chain(seeds_of_data(job));
+    let divided = divided(job);
+    let seeds = seeds_of_libraries(job, &divided).into_iter().chain(seeds_of_data(job, &divided));
     seeds.filter_map(|seed| step(job, rule, seed)).collect()
 }
 
@@ -47,7 +48,7 @@ fn is_movable(job: &Job<'_>, (file, call, seed): Seed<'_>) -> bool {
 }
 
 /// The seeds of libraries' own generators, `tf.random.set_seed(1)`, from which nothing is drawn but what the steps use.
-fn seeds_of_libraries<'j>(job: &'j Job<'_>) -> Vec<Seed<'j>> {
+fn seeds_of_libraries<'j>(job: &'j Job<'_>, divided: &FxHashSet<Place>) -> Vec<Seed<'j>> {
     let facts = job.facts;
     let seeding: Vec<(FileId, CallId, &Symbol)> = job
         .calls()
@@ -57,7 +58,7 @@ fn seeds_of_libraries<'j>(job: &'j Job<'_>) -> Vec<Seed<'j>> {
     if seeding.is_empty() {
         return Vec::new();
     }
-    let draws = draws(job);
+    let draws = draws(job, divided);
     let fits = job.program.loops.iter().any(|own| job.is_fit(own));
     let mut found = Vec::new();
     for (file, call, symbol) in seeding {
@@ -100,7 +101,7 @@ struct Draw<'j> {
     is_for_steps: bool,
 }
 
-fn draws<'j>(job: &'j Job<'_>) -> Vec<Draw<'j>> {
+fn draws<'j>(job: &'j Job<'_>, divided: &FxHashSet<Place>) -> Vec<Draw<'j>> {
     let facts = job.facts;
     let mut within = WithinSteps::of(job);
     let mut found = Vec::new();
@@ -117,7 +118,8 @@ fn draws<'j>(job: &'j Job<'_>) -> Vec<Draw<'j>> {
             continue;
         }
         let is_split = DRAWING_FROM_NUMPY.contains(&package);
-        let is_order = is_order(job, file, call) && !is_divided(job, file, call);
+        let result = (file, facts.module(file).call(call).result);
+        let is_order = is_order(job, file, call) && !divided.contains(&result);
         found.push(Draw { package, is_for_steps: !is_split && (is_order || within.has(file, call)) });
     }
     found
@@ -125,7 +127,7 @@ fn draws<'j>(job: &'j Job<'_>) -> Vec<Draw<'j>> {
 
 /// The seeds of what brings the examples into an order: `data.shuffle(1000, seed=1)`. All of them, or none: examples and their
 /// labels may come from two.
-fn seeds_of_data<'j>(job: &'j Job<'_>) -> Vec<Seed<'j>> {
+fn seeds_of_data<'j>(job: &'j Job<'_>, divided: &FxHashSet<Place>) -> Vec<Seed<'j>> {
     let facts = job.facts;
     let mut found = Vec::new();
     for (file, value) in facts.influence().backwards(&fed(job), |_| false) {
@@ -136,7 +138,7 @@ fn seeds_of_data<'j>(job: &'j Job<'_>) -> Vec<Seed<'j>> {
         let data = facts.module(file).call(call);
         let seed = facts.called_symbols(file, call).find_map(|own| facts.argument(file, data, own, SEED));
         let Some(seed) = seed else { continue };
-        if is_divided(job, file, call) || !is_movable(job, (file, call, seed)) {
+        if divided.contains(&(file, value)) || !is_movable(job, (file, call, seed)) {
             return Vec::new();
         }
         found.push((file, call, seed));
@@ -155,17 +157,20 @@ fn is_order(job: &Job<'_>, file: FileId, call: CallId) -> bool {
         && (facts.may_be(file, result, Kind::Dataset) || facts.may_be(file, result, Kind::BatchSource))
 }
 
-/// Whether the order decides which examples there are: `data.shuffle(1000).skip(100)`.
-fn is_divided(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+/// The values that decide, by the order of their elements, which examples there are: `data.shuffle(1000)` in front of
+/// `.skip(100)`.
+fn divided(job: &Job<'_>) -> FxHashSet<Place> {
     let facts = job.facts;
     let dividing = DIVIDING.map(|name| facts.library.lookup(name));
-    let ordered = facts.influence().forwards(&[(file, facts.module(file).call(call).result)], |_| false);
-    job.calls().any(|(of, other)| {
-        let data = facts.module(of).call(other);
-        let given = data.arguments.iter().map(|own| own.value).chain(facts.receiver(of, data));
-        facts.called_symbols(of, other).any(|own| dividing.contains(&Some(own)))
-            && given.into_iter().any(|own| ordered.contains(&(of, own)))
-    })
+    let mut given: Vec<Place> = Vec::new();
+    for (file, call) in job.calls() {
+        if facts.called_symbols(file, call).any(|own| dividing.contains(&Some(own))) {
+            let data = facts.module(file).call(call);
+            let values = data.arguments.iter().map(|own| own.value).chain(facts.receiver(file, data));
+            given.extend(values.map(|value| (file, value)));
+        }
+    }
+    facts.influence().backwards(&given, |_| false)
 }
 
 /// What chooses examples by their places.

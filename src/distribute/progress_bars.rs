@@ -1,5 +1,7 @@
 //! Bars that show progress, `tqdm(batches)`, are shown by rank 0 only.
 
+use rustc_hash::FxHashSet;
+
 use super::job::Job;
 use super::keras::{Given, given};
 use super::ranked::{is_for_one_rank, reads_rank};
@@ -7,27 +9,39 @@ use super::started::runs_started;
 use super::step::Step;
 use crate::api::{Effect, Symbol};
 use crate::finding::Rule;
-use crate::program::{Literal, Object};
+use crate::program::{Literal, Object, ObjectId};
 use crate::project::FileId;
-use crate::semantic::{CallId, Value, ValueId};
+use crate::semantic::{CallId, Value};
 
 /// The parameter of what shows progress that switches it off.
 const OFF: &str = "disable";
 
 /// The steps of `output-on-every-rank` that switch bars off.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    job.calls().filter_map(|(file, call)| step(job, rule, file, call)).collect()
+    let facts = job.facts;
+    let bars = job.calls().filter_map(|(file, call)| {
+        let symbol = facts.called_symbols(file, call).find(|&own| is_bar(own))?;
+        Some((file, call, symbol))
+    });
+    let bars: Vec<_> = bars.collect();
+    let counted = if bars.is_empty() { FxHashSet::default() } else { counted_on(job) };
+    bars.into_iter().filter_map(|bar| step(job, rule, bar, &counted)).collect()
 }
 
-fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, call: CallId) -> Option<Step> {
+fn step(
+    job: &Job<'_>,
+    rule: &'static Rule,
+    (file, call, symbol): (FileId, CallId, &Symbol),
+    counted: &FxHashSet<ObjectId>,
+) -> Option<Step> {
     let facts = job.facts;
-    let symbol = facts.called_symbols(file, call).find(|&own| is_bar(own))?;
+    let bar = facts.solution.values(file, facts.module(file).call(call).result);
     // A function of the program's own need not take it.
     let are_all = facts
         .callees(file, call)
         .iter()
         .all(|own| facts.symbol(facts.solution.object(own.callee)).is_some_and(is_bar));
-    if !are_all || is_counted_on(job, file, facts.module(file).call(call).result) {
+    if !are_all || bar.iter().any(|own| counted.contains(own)) {
         return None;
     }
     let text = job.text(file)?;
@@ -61,18 +75,22 @@ fn is_bar(symbol: &Symbol) -> bool {
     symbol.has(Effect::Prints) && symbol.parameter(OFF).is_some()
 }
 
-/// Whether the program asks a bar how far it is: one that is switched off does not count.
-fn is_counted_on(job: &Job<'_>, file: FileId, bar: ValueId) -> bool {
+/// What the program asks how far it is: a bar that is switched off does not count.
+fn counted_on(job: &Job<'_>) -> FxHashSet<ObjectId> {
     let facts = job.facts;
-    let made = facts.solution.values(file, bar);
-    let module = facts.module(file);
-    module.values.iter().any(|own| match own.value {
-        Value::Attribute { base, name, .. } => {
-            COUNTS.contains(&module.names.text(name))
-                && facts.solution.values(file, base).iter().any(|own| made.contains(own))
+    let mut found = FxHashSet::default();
+    for file in job.program.files() {
+        let module = facts.module(file);
+        for own in &module.values {
+            if let Value::Attribute { base, name, .. } = own.value
+                && COUNTS.contains(&module.names.text(name))
+            {
+                let known = facts.objects(file, base).filter(|(_, own)| *own != Object::Unknown);
+                found.extend(known.map(|(own, _)| own));
+            }
         }
-        _ => false,
-    })
+    }
+    found
 }
 
 /// The attributes of bars that tell how far they are.

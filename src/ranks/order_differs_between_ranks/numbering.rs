@@ -78,11 +78,13 @@ fn counted(model: &Model<'_>, file: FileId, store: &Store) -> Option<(ValueId, T
         return Some((call.arguments[0].value, call.arguments[0].range));
     }
     let Value::Iteration(elements) = module.value(key).value else { return None };
+    if !is_counter(model, file, store.value) && !is_count(model, file, store) {
+        return None;
+    }
     let blocks = &module.scope(module.code_scope(store.scope)).flow.blocks;
     let mut turns = blocks.iter().filter_map(|block| block.branch).filter(|own| own.kind == BranchKind::For);
     let turns = turns.find(|own| own.condition == Some(elements))?;
-    let is_number = is_counter(model, file, store.value) || is_count(model, file, store);
-    is_number.then_some((elements, turns.range))
+    Some((elements, turns.range))
 }
 
 /// Whether a value is counted up: it is computed from itself, by addition.
