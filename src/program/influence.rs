@@ -29,7 +29,7 @@ use super::settled::{Stored, settled};
 use super::solver::Caller;
 use crate::api::{Kind, Returns};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, Element, StoreKey, Value, ValueId};
+use crate::semantic::{Call, CallId, Element, Passing, StoreKey, Value, ValueId};
 
 /// So many files are worth a thread.
 const SHARE: usize = 100;
@@ -286,9 +286,11 @@ impl Collector<'_, '_> {
             }
             if !is_own {
                 let returned = returned_argument(facts, file, id);
-                for argument in
-                    call.arguments.iter().filter(|own| returned.is_none_or(|only| only == own.value))
-                {
+                let is_range = makes_range(facts, file, id);
+                for argument in call.arguments.iter().filter(|own| {
+                    returned.is_none_or(|only| only == own.value)
+                        && !(is_range && matches!(own.passing, Passing::Keyword(_)))
+                }) {
                     self.add((file, argument.value), (file, call.result));
                 }
             }
@@ -381,6 +383,14 @@ impl Collector<'_, '_> {
             }
         }
     }
+}
+
+/// Whether a call of a library makes a range: of what numbers its positions tell, and the rest how it is shown, `trange(3,
+/// disable=hvd.rank() != 0)`.
+fn makes_range(facts: &Facts<'_>, file: FileId, id: CallId) -> bool {
+    let range = facts.library.lookup("builtins.range");
+    let mut symbols = facts.called_symbols(file, id);
+    range.is_some() && symbols.any(|own| !own.is_class() && facts.library.returned_class(own) == range)
 }
 
 /// The argument that a call returns itself, whatever else it is given: `tqdm(batches, disable=hvd.rank() != 0)`.
