@@ -125,8 +125,8 @@ pub struct Project {
     notebooks: BTreeMap<PathBuf, Arc<str>>,
     /// The paths that are reported, without those that a forced exclude leaves out.
     given: Vec<PathBuf>,
-    /// How scripts start programs; read when it is first asked.
-    launches: OnceLock<Launches>,
+    /// How scripts start programs; read when it is first asked, once for all copies.
+    launches: Arc<OnceLock<Launches>>,
 }
 
 impl Project {

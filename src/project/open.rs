@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::discover::{self, Search};
 use super::names;
@@ -111,7 +111,7 @@ impl Project {
             files.iter().any(|file: &SourceFile| file.path == *path && file.kind == FileKind::Notebook)
         });
         let files = files.into();
-        let launches = OnceLock::new();
+        let launches = Arc::default();
         Ok(Self { root, config, files, problems, overlay, notebooks, given, launches })
     }
 }
