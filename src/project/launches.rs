@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::requirements::{MOST_ENTRIES, SCRIPTS, entries, text};
+use super::requirements::{SCRIPTS, entries, text};
 use super::{FileId, Project, SourceFile};
 
 /// The commands that start several processes.
@@ -97,22 +97,8 @@ fn scripts_around(project: &Project) -> Vec<PathBuf> {
         around.map(Path::to_path_buf).collect::<Vec<_>>()
     };
     let folders: BTreeSet<PathBuf> = project.files().iter().flat_map(of_file).collect();
-    let mut found = Vec::new();
-    for folder in &folders {
-        let mut waiting = entries(folder);
-        let mut left = MOST_ENTRIES;
-        while let Some(path) = waiting.pop().filter(|_| left > 0) {
-            left -= 1;
-            let is_hidden = path.file_name().and_then(OsStr::to_str).is_none_or(|name| name.starts_with('.'));
-            if path.is_dir() {
-                if !is_hidden && !path.is_symlink() && !folders.contains(&path) {
-                    waiting.extend(entries(&path));
-                }
-            } else if path.extension().and_then(OsStr::to_str).is_some_and(|own| SCRIPTS.contains(&own)) {
-                found.push(path);
-            }
-        }
-    }
+    let told = folders.iter().flat_map(|folder| project.without_programs(&entries(folder)));
+    let mut found: Vec<PathBuf> = told.filter(|path| path.to_str().is_some_and(is_script)).collect();
     found.sort_unstable();
     found
 }

@@ -24,7 +24,7 @@ pub(super) const SCRIPTS: [&str; 9] = ["sh", "bash", "slurm", "sbatch", "sl", "p
 const DOCUMENTS: [&str; 2] = ["md", "rst"];
 
 /// How many entries of folders without programs are looked at, at most.
-pub(super) const MOST_ENTRIES: usize = 1000;
+const MOST_ENTRIES: usize = 1000;
 
 impl Project {
     /// Whether what stands beside a file, or in a folder around it up to the project's root, asks for a version of a
@@ -57,14 +57,23 @@ impl Project {
         notebooks.map(|file| file.path.as_path()).filter(move |path| path.parent() == Some(folder))
     }
 
+    /// Whether Python files of the project lie below a folder; they are in the order of their paths.
+    fn has_files_below(&self, folder: &Path) -> bool {
+        let Ok(relative) = folder.strip_prefix(self.root()) else { return false };
+        let parts: Vec<_> = relative.iter().map(OsStr::to_string_lossy).collect();
+        let prefix = format!("{}/", parts.join("/"));
+        let first = self.files().partition_point(|file| file.relative < prefix);
+        self.files().get(first).is_some_and(|file| file.relative.starts_with(&prefix))
+    }
+
     /// These entries, and what is in those that are folders without programs.
-    fn without_programs(&self, entries_of_folder: &[PathBuf]) -> Vec<PathBuf> {
+    pub(super) fn without_programs(&self, entries_of_folder: &[PathBuf]) -> Vec<PathBuf> {
         let mut found: Vec<PathBuf> = Vec::new();
         let mut waiting: Vec<PathBuf> = entries_of_folder.iter().rev().cloned().collect();
         while let Some(path) = waiting.pop().filter(|_| found.len() < MOST_ENTRIES) {
             let is_hidden = path.file_name().and_then(OsStr::to_str).is_none_or(|name| name.starts_with('.'));
             if path.is_dir() && !path.is_symlink() && !is_hidden {
-                if !self.files().iter().any(|file| file.path.starts_with(&path)) {
+                if !self.has_files_below(&path) {
                     waiting.extend(entries(&path).into_iter().rev());
                 }
             } else {
