@@ -165,6 +165,32 @@ fn what_remains_is_reported_and_decides_the_status() {
 }
 
 #[test]
+fn what_is_distributed_is_told_how_to_start() {
+    let arrays = "\
+import numpy as np
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(optimizer=tf.keras.optimizers.Adam(0.1), loss='mse')
+";
+    let whole = format!("{arrays}model.fit(np.ones([64, 4]), np.ones([64, 1]), epochs=2)\n");
+    let project = folder(&[("jobs/my train.py", &whole)]);
+    let answer = run(project.path(), &["check", "--fix"]);
+    assert_eq!(answer.status, 0, "{answer:#?}");
+    let said = "\
+hvdlint: jobs/my train.py is distributed; start it with `horovodrun -np 2 python 'jobs/my train.py'`
+  note: jobs/my train.py:16: each rank trains on all of the data (data-not-sharded)
+  help: give each rank a part of the same size, `data[hvd.rank() :: hvd.size()]`, or divide the epochs by `hvd.size()`
+";
+    assert_eq!(answer.stderr, said, "{}", String::from_utf8_lossy(&read(project.path(), "jobs/my train.py")));
+    assert_eq!(run(project.path(), &["check", "--fix"]).stderr, "", "nothing is distributed anew");
+    let divided = format!("{arrays}model.fit(data(), steps_per_epoch=400, epochs=2)\n");
+    let project = folder(&[("train.py", divided.as_str()), ("other.py", FIXABLE)]);
+    let answer = run(project.path(), &["check", "--fix", "--quiet"]);
+    assert_eq!(answer.stderr, "", "{answer:#?}");
+}
+
+#[test]
 fn what_fix_can_mend_is_counted() {
     let project = folder(&[("a.py", FIXABLE)]);
     let answer = run(project.path(), &["check"]);

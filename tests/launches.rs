@@ -1,4 +1,4 @@
-//! What the scripts of a project say of how its programs are started decides what is certain between ranks.
+//! What the scripts and documents of a project say of how its programs are started decides what is certain between ranks.
 
 mod support;
 
@@ -67,4 +67,13 @@ fn what_a_launched_script_starts_is_started_by_each_rank() {
     let scripts =
         [("train.sh", LAUNCHED), ("evaluate.sh", ALONE), ("job.slurm", "srun bash ./evaluate.sh\n")];
     assert_eq!(written_in(&scripts, "certain"), ["evaluate.py", "files.py"]);
+}
+
+#[test]
+fn documents_say_it_as_scripts_do() {
+    let text =
+        "# Use\n\nTrain with `horovodrun -np 4 python train.py`, then:\n\n```\n$ python evaluate.py\n```\n";
+    assert_eq!(written_in(&[("README.md", text)], "certain"), ["files.py"]);
+    let names = "`horovodrun -np 4 python train.py`\n\n- `evaluate.py`: the evaluation\n";
+    assert_eq!(written_in(&[("README.md", names)], "certain"), ["evaluate.py", "files.py"]);
 }

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::check::Job;
+use super::next_steps;
 use crate::cli::{CheckArgs, GlobalArgs, Output};
 use crate::examine::{Examined, Wishes};
 use crate::finding::Applicability;
@@ -86,10 +87,15 @@ pub(super) fn show(job: Job<'_>, examined: &Examined) -> anyhow::Result<u8> {
 
 /// Changes the files, or prints the changed standard input, and reports what remains.
 pub(super) fn apply(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
+    let before = examined.trainers.clone();
     let mut mended = mend(job, examined);
     let mut failed = refusals(&mended, job.global)?;
     failed |= !replace(&mut mended, job.wishes, job.input.map(|input| input.file))?;
     mended.examined = job.with_proofs(mended.examined);
+    if !job.global.quiet {
+        let changed: Vec<FileId> = mended.changes.iter().map(|change| change.file).collect();
+        next_steps::tell(&before, &mended.examined, &changed, &mut io::stderr().lock())?;
+    }
     let mut report = mended.examined.report.clone();
     report.fixed = Some(Fixed { findings: mended.fixed, files: mended.changes.len() });
     let status = if failed { super::FAILED } else { job.status(&report) };

@@ -9,6 +9,7 @@ mod fixes;
 mod graph;
 mod loops;
 mod man;
+mod next_steps;
 mod picture;
 mod progress;
 

@@ -13,23 +13,44 @@ use super::step::{Outcome, Step};
 use super::steps::fed;
 use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Applicability, Confidence};
-use crate::program::{Creation, Place};
+use crate::program::{Creation, LoopKind, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{CallId, Value};
 
 distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
 
+/// What is said where nothing becomes faster.
+const WHOLE: &str = "each rank trains on all of the data";
+
 fn steps(job: &Job<'_>) -> Vec<Step> {
     if !job.program.already_distributed {
         return moved_seeds::steps(job, &RULE.rule);
     }
-    let behind = job.facts.influence().backwards(&fed(job), |_| false);
-    let way = Way { job, calls: behind.iter().filter_map(|&place| call_of(job, place)).collect() };
-    let is_parted = way.has(|symbol| symbol.has(Effect::Shards) || asks_for_rank(symbol));
-    if is_parted || way.is_shuffled() && way.is_divided() {
+    let way = Way::to(job, &fed(job));
+    if way.is_parted() || way.is_shuffled() && way.is_divided() {
         return Vec::new();
     }
-    way.sources().into_iter().filter_map(|source| way.step(source)).collect()
+    let sources = way.sources();
+    if sources.is_empty() && !way.is_divided() && !way.has(|symbol| symbol.has(Effect::ReadsSize)) {
+        let loops = job
+            .program
+            .loops
+            .iter()
+            .filter(|own| !matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession));
+        return loops.map(|own| whole(job, own)).collect();
+    }
+    sources.into_iter().filter_map(|source| way.step(source)).collect()
+}
+
+/// The step for a loop that each rank goes through with all that the program trains on, as one process does.
+fn whole(job: &Job<'_>, own: &TrainingLoop) -> Step {
+    let file = own.caller.file;
+    let finding = Step::missing(&RULE.rule, job.at_call(file, own.call), WHOLE)
+        .here("with all of it on each rank")
+        .help("give each rank a part of the same size, `data[hvd.rank() :: hvd.size()]`, or divide the epochs by `hvd.size()`")
+        .in_scope(job.scope_of(file, own.call))
+        .confidence(Confidence::Possible);
+    Step { finding, outcome: Outcome::ByHand, everywhere: Vec::new() }
 }
 
 fn asks_for_rank(symbol: &Symbol) -> bool {
@@ -49,7 +70,18 @@ struct Way<'j, 'c> {
     calls: Vec<(FileId, CallId)>,
 }
 
-impl Way<'_, '_> {
+impl<'j, 'c> Way<'j, 'c> {
+    /// The way to what loops are fed.
+    fn to(job: &'j Job<'c>, fed: &[Place]) -> Self {
+        let behind = job.facts.influence().backwards(fed, |_| false);
+        Self { job, calls: behind.iter().filter_map(|&place| call_of(job, place)).collect() }
+    }
+
+    /// Whether something on the way depends on the rank.
+    fn is_parted(&self) -> bool {
+        self.has(|symbol| symbol.has(Effect::Shards) || asks_for_rank(symbol))
+    }
+
     fn has(&self, wanted: impl Fn(&Symbol) -> bool) -> bool {
         let mut calls = self.calls.iter();
         calls.any(|&(file, call)| self.job.facts.called_symbols(file, call).any(&wanted))
@@ -101,7 +133,7 @@ impl Way<'_, '_> {
         let (message, here) = if self.is_divided() {
             ("each rank trains on the same first examples", "read in the same order by each rank")
         } else {
-            ("each rank trains on all of the data", "read by each rank")
+            (WHOLE, "read by each rank")
         };
         let finding = Step::missing(&RULE.rule, job.at_call(file, call), message)
             .here(here)

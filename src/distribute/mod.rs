@@ -147,6 +147,9 @@ pub static DISTRIBUTION: &[&DistributionRule] = &[
 /// The rule that starts Horovod, and imports it where other steps need it.
 pub static INITIALISATION: &DistributionRule = &initialisation::RULE;
 
+/// The rule that each rank trains on its part of the data.
+pub static DATA: &DistributionRule = &data::RULE;
+
 /// What each program that trains still needs; `restrictions` are the findings of the restriction checks, whose
 /// errors withhold the fixes.
 #[must_use]

@@ -1,12 +1,13 @@
-//! How the scripts of a project start its programs: several ranks by a launcher, or one process.
+//! How the scripts and documents of a project start its programs: several ranks by a launcher, or one process.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::requirements::{SCRIPTS, entries, text};
+use super::requirements::{DOCUMENTS, SCRIPTS, entries, text};
 use super::{FileId, Project, SourceFile};
 
 /// The commands that start several processes.
@@ -28,13 +29,13 @@ const LAUNCHERS: [&str; 12] = [
 /// The options of launchers for the number of processes.
 const NUMBERS: [&str; 5] = ["--ntasks", "--np", "-n", "-np", "-num-proc"];
 
-/// What stands in front of a command and leaves it one process: other commands, and words of the shell.
-const IN_FRONT: [&str; 15] = [
-    "!", "(", "do", "elif", "else", "env", "exec", "if", "nice", "nohup", "sudo", "then", "time", "while",
-    "{",
+/// What stands in front of a command and leaves it one process: other commands, words of the shell, and its prompt.
+const IN_FRONT: [&str; 17] = [
+    "!", "$", "%", "(", "do", "elif", "else", "env", "exec", "if", "nice", "nohup", "sudo", "then", "time",
+    "while", "{",
 ];
 
-/// What the scripts of a project say of its programs.
+/// What the scripts and documents of a project say of its programs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Launches {
     /// Those that are started as one process, and never otherwise.
@@ -42,8 +43,8 @@ pub(super) struct Launches {
 }
 
 impl Project {
-    /// Whether the project's scripts start a program as one process only, while they start others by a launcher, as
-    /// `mpirun -np 4 python train.py` does. Scripts are read when this is first asked.
+    /// Whether the project's scripts and documents start a program as one process only, while they start others by a
+    /// launcher, as `mpirun -np 4 python train.py` does. They are read when this is first asked.
     #[must_use]
     pub fn is_started_alone(&self, program: FileId) -> bool {
         self.launches.get_or_init(|| Launches::read(self)).alone.contains(&program)
@@ -63,7 +64,7 @@ impl Launches {
         }
         let commands: Vec<(&Path, Command)> = scripts
             .iter()
-            .flat_map(|(path, text)| commands(text).into_iter().map(move |own| (path.as_path(), own)))
+            .flat_map(|(path, text)| told_by(path, text).into_iter().map(move |own| (path.as_path(), own)))
             .collect();
         // A script that a launcher starts is run by each rank.
         let by_ranks: FxHashSet<&str> = commands
@@ -89,8 +90,8 @@ impl Launches {
     }
 }
 
-/// The scripts in the folders of a project's files, in those around them up to the root, and in folders without Python files
-/// in these, in the order of their paths.
+/// The scripts and documents in the folders of a project's files, in those around them up to the root, and in folders without
+/// Python files in these, in the order of their paths.
 fn scripts_around(project: &Project) -> Vec<PathBuf> {
     let of_file = |file: &SourceFile| {
         let around = file.path.ancestors().skip(1).take_while(|folder| folder.starts_with(project.root()));
@@ -98,7 +99,8 @@ fn scripts_around(project: &Project) -> Vec<PathBuf> {
     };
     let folders: BTreeSet<PathBuf> = project.files().iter().flat_map(of_file).collect();
     let told = folders.iter().flat_map(|folder| project.without_programs(&entries(folder)));
-    let mut found: Vec<PathBuf> = told.filter(|path| path.to_str().is_some_and(is_script)).collect();
+    let mut found: Vec<PathBuf> =
+        told.filter(|path| path.to_str().is_some_and(|path| is_script(path) || is_document(path))).collect();
     found.sort_unstable();
     found
 }
@@ -109,6 +111,10 @@ fn ending(program: &str) -> Option<&str> {
 
 fn is_script(program: &str) -> bool {
     ending(program).is_some_and(|own| SCRIPTS.contains(&own))
+}
+
+fn is_document(path: &str) -> bool {
+    ending(path).is_some_and(|own| DOCUMENTS.contains(&own))
 }
 
 fn is_python_file(program: &str) -> bool {
@@ -126,6 +132,39 @@ struct Command {
     program: String,
     /// Whether it starts one process, as far as is known.
     is_alone: bool,
+    /// Whether something is named that runs it: Python, a shell, a launcher.
+    is_said_how: bool,
+}
+
+/// The commands of a script or a document. What a document shows as code without saying what runs it may be the name of a
+/// file.
+fn told_by(path: &Path, text: &str) -> Vec<Command> {
+    if !path.to_str().is_some_and(is_document) {
+        return commands(text);
+    }
+    let mut found = commands(&shown_code(text));
+    found.retain(|own| own.is_said_how);
+    found
+}
+
+/// What a document shows as code, in blocks and between other words, a line each.
+fn shown_code(document: &str) -> String {
+    let mut code = String::new();
+    let mut is_block = false;
+    for event in Parser::new(document) {
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => is_block = true,
+            Event::End(TagEnd::CodeBlock) => is_block = false,
+            Event::Text(text) if is_block => code.push_str(&text),
+            Event::Code(text) => {
+                code.push('\n');
+                code.push_str(&text);
+                code.push('\n');
+            }
+            _ => {}
+        }
+    }
+    code
 }
 
 /// The commands of a script.
@@ -154,7 +193,8 @@ fn command(words: &[&str]) -> Option<Command> {
         version.is_some_and(|own| own.chars().all(|own| own.is_ascii_digit() || own == '.'))
     };
     let is_program = |word: &&str| is_python_file(word) || is_script(word);
-    let (at, program) = if let Some(at) = words.iter().position(is_python) {
+    let python = words.iter().position(is_python);
+    let (at, program) = if let Some(at) = python {
         (at, program_of(&words[at + 1..])?)
     } else {
         let at = words.iter().position(is_program)?;
@@ -166,12 +206,14 @@ fn command(words: &[&str]) -> Option<Command> {
         .skip_while(|word| IN_FRONT.contains(word) || word.is_empty() || word.contains('='))
         .collect();
     let launcher = in_front.iter().position(|word| LAUNCHERS.contains(&base(word).as_str()));
+    // `bash train.sh` is a process, too.
+    let is_shell = |word: &&str| ["bash", "sh", "source", "."].contains(&base(word).as_str());
     let is_alone = match launcher {
         Some(at) => number_of(&in_front[at + 1..]) == Some(1),
-        // `bash train.sh` is a process, too.
-        None => in_front.iter().all(|word| ["bash", "sh", "source", "."].contains(&base(word).as_str())),
+        None => in_front.iter().all(is_shell),
     };
-    Some(Command { program, is_alone })
+    let is_said_how = python.is_some() || launcher.is_some() || in_front.first().is_some_and(is_shell);
+    Some(Command { program, is_alone, is_said_how })
 }
 
 /// The program that Python is told to run.
@@ -252,10 +294,12 @@ fn last(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, commands};
+    use std::path::Path;
+
+    use super::{Command, commands, told_by};
 
     fn said(text: &str) -> Vec<(String, bool)> {
-        commands(text).into_iter().map(|Command { program, is_alone }| (program, is_alone)).collect()
+        commands(text).into_iter().map(|Command { program, is_alone, .. }| (program, is_alone)).collect()
     }
 
     fn alone(program: &str) -> (String, bool) {
@@ -291,5 +335,13 @@ mod tests {
     #[test]
     fn comments_and_other_commands_start_nothing() {
         assert_eq!(said("# python train.py\npython -c 'import x'\nls *.txt"), []);
+    }
+    #[test]
+    fn documents_show_commands_beside_names_of_files() {
+        let text = "Run `python eval.py` after training (`train.py`, `srun` starts it).\n\n```sh\n$ mpirun -np 2 \\\n    \
+                    python train.py\n```\n\n    data/\n    +-- plot.py\n\npython other.py\n";
+        let found = told_by(Path::new("README.md"), text);
+        let said: Vec<_> = found.into_iter().map(|own| (own.program, own.is_alone)).collect();
+        assert_eq!(said, [alone("eval.py"), together("train.py")]);
     }
 }

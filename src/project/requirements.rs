@@ -21,7 +21,7 @@ const DEPENDENCIES: &str = "dependencies:";
 pub(super) const SCRIPTS: [&str; 9] = ["sh", "bash", "slurm", "sbatch", "sl", "pbs", "lsf", "job", "def"];
 
 /// The endings of what people read.
-const DOCUMENTS: [&str; 2] = ["md", "rst"];
+pub(super) const DOCUMENTS: [&str; 2] = ["md", "rst"];
 
 /// How many entries of folders without programs are looked at, at most.
 const MOST_ENTRIES: usize = 1000;
