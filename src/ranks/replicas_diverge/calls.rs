@@ -429,13 +429,15 @@ impl Replicas<'_, '_> {
         objects.iter().map(|&object| (object, change)).collect()
     }
 
-    /// The replicas that values are computed from.
+    /// The replicas that values are computed from. The state of a metric is its own, whatever it was computed from.
     pub(super) fn behind(&self, places: &[Place]) -> Vec<usize> {
         let facts = self.model.facts;
         let of = |(file, value): Place| {
             facts.solution.values(file, value).iter().filter_map(|own| self.numbers.get(own).copied())
         };
-        let behind = facts.influence().backwards(places, |place| of(place).next().is_some());
+        let is_metric = |(file, value): Place| facts.may_be(file, value, Kind::Metric);
+        let is_end = |place: Place| of(place).next().is_some() || is_metric(place);
+        let behind = facts.influence().backwards(places, is_end);
         let mut found: Vec<usize> = behind.into_iter().flat_map(of).collect();
         found.sort_unstable();
         found.dedup();
