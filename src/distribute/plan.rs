@@ -24,6 +24,8 @@ struct Refusal {
     reason: String,
     /// A finding of its own tells it.
     is_told: bool,
+    /// A fix of its own takes it out of the way first.
+    is_mended: bool,
 }
 
 /// What one program needs.
@@ -141,26 +143,30 @@ fn bring_imports(job: &Job<'_>, steps: &mut [Step], needed: &BTreeMap<FileId, Ve
     }
 }
 
-/// Why a program's fixes are withheld: an error of a restriction in its files, or a step that can't be made.
+/// Why a program's fixes are withheld: an error of a restriction in its files, or a step that can't be made. What no fix
+/// mends counts before what one does.
 fn refusal(job: &Job<'_>, steps: &[Step], restrictions: &[Finding]) -> Option<Refusal> {
     let files = job.program.files();
-    let error = restrictions.iter().find(|finding| {
+    let is_mended =
+        |finding: &Finding| finding.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Safe);
+    let refusal = |finding: &Finding, is_mended: bool| Refusal {
+        location: finding.primary.location,
+        reason: format!("{} ({})", finding.message, finding.rule.name),
+        is_told: true,
+        is_mended,
+    };
+    let errors = restrictions.iter().filter(|finding| {
         finding.level == Level::Error
             && finding.confidence == Confidence::Certain
             && files.contains(&finding.primary.location.file)
     });
-    if let Some(error) = error {
-        let reason = format!("{} ({})", error.message, error.rule.name);
-        return Some(Refusal { location: error.primary.location, reason, is_told: true });
+    let (mended, kept): (Vec<&Finding>, Vec<&Finding>) = errors.partition(|own| is_mended(own));
+    let blocked = steps.iter().filter(|step| matches!(step.outcome, Outcome::Blocked(_)));
+    let mut standing = kept.into_iter().chain(blocked.map(|step| &step.finding));
+    match standing.next() {
+        Some(finding) => Some(refusal(finding, false)),
+        None => mended.first().map(|finding| refusal(finding, true)),
     }
-    steps.iter().find_map(|step| match &step.outcome {
-        Outcome::Blocked(_) => {
-            let finding = &step.finding;
-            let reason = format!("{} ({})", finding.message, finding.rule.name);
-            Some(Refusal { location: finding.primary.location, reason, is_told: true })
-        }
-        _ => None,
-    })
 }
 
 /// The unit of each plan: programs that change a file in common are distributed together or not at all. A file that
@@ -235,7 +241,7 @@ fn shared_with_another(facts: &Facts<'_>, common: &Common, plan: &Plan<'_>) -> O
         }
         Runner::Alone => "the file also runs this code by itself, and does not start Horovod then".to_owned(),
     };
-    Some(Refusal { location, reason, is_told: false })
+    Some(Refusal { location, reason, is_told: false, is_mended: false })
 }
 
 /// The functions that train, and those that call them.
@@ -262,7 +268,7 @@ fn finding(facts: &Facts<'_>, step: Step, refusal: Option<&Refusal>, unit: FileI
             finding.notes.push(reason);
         }
         Outcome::Change { applicability, message, mut edits, .. } => {
-            if let Some(Refusal { location, reason, is_told }) = refusal {
+            if let Some(Refusal { location, reason, is_told, is_mended }) = refusal {
                 if finding.rule.code == INITIALISATION.rule.code
                     && !finding.labels.iter().any(|label| label.location == *location)
                 {
@@ -271,9 +277,13 @@ fn finding(facts: &Facts<'_>, step: Step, refusal: Option<&Refusal>, unit: FileI
                         finding.level = Level::Error;
                     }
                     let file = &facts.modules.names[location.file.index()];
-                    finding.notes.push(format!(
-                        "The program can't be distributed as it is, and `--fix` leaves it alone: in `{file}`, {reason}."
-                    ));
+                    finding.notes.push(if *is_mended {
+                        format!("The program can't be distributed before this is mended: in `{file}`, {reason}.")
+                    } else {
+                        format!(
+                            "The program can't be distributed as it is, and `--fix` leaves it alone: in `{file}`, {reason}."
+                        )
+                    });
                 }
             } else {
                 sort(&mut edits);
