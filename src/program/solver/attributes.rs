@@ -6,6 +6,7 @@ use super::{
     Solver, Target, Use, Value, ValueId, Via,
 };
 use crate::api::{Returns, Role, Symbol};
+use crate::semantic::Container;
 use smallvec::{SmallVec, smallvec};
 
 impl Solver<'_> {
@@ -123,10 +124,10 @@ impl Solver<'_> {
                 if let Some(&any) = self.fields.get(&(object, Field::AnyAttribute)) {
                     self.flow(any, node);
                 }
-                if self.names.text(name) == "__class__" {
-                    self.add_new(node, Object::Class(class));
-                } else {
-                    self.class_attribute(class, 0, name, object, node);
+                match self.names.text(name) {
+                    "__class__" => self.add_new(node, Object::Class(class)),
+                    "__dict__" => self.own_dictionary(object, node),
+                    _ => self.class_attribute(class, 0, name, object, node),
                 }
             }
             Object::Super(class, receiver) => self.super_attribute(class, receiver, name, node),
@@ -135,7 +136,9 @@ impl Solver<'_> {
                 if let Some(default) = self.namespace_default(object, name) {
                     self.flow(default, node);
                 }
-                self.created_attribute(object, external, name, node);
+                if !self.kept.contains(&(object, name)) {
+                    self.created_attribute(object, external, name, node);
+                }
             }
             Object::Function(function) => {
                 self.own_field(object, name, node);
@@ -165,6 +168,18 @@ impl Solver<'_> {
             }
         }
         node
+    }
+
+    /// The dictionary of an instance's attributes, `self.__dict__`: what is put there under a name is one. What is read there
+    /// may be any of them.
+    fn own_dictionary(&mut self, instance: ObjectId, node: NodeId) {
+        let dictionary = self.objects.id(Object::Container(Container::Dict, node));
+        self.own_dictionaries.insert(dictionary, instance);
+        for field in [Field::Any, Field::Keys] {
+            let field = self.field(dictionary, field);
+            self.unknown(field);
+        }
+        self.add(node, dictionary);
     }
 
     /// What the project has stored in the object.

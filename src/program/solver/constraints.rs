@@ -312,6 +312,10 @@ impl Solver<'_> {
         }
         let node = self.field(container, field);
         self.parts.entry(container).or_default().push((key, node));
+        if let (Some(&owner), Literal::Str(name)) = (self.own_dictionaries.get(&container), key) {
+            let attribute = self.field(owner, Field::Attribute(name));
+            self.flow(node, attribute);
+        }
         if let Some(&all) = self.fields.get(&(container, Field::All)) {
             self.flow(node, all);
         }

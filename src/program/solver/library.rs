@@ -4,7 +4,7 @@ use super::{
     Arguments, Caller, ExternalId, Field, FileId, Literal, Meaning, Name, NodeId, Object, ObjectId, SiteId,
     Solver, Target, Use, Via,
 };
-use crate::api::{Calls, Effect, Passing, Returns, Symbol};
+use crate::api::{Calls, Effect, Kind, Library, Passing, Returns, Symbol};
 use crate::semantic::Container;
 
 /// What the arguments of the command line are kept in.
@@ -45,7 +45,10 @@ impl Solver<'_> {
             return;
         }
         if symbol.is_class() && !matches!(symbol.returns(), Returns::Partial(_)) {
-            self.created(site, external);
+            let made = self.created(site, external);
+            if let Some(made) = made.filter(|_| keeps_what_is_named(self.externals.library(), symbol)) {
+                self.keep_named(made, symbol, &arguments);
+            }
             return;
         }
         match symbol.returns() {
@@ -149,6 +152,16 @@ impl Solver<'_> {
         }
     }
 
+    /// What an object is given by name and not by a parameter's is an attribute of it.
+    fn keep_named(&mut self, made: ObjectId, symbol: &Symbol, arguments: &Arguments) {
+        for &(name, value) in &arguments.keywords {
+            if symbol.parameter(self.names.text(name)).is_none() {
+                self.kept.insert((made, name));
+                self.store_attribute(made, name, value);
+            }
+        }
+    }
+
     /// What a model makes of the name of an optimizer.
     pub(super) fn optimizer_named(&mut self, object: ObjectId, node: NodeId) {
         if matches!(self.objects.get(object), Object::Literal(Literal::Str(_))) {
@@ -182,11 +195,11 @@ impl Solver<'_> {
     }
 
     /// What a library made at this call.
-    fn created(&mut self, site: SiteId, class: ExternalId) {
-        if let Some(result) = self.result(site) {
-            let object = self.instance_made(site, class, result);
-            self.add(result, object);
-        }
+    fn created(&mut self, site: SiteId, class: ExternalId) -> Option<ObjectId> {
+        let result = self.result(site)?;
+        let object = self.instance_made(site, class, result);
+        self.add(result, object);
+        Some(object)
     }
 
     fn instance_made(&mut self, site: SiteId, class: ExternalId, result: NodeId) -> ObjectId {
@@ -357,4 +370,12 @@ fn argument(solver: &mut Solver<'_>, symbol: &Symbol, arguments: &Arguments, nam
         }
         Passing::Keyword | Passing::RestKeywords => None,
     }
+}
+
+/// Whether the objects of a class have as attributes what they are given by names of the caller's choice:
+/// `SimpleNamespace(rate=0.1)`, `tf.train.Checkpoint(optimizer=optimizer)`.
+fn keeps_what_is_named(library: &Library, class: &Symbol) -> bool {
+    let parameters = class.parameters();
+    parameters.last().is_some_and(|own| own.passing() == Passing::RestKeywords)
+        && (parameters.len() == 1 || library.kind_of_class(class) == Kind::Checkpoint)
 }

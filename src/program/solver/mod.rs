@@ -152,6 +152,10 @@ struct Solver<'a> {
     forced: FxHashSet<(ObjectId, Caller)>,
     /// The containers whose elements a library calls by a method's name.
     hooked: FxHashSet<(ObjectId, Name, Caller)>,
+    /// The attributes that objects of libraries have from those who made them.
+    kept: FxHashSet<(ObjectId, Name)>,
+    /// Whose attributes a dictionary has: `self.__dict__`.
+    own_dictionaries: FxHashMap<ObjectId, ObjectId>,
     partials: FxHashMap<NodeId, (Vec<NodeId>, std::rc::Rc<Arguments>)>,
     edges: Vec<CallEdge>,
     singletons: FxHashMap<ObjectId, NodeId>,
@@ -203,6 +207,8 @@ impl<'a> Solver<'a> {
             lazy: FxHashMap::default(),
             forced: FxHashSet::default(),
             hooked: FxHashSet::default(),
+            kept: FxHashSet::default(),
+            own_dictionaries: FxHashMap::default(),
             partials: FxHashMap::default(),
             edges: Vec::new(),
             singletons: FxHashMap::default(),
