@@ -121,14 +121,18 @@ impl Gradients {
     }
 }
 
-/// The calls that apply gradients by the name of their method: nothing is known of the optimizer.
+/// The calls that apply gradients by the name of their method: nothing is known of the optimizer. A method of the project has
+/// steps of its own.
 fn steps_of_unknown(facts: &Facts<'_>) -> Vec<(FileId, CallId)> {
     let Some(optimizer) = facts.library.lookup("tensorflow.keras.optimizers.Optimizer") else {
         return Vec::new();
     };
     let names = facts.library.member_names(optimizer, |method| method.has(Effect::AppliesGradients));
     let mut found = calls_by_name(facts, &names, |file, base| facts.is_unknown(file, base));
-    found.retain(|&(file, call)| facts.called_symbols(file, call).next().is_none());
+    found.retain(|&(file, call)| {
+        facts.called_symbols(file, call).next().is_none()
+            && facts.called_functions(file, call).next().is_none()
+    });
     found
 }
 
