@@ -146,7 +146,7 @@ fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> V
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     match start {
         Some(statement) => text.after(statement, &lines),
-        None => text.at_top(&lines),
+        None => text.at_top(&lines, true),
     }
 }
 

@@ -63,7 +63,13 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
     let line = text.slice(own.range);
     match anchor {
         Some(anchor) => edits.extend(text.after(anchor, &[line])),
-        None => edits.extend(text.at_top(&[line])),
+        None => {
+            let is_further_down = |other: &Import| {
+                let other = module.statement(other.statement);
+                other.scope == Module::TOP && other.parent.is_none() && other.range.start() > own.range.start()
+            };
+            edits.extend(text.at_top(&[line], !module.imports.iter().any(is_further_down)));
+        }
     }
     let applicability = if is_safe { Applicability::Safe } else { Applicability::Unsafe };
     Some(super::fix(applicability, "move the import to the top", edits))

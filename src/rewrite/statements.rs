@@ -288,15 +288,16 @@ impl Text<'_> {
         !self.text()[start.to_usize()..end.to_usize()].trim().is_empty()
     }
 
-    /// Puts lines in front of a module's first statement, behind its docstring and the comments at its top.
+    /// Puts lines in front of a module's first statement, behind its docstring and the comments at its top; `is_all` if no
+    /// others follow them there.
     #[must_use]
-    pub fn at_top(&self, lines: &[&str]) -> Vec<Edit> {
+    pub fn at_top(&self, lines: &[&str], is_all: bool) -> Vec<Edit> {
         let first = (0..self.module.statements.len()).map(StatementId::new).find(|&id| {
             !matches!(self.module.statement(id).kind, StatementKind::Expression { docstring: true })
         });
         let Some(first) = first else { return Vec::new() };
         match self.module.statement(first).kind {
-            StatementKind::Function | StatementKind::Class => {
+            StatementKind::Function | StatementKind::Class if is_all => {
                 self.before(first, &[lines, &["", ""]].concat())
             }
             _ => self.before(first, lines),
