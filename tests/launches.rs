@@ -77,3 +77,13 @@ fn documents_say_it_as_scripts_do() {
     let names = "`horovodrun -np 4 python train.py`\n\n- `evaluate.py`: the evaluation\n";
     assert_eq!(written_in(&[("README.md", names)], "certain"), ["evaluate.py", "files.py"]);
 }
+
+#[test]
+fn what_needs_colab_is_one_process() {
+    let notebook = format!("from google.colab import drive\n{EVALUATE}");
+    let writes = |confidence: &str| {
+        let findings = found(&[("evaluate.py", notebook.as_str())], confidence);
+        findings.iter().filter(|own| own.ends_with("HVD305")).count()
+    };
+    assert_eq!((writes("certain"), writes("possible")), (0, 1));
+}

@@ -51,10 +51,20 @@ impl<'g, 'a> Construction<'g, 'a> {
             return true;
         }
         let graph = self.graph;
-        let Some((first, file, tracer)) = graph.tracing.tracer(caller) else { return false };
+        let Some((first, ..)) = graph.tracing.tracer(caller) else { return false };
         let is_given = || graph.tracing.get(first).is_some_and(|own| matches!(own.reason, Reason::Given(..)));
-        !graph.facts.is_wrapper(file, tracer)
-            && (self.is_of_one_graph(caller) || is_given() && self.is_alike(caller, call, first))
+        self.is_made_once(caller)
+            || !self.is_wrapped(caller) && is_given() && self.is_alike(caller, call, first)
+    }
+
+    /// Whether code makes one graph, as that of TensorFlow 1 does: it may keep count of what it makes.
+    pub(super) fn is_made_once(&self, caller: Caller) -> bool {
+        !self.is_wrapped(caller) && self.is_of_one_graph(caller)
+    }
+
+    fn is_wrapped(&self, caller: Caller) -> bool {
+        let tracer = self.graph.tracing.tracer(caller);
+        tracer.is_none_or(|(_, file, tracer)| self.graph.facts.is_wrapper(file, tracer))
     }
 
     /// Whether an output stands in a handler: it is made when tracing fails, and what fails in the graph is not handled.

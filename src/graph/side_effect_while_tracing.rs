@@ -13,15 +13,18 @@ graph_check!("HVD401", "side-effect-while-tracing", Error, run);
 
 fn run(graph: &Graph<'_>) -> Vec<Finding> {
     let changes = graph.changes();
+    let construction = Construction::new(graph, &changes);
     let changed = changes.iter().filter(|change| is_effect(graph, change)).map(|change| {
         let what = graph.subject_name(change);
         let message = format!("{what} is changed once for each trace and not at each call");
-        let finding = finding(graph, change.caller, change.statement, change.range, message)
+        let mut finding = finding(graph, change.caller, change.statement, change.range, message)
             .help("use a `tf.Variable` and `assign`, or return the value and change the object outside");
+        if construction.is_made_once(change.caller) {
+            finding.confidence = Confidence::Possible;
+        }
         ((change.caller, what), finding)
     });
     let mut findings = one_for_each_cause(changed.collect(), "changed here, too");
-    let construction = Construction::new(graph, &changes);
     for caller in graph.repeated().filter(|caller| !graph.retraced.contains(caller)) {
         findings.extend(outputs(graph, caller, &construction));
     }

@@ -66,7 +66,9 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
         None => {
             let is_further_down = |other: &Import| {
                 let other = module.statement(other.statement);
-                other.scope == Module::TOP && other.parent.is_none() && other.range.start() > own.range.start()
+                other.scope == Module::TOP
+                    && other.parent.is_none()
+                    && other.range.start() > own.range.start()
             };
             edits.extend(text.at_top(&[line], !module.imports.iter().any(is_further_down)));
         }

@@ -8,7 +8,7 @@ use super::disorder::{self, Disorder, Why};
 use super::model::Model;
 use super::values::Cause;
 use crate::api::{Effect, Kind};
-use crate::finding::{Applicability, Finding, Fix, Level, Location};
+use crate::finding::{Applicability, Confidence, Finding, Fix, Level, Location};
 use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::ranks::ranks_check;
@@ -174,7 +174,10 @@ fn finding(
         Why::Hashed => "a set",
         Why::Listed => "listed here",
     };
+    // One file system lists a folder to all ranks in one order; copies on the disks of several machines need not.
+    let confidence = if disorder.why == Why::Listed { Confidence::Possible } else { Confidence::Certain };
     let finding = Finding::new(&CHECK.rule, level, facts.location(file, range), message)
+        .confidence(confidence)
         .here(here)
         .help(help)
         .in_scope(facts.scope_name(Caller { file, scope }));

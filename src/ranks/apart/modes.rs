@@ -1,13 +1,16 @@
 //! What one process mostly does: a mode of a program in which its ranks do nothing together, that evaluates, exports or
-//! prepares the data, and a program that the project's scripts start without a launcher.
+//! prepares the data, a program that the project's scripts start without a launcher, and one that is run in Colab.
 
 use rustc_hash::FxHashSet;
 
 use super::{COMMUNICATES, Runs, calls_with, is_reached, meant};
 use crate::finding::{Confidence, Finding, Group};
 use crate::program::{Caller, Facts, Unreached, handed_over};
-use crate::project::Project;
-use crate::semantic::CallId;
+use crate::project::{FileId, Project};
+use crate::semantic::{CallId, Imported};
+
+/// The package of Colab, which is nowhere else.
+const COLAB: &str = "google.colab";
 
 /// Takes certainty from what is found between the ranks there, which is true once somebody starts several.
 pub fn doubt<'f>(project: &Project, facts: &Facts<'_>, findings: impl IntoIterator<Item = &'f mut Finding>) {
@@ -20,7 +23,10 @@ pub fn doubt<'f>(project: &Project, facts: &Facts<'_>, findings: impl IntoIterat
     let handed = handed_over(facts);
     let calls = calls_with(facts, &COMMUNICATES);
     let mut runs = meant(facts, &handed);
-    runs.retain(|own| !project.is_started_alone(own.program.entry));
+    runs.retain(|own| {
+        let entry = own.program.entry;
+        !project.is_started_alone(entry) && !imports_colab(facts, entry)
+    });
     let runs: Vec<(&FxHashSet<Caller>, Unreached)> =
         runs.iter().map(|own| (&own.program.reached, own.without_communication(&calls))).collect();
     for finding in certain {
@@ -37,6 +43,15 @@ pub fn doubt<'f>(project: &Project, facts: &Facts<'_>, findings: impl IntoIterat
             finding.if_started_so = true;
         }
     }
+}
+
+/// Whether a program needs what Colab gives to its notebooks, each of which is one process.
+fn imports_colab(facts: &Facts<'_>, entry: FileId) -> bool {
+    let module = facts.module(entry);
+    module.imports.iter().any(|own| match own.what {
+        Imported::Name(name) if &*own.module == "google" => module.names.text(name) == "colab",
+        _ => own.module.strip_prefix(COLAB).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
+    })
 }
 
 impl Runs<'_, '_> {
