@@ -1,5 +1,6 @@
 //! What libraries that nobody knows write, as far as names tell.
 
+use super::cache_files::cached_in;
 use super::inputs::arguments;
 use super::job::Job;
 use crate::api::Effect;
@@ -7,8 +8,8 @@ use crate::program::{Literal, Object};
 use crate::project::FileId;
 use crate::semantic::{Argument, Call, CallId, Passing, Value};
 
-/// Whether a folder is made for what a function of an unknown library may put there on all ranks: they may all make it, where it
-/// may be there already.
+/// Whether a folder is made for what a function of an unknown library may put there on all ranks, or for their caches: they may
+/// all make it, where it may be there already.
 pub(super) fn is_for_others(job: &Job<'_>, file: FileId, id: CallId) -> bool {
     let facts = job.facts;
     let data = facts.module(file).call(id);
@@ -20,15 +21,13 @@ pub(super) fn is_for_others(job: &Job<'_>, file: FileId, id: CallId) -> bool {
     may_be_there && {
         let folder = arguments(job, file, id);
         let below = facts.influence().forwards(&folder, |_| false);
+        let is_below = |file: FileId, own: &Argument| below.contains(&(file, own.value));
         job.calls().any(|(file, call)| {
-            facts.may_be_foreign(file, facts.module(file).call(call).callee)
-                && facts.called_symbols(file, call).next().is_none()
-                && facts
-                    .module(file)
-                    .call(call)
-                    .arguments
-                    .iter()
-                    .any(|own| below.contains(&(file, own.value)))
+            let data = facts.module(file).call(call);
+            let is_unknown =
+                facts.may_be_foreign(file, data.callee) && facts.called_symbols(file, call).next().is_none();
+            is_unknown && data.arguments.iter().any(|own| is_below(file, own))
+                || cached_in(job, file, call).is_some_and(|path| is_below(file, path))
         })
     }
 }

@@ -36,7 +36,9 @@ impl Facts<'_> {
     #[must_use]
     pub fn leads(&self, (caller, block, range): Spot, (other, later, place): Spot) -> bool {
         let flow = || &self.module(caller.file).scope(caller.scope).flow;
-        caller == other && (block == later && range.end() <= place.start() || flow().leads(block, later))
+        // What a call is given, `open(made())`, is computed first.
+        let is_first = range.end() <= place.start() || place != range && place.contains_range(range);
+        caller == other && (block == later && is_first || flow().leads(block, later))
     }
 
     /// Places, and the calls of the functions that come to them, by edges that are wanted.

@@ -197,6 +197,11 @@ impl<'a> Facts<'a> {
             Object::Container(Container::Set, _) => Some("set"),
             Object::Container(Container::Tuple, _) => Some("tuple"),
             Object::Container(Container::Generator, _) => Some("generator"),
+            // What a library's function returns: `os.path.join(folder, name)`.
+            Object::Created(class, _) => self
+                .external_symbol(class)
+                .is_some_and(|class| class.name() == "builtins.str")
+                .then_some("str"),
             _ => None,
         }
     }

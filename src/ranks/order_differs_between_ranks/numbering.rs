@@ -9,7 +9,7 @@ use crate::finding::Finding;
 use crate::program::Caller;
 use crate::project::FileId;
 use crate::semantic::{
-    BranchKind, Call, CallId, Container, Element, ScopeId, Store, StoreKey, Value, ValueId,
+    Argument, BranchKind, Call, CallId, Container, Element, Module, ScopeId, Store, StoreKey, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -18,10 +18,21 @@ pub(super) fn findings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
     let module = model.facts.module(file);
     let mut found = Vec::new();
     for evaluation in &module.values {
-        let Value::Display(Container::Dict, elements) = &evaluation.value else { continue };
-        for element in elements {
-            let Element::Key(key, value) = element else { continue };
-            let Some(numbered) = numbered(model, file, *key, *value) else { continue };
+        let pairs: Vec<(ValueId, ValueId)> = match &evaluation.value {
+            Value::Display(Container::Dict, elements) => elements.iter().filter_map(pair_of_entry).collect(),
+            Value::Call(id) => match given_to_dict(model, file, *id) {
+                Some(Given::Pairs(pairs)) => pairs,
+                Some(Given::Numbered(elements)) => {
+                    let elements = (elements.value, elements.range);
+                    found.extend(of_elements(model, file, elements, evaluation.scope));
+                    continue;
+                }
+                None => continue,
+            },
+            _ => continue,
+        };
+        for (key, value) in pairs {
+            let Some(numbered) = numbered(model, file, key, value) else { continue };
             let elements = &numbered.arguments[0];
             found.extend(of_elements(model, file, (elements.value, elements.range), evaluation.scope));
         }
@@ -49,6 +60,69 @@ fn of_elements(
     }
     let disorder = disorder::of(model, (file, elements)).filter(|own| own.why != Why::Shuffled)?;
     Some(finding(model, file, range, scope, &disorder, Use::Numbered))
+}
+
+fn pair_of_entry(element: &Element) -> Option<(ValueId, ValueId)> {
+    match *element {
+        Element::Key(key, value) => Some((key, value)),
+        _ => None,
+    }
+}
+
+/// What a dictionary is made of.
+enum Given<'c> {
+    /// Keys and values.
+    Pairs(Vec<(ValueId, ValueId)>),
+    /// Elements, each with its number.
+    Numbered(&'c Argument),
+}
+
+/// What `dict((word, number) for number, word in enumerate(words))` or `dict(zip(words, range(100)))` is made of.
+fn given_to_dict<'c>(model: &Model<'c>, file: FileId, id: CallId) -> Option<Given<'c>> {
+    let facts = model.facts;
+    let module = facts.module(file);
+    let [given] = &module.call(id).arguments[..] else { return None };
+    if !is_called(facts, file, id, "builtins.dict") {
+        return None;
+    }
+    match &module.value(given.value).value {
+        Value::Display(_, elements) => {
+            let pairs = elements.iter().filter_map(|element| match *element {
+                Element::Any(pair) | Element::At(_, pair) => pair_of_tuple(module, pair),
+                _ => None,
+            });
+            Some(Given::Pairs(pairs.collect()))
+        }
+        Value::Call(own) => {
+            let arguments = &module.call(*own).arguments;
+            let counts = |value: ValueId| match module.value(value).value {
+                Value::Call(own) => COUNTING.iter().any(|name| is_called(facts, file, own, name)),
+                _ => false,
+            };
+            let elements = match &arguments[..] {
+                [elements, ..] if is_called(facts, file, *own, "builtins.enumerate") => elements,
+                [elements, numbers] | [numbers, elements]
+                    if is_called(facts, file, *own, "builtins.zip") && counts(numbers.value) =>
+                {
+                    elements
+                }
+                _ => return None,
+            };
+            Some(Given::Numbered(elements))
+        }
+        _ => None,
+    }
+}
+
+/// What gives one number after the other.
+const COUNTING: [&str; 2] = ["builtins.range", "itertools.count"];
+
+fn pair_of_tuple(module: &Module, tuple: ValueId) -> Option<(ValueId, ValueId)> {
+    let Value::Display(Container::Tuple, elements) = &module.value(tuple).value else { return None };
+    match elements[..] {
+        [Element::At(_, first), Element::At(_, second)] => Some((first, second)),
+        _ => None,
+    }
 }
 
 /// The call of `enumerate` that gives both of two values, of which one is the number.
