@@ -1,17 +1,29 @@
 //! Imports in functions, classes, loops and conditions, and behind other statements.
 
+use rustc_hash::FxHashSet;
+
 use super::top_of_module::{Top, reached};
 use super::{Context, Importers, check, is_loaded_before};
-use crate::finding::{Finding, Level, Location};
+use crate::finding::{Confidence, Finding, Level, Location};
 use crate::normalise;
-use crate::program::{Caller, Facts, Meaning, Pattern};
+use crate::program::{Caller, Facts, Meaning, Pattern, Program};
 use crate::project::FileId;
 use crate::semantic::{Import, ImportId, Module, Statement, StatementKind};
 
 check!("HVD001", "import-not-at-top", Restriction, Error, run);
 
 fn run(context: Context<'_>) -> Vec<Finding> {
-    context.facts.files().flat_map(|file| misplaced(context, file)).collect()
+    let facts = context.facts;
+    let training = facts.programs.iter().filter(|program| program.pattern != Pattern::None);
+    let training: FxHashSet<FileId> = training.flat_map(Program::files).collect();
+    let mut found: Vec<Finding> = facts.files().flat_map(|file| misplaced(context, file)).collect();
+    // Beside programs that train, what only others run has not to be distributed.
+    let is_beside =
+        |own: &&mut Finding| !training.is_empty() && !training.contains(&own.primary.location.file);
+    for finding in found.iter_mut().filter(|own| !context.strict && is_beside(own)) {
+        finding.confidence = Confidence::Possible;
+    }
+    found
 }
 
 fn misplaced(context: Context<'_>, file: FileId) -> Vec<Finding> {

@@ -164,7 +164,7 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
     if effects.contains(Effect::MakesFolder) && is_for_others(job, file, id) {
         return None;
     }
-    if saves_by_name(job, file, call) {
+    if saves_by_name(job, file, call) || exports_profile(job, file, id) {
         effects = effects.with(Effect::WritesFile);
     }
     let is_checkpoint = effects.contains(Effect::WritesFile)
@@ -202,6 +202,17 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
     }
     // `print(line, file=log)` writes to the file alone.
     (effects.contains(Effect::Prints) && !is_of_own_file(job, file, id)).then_some(Sort::Print)
+}
+
+/// Whether a trace is exported together with a profile, which is a file beside those of the summary's writer.
+fn exports_profile(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let facts = job.facts;
+    let call = facts.module(file).call(id);
+    let export = facts.library.lookup("tensorflow.summary.trace_export");
+    facts
+        .called_symbols(file, id)
+        .filter(|&own| Some(own) == export)
+        .any(|own| facts.argument(file, call, own, "profiler_outdir").is_some())
 }
 
 /// Whether all that a call's function returns to are statements of their own, or a plain name.

@@ -51,7 +51,8 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
             // Behind the question whether this is the main program, it was not loaded for those who import the module.
             let is_for_all = own.parent.is_none() || is_loaded || facts.importers(file).is_empty();
             let is_there = |import: &Import| is_standard(import.package()) || import.package() == ARRAYS;
-            let is_installed = is_loaded || !text.installs(crossed) || imports.clone().all(is_there);
+            let installs = || text.installs(crossed) || starts_process(facts, file, crossed);
+            let is_installed = is_loaded || imports.clone().all(is_there) || !installs();
             is_for_all && is_installed && keeps_settings(facts, file, crossed, is_loaded)
         } else {
             imports.clone().all(|import| is_loaded_before(facts, file, import, Importers::All))
@@ -232,6 +233,18 @@ fn keeps_settings(facts: &Facts<'_>, file: FileId, range: TextRange, is_loaded: 
                     })
                 })
         })
+}
+
+/// Whether the module's own code in a range starts another process, `subprocess.run([sys.executable, "-m", "pip", ...])`, which may
+/// change which modules can be imported.
+fn starts_process(facts: &Facts<'_>, file: FileId, range: TextRange) -> bool {
+    let module = facts.module(file);
+    let own =
+        module.calls.iter().enumerate().filter(|(_, call)| {
+            range.contains_range(call.range) && module.code_scope(call.scope) == Module::TOP
+        });
+    let mut edges = own.flat_map(|(index, _)| facts.callees(file, CallId::new(index)));
+    edges.any(|edge| facts.effects().of_edge(facts, edge).effects.contains(Effect::Spawns))
 }
 
 /// Whether the module's own code in a range can't influence what an import does: it calls only what is known, and
