@@ -132,18 +132,18 @@ struct Command {
     program: String,
     /// Whether it starts one process, as far as is known.
     is_alone: bool,
-    /// Whether something is named that runs it: Python, a shell, a launcher.
-    is_said_how: bool,
+    /// Whether all that runs it is named and known: Python, a shell, a launcher.
+    is_known: bool,
 }
 
 /// The commands of a script or a document. What a document shows as code without saying what runs it may be the name of a
-/// file.
+/// file, and what it runs by something unknown, `nsys profile python train.py`, says nothing.
 fn told_by(path: &Path, text: &str) -> Vec<Command> {
     if !path.to_str().is_some_and(is_document) {
         return commands(text);
     }
     let mut found = commands(&shown_code(text));
-    found.retain(|own| own.is_said_how);
+    found.retain(|own| own.is_known);
     found
 }
 
@@ -212,8 +212,9 @@ fn command(words: &[&str]) -> Option<Command> {
         Some(at) => number_of(&in_front[at + 1..]) == Some(1),
         None => in_front.iter().all(is_shell),
     };
-    let is_said_how = python.is_some() || launcher.is_some() || in_front.first().is_some_and(is_shell);
-    Some(Command { program, is_alone, is_said_how })
+    let is_run = python.is_some() || launcher.is_some() || in_front.first().is_some_and(is_shell);
+    let is_known = is_run && (launcher.is_some() || in_front.iter().all(is_shell));
+    Some(Command { program, is_alone, is_known })
 }
 
 /// The program that Python is told to run.
@@ -338,7 +339,7 @@ mod tests {
     }
     #[test]
     fn documents_show_commands_beside_names_of_files() {
-        let text = "Run `python eval.py` after training (`train.py`, `srun` starts it).\n\n```sh\n$ mpirun -np 2 \\\n    \
+        let text = "Run `python eval.py` after training (`train.py`, `srun` starts it; `dlprof python eval.py`).\n\n```sh\n$ mpirun -np 2 \\\n    \
                     python train.py\n```\n\n    data/\n    +-- plot.py\n\npython other.py\n";
         let found = told_by(Path::new("README.md"), text);
         let said: Vec<_> = found.into_iter().map(|own| (own.program, own.is_alone)).collect();

@@ -78,6 +78,12 @@ impl Misuse {
         self
     }
 
+    /// A build of one's own may have what Horovod's releases have not.
+    fn of_own_build(mut self) -> Self {
+        self.confidence = Confidence::Possible;
+        self
+    }
+
     fn mended_by(mut self, fix: Option<Fix>) -> Self {
         self.fix = fix;
         self

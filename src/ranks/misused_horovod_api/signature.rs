@@ -1,7 +1,8 @@
 //! Arguments that a function of Horovod does not have, or that it needs and is not given.
 
 use super::{Misuse, Site};
-use crate::api::{Parameter, Passing as Way, Symbol};
+use crate::api::{Effect, Parameter, Passing as Way, Symbol};
+use crate::program::Caller;
 use crate::project::Version;
 use crate::semantic::{CallKind, Passing};
 
@@ -34,7 +35,8 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
                 if !is_known {
                     let message = format!("`{}` has no parameter `{name}`", symbol.last_name());
                     let help = "leave it out, or look for its present name";
-                    return Some(Misuse::fails(argument.range, message, help));
+                    let misuse = Misuse::fails(argument.range, message, help);
+                    return Some(if is_asked_of_environment(site) { misuse.of_own_build() } else { misuse });
                 }
                 given.push(name);
             }
@@ -55,6 +57,18 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
     let is_older = site.asks_for_less("horovod", since);
     let misuse = Misuse::fails(site.call.range, format!("{message} since Horovod {since}"), help);
     (!is_older).then(|| misuse.of_newer_versions(site))
+}
+
+/// Whether the environment decides that a call is made: `if os.getenv("OWN_HOROVOD"):`. It may say which build of Horovod is
+/// installed.
+fn is_asked_of_environment(site: &Site<'_>) -> bool {
+    let facts = site.facts;
+    let caller = Caller { file: site.file, scope: site.call.scope };
+    let conditions = facts.conditions(caller, site.call.block).into_iter();
+    conditions.filter_map(|own| own.branch.condition).any(|condition| {
+        let behind = facts.influence().backwards(&[(site.file, condition)], |_| false);
+        behind.into_iter().any(|place| facts.gives(place, &[Effect::ReadsEnvironment]))
+    })
 }
 
 fn too_many(site: &Site<'_>, symbol: &Symbol, range: crate::syntax::TextRange) -> Misuse {
