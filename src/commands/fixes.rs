@@ -92,7 +92,7 @@ pub(super) fn apply(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
     let mut failed = refusals(&mended, job.global)?;
     failed |= !replace(&mut mended, job.wishes, job.input.map(|input| input.file))?;
     mended.examined = job.with_proofs(mended.examined);
-    if !job.global.quiet {
+    if !job.global.quiet && job.input.is_none() {
         let changed: Vec<FileId> = mended.changes.iter().map(|change| change.file).collect();
         next_steps::tell(&before, &mended.examined, &changed, &mut io::stderr().lock())?;
     }

@@ -41,9 +41,10 @@ pub(super) fn tell(
 
 /// The command that starts a program on several ranks.
 fn start(path: &str) -> String {
-    let script = Path::new(path).with_extension("py");
+    let program = Path::new(path);
+    let script = program.with_extension("py");
     let run = format!("`horovodrun -np 2 python {}`", quoted(&script.to_string_lossy()));
-    if path.ends_with(".ipynb") {
+    if program.extension().is_some_and(|own| own == "ipynb") {
         format!("`jupyter nbconvert --to script {}` and {run}", quoted(path))
     } else {
         run

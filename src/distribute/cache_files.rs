@@ -4,13 +4,11 @@ use super::job::Job;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::runs_started;
 use super::step::Step;
+use crate::api::Symbol;
 use crate::finding::Rule;
 use crate::program::{Literal, Object};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Value};
-
-/// What caches the elements of a dataset.
-const CACHE: &str = "tensorflow.data.Dataset.cache";
 
 /// The steps of `output-on-every-rank` that name the files of caches.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -20,10 +18,10 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 /// The path of the file in which a call caches a dataset, as far as one is given.
 pub(super) fn cached_in<'j>(job: &'j Job<'_>, file: FileId, id: CallId) -> Option<&'j Argument> {
     let facts = job.facts;
-    let cache = facts.library.lookup(CACHE)?;
+    let cache = facts.library.lookup("tensorflow.data.Dataset.cache")?;
     let path = facts.argument(file, facts.module(file).call(id), cache, "filename")?;
     let is_cache = facts.called_symbols(file, id).any(|symbol| symbol == cache);
-    (is_cache || is_called_like_it(job, file, id, path)).then_some(path)
+    (is_cache || is_called_like(job, file, id, cache, path)).then_some(path)
 }
 
 fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<Step> {
@@ -51,16 +49,15 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<
     Some(Step::change(finding, "cache in a file of each rank's own", vec![path], vec![import]))
 }
 
-/// Whether a method of an object that nobody knows has its name, and is given a text: the dataset of `data, info =
-/// tfds.load(name, with_info=True)`.
-fn is_called_like_it(job: &Job<'_>, file: FileId, id: CallId, path: &Argument) -> bool {
+/// Whether a method of an object that nobody knows has the name of the one that caches, and is given a text: the dataset of
+/// `data, info = tfds.load(name, with_info=True)`.
+fn is_called_like(job: &Job<'_>, file: FileId, id: CallId, cache: &Symbol, path: &Argument) -> bool {
     let facts = job.facts;
     let call = facts.module(file).call(id);
     let Value::Attribute { name, .. } = facts.module(file).value(call.callee).value else {
         return false;
     };
-    let is_named_so = CACHE.ends_with(&format!(".{}", facts.module(file).names.text(name)));
-    is_named_so
+    facts.module(file).names.text(name) == cache.last_name()
         && facts.called_symbols(file, id).next().is_none()
         && facts.called_functions(file, id).next().is_none()
         && facts.objects(file, path.value).any(|(id, _)| facts.builtin_class(id) == Some("str"))

@@ -62,20 +62,19 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
         return Some(super::fix(Applicability::Safe, "remove the repeated import", edits));
     }
     let line = text.slice(own.range);
-    match anchor {
-        Some(anchor) => edits.extend(text.after(anchor, &[line])),
-        None => {
-            let is_further_down = |other: &Import| {
-                let other = module.statement(other.statement);
-                other.scope == Module::TOP
-                    && other.parent.is_none()
-                    && other.range.start() > own.range.start()
-            };
-            edits.extend(text.at_top(&[line], !module.imports.iter().any(is_further_down)));
-        }
-    }
+    edits.extend(match anchor {
+        Some(anchor) => text.after(anchor, &[line]),
+        None => text.at_top(&[line], !is_followed_by_import(module, own)),
+    });
     let applicability = if is_safe { Applicability::Safe } else { Applicability::Unsafe };
     Some(super::fix(applicability, "move the import to the top", edits))
+}
+
+/// Whether another import of the module's own code stands further down.
+fn is_followed_by_import(module: &Module, own: &Statement) -> bool {
+    module.imports.iter().map(|other| module.statement(other.statement)).any(|other| {
+        other.scope == Module::TOP && other.parent.is_none() && other.range.start() > own.range.start()
+    })
 }
 
 /// Whether nothing but functions, and what says that this is the main program, stands around the statement.
