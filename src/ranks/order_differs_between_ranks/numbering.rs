@@ -1,12 +1,15 @@
 //! Elements that are numbered in an order that is another one on each rank: `{word: number for number, word in
 //! enumerate(set(words))}`, or by a counter in a loop.
 
+use rustc_hash::FxHashSet;
+
 use super::super::disorder::{self, Why};
 use super::super::lengths::is_called;
 use super::super::model::Model;
 use super::{Use, finding};
-use crate::finding::Finding;
-use crate::program::Caller;
+use crate::api::Effect;
+use crate::finding::{Confidence, Finding, Level};
+use crate::program::{Caller, Place, Via};
 use crate::project::FileId;
 use crate::semantic::{
     Argument, BranchKind, Call, CallId, Container, Element, Module, ScopeId, Store, StoreKey, Value, ValueId,
@@ -17,14 +20,15 @@ use crate::syntax::TextRange;
 pub(super) fn findings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
     let module = model.facts.module(file);
     let mut found = Vec::new();
-    for evaluation in &module.values {
+    for (index, evaluation) in module.values.iter().enumerate() {
+        let table = ValueId::new(index);
         let pairs: Vec<(ValueId, ValueId)> = match &evaluation.value {
             Value::Display(Container::Dict, elements) => elements.iter().filter_map(pair_of_entry).collect(),
             Value::Call(id) => match given_to_dict(model, file, *id) {
                 Some(Given::Pairs(pairs)) => pairs,
                 Some(Given::Numbered(elements)) => {
                     let elements = (elements.value, elements.range);
-                    found.extend(of_elements(model, file, elements, evaluation.scope));
+                    found.extend(of_elements(model, file, elements, evaluation.scope, table));
                     continue;
                 }
                 None => continue,
@@ -34,23 +38,25 @@ pub(super) fn findings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
         for (key, value) in pairs {
             let Some(numbered) = numbered(model, file, key, value) else { continue };
             let elements = &numbered.arguments[0];
-            found.extend(of_elements(model, file, (elements.value, elements.range), evaluation.scope));
+            let elements = (elements.value, elements.range);
+            found.extend(of_elements(model, file, elements, evaluation.scope, table));
         }
     }
     for store in &module.stores {
         if let Some(elements) = counted(model, file, store) {
-            found.extend(of_elements(model, file, elements, store.scope));
+            found.extend(of_elements(model, file, elements, store.scope, store.base));
         }
     }
     found
 }
 
-/// The finding for elements that code numbers one after the other.
+/// The finding for elements that code numbers one after the other in a table.
 fn of_elements(
     model: &Model<'_>,
     file: FileId,
     (elements, range): (ValueId, TextRange),
     scope: ScopeId,
+    table: ValueId,
 ) -> Option<Finding> {
     let module = model.facts.module(file);
     // Code of a helper that only other programs run is nobody's concern.
@@ -59,7 +65,42 @@ fn of_elements(
         return None;
     }
     let disorder = disorder::of(model, (file, elements)).filter(|own| own.why != Why::Shuffled)?;
-    Some(finding(model, file, range, scope, &disorder, Use::Numbered))
+    let mut finding = finding(model, file, range, scope, &disorder, Use::Numbered);
+    if !is_seen(model, (file, table)) {
+        finding.level = Level::Note;
+        finding.confidence = Confidence::Possible;
+        finding = finding.note(UNSEEN);
+    }
+    Some(finding)
+}
+
+/// Why it may do no harm.
+const UNSEEN: &str = "As far as is seen nothing trains by these numbers, and no file keeps them: it does no harm where all that \
+                      is numbered is compared with each other.";
+
+/// Whether what is numbered comes to a library that trains, into a file, or to code of which that can't be told: of a module,
+/// which others may import, and of functions that yield, or that libraries call.
+fn is_seen(model: &Model<'_>, table: Place) -> bool {
+    let facts = model.facts;
+    let made = facts.influence().forwards(&[table], |_| false);
+    let is_open = |&(file, value): &Place| {
+        let module = facts.module(file);
+        let caller = Caller { file, scope: module.code_scope(module.value(value).scope) };
+        facts.function_of(caller).is_none_or(|own| {
+            module.function(own.function).generator
+                || facts.incoming(own).iter().any(|edge| edge.via != Via::Source)
+        })
+    };
+    let files: FxHashSet<FileId> = made.iter().map(|&(file, _)| file).collect();
+    made.iter().any(is_open)
+        || files.into_iter().any(|file| {
+            facts.module(file).calls.iter().enumerate().any(|(index, call)| {
+                call.arguments.iter().any(|own| made.contains(&(file, own.value)))
+                    && facts.called_symbols(file, CallId::new(index)).any(|symbol| {
+                        facts.library.is_training_library(symbol.package()) || symbol.has(Effect::WritesFile)
+                    })
+            })
+        })
 }
 
 fn pair_of_entry(element: &Element) -> Option<(ValueId, ValueId)> {
