@@ -241,6 +241,13 @@ impl Symbol {
         &self.role
     }
 
+    /// Whether it is a class that takes anything by name and nothing else, which its objects have as attributes:
+    /// `SimpleNamespace(rate=0.1)`.
+    #[must_use]
+    pub fn is_namespace(&self) -> bool {
+        self.is_class() && matches!(self.parameters(), [only] if only.passing == Passing::RestKeywords)
+    }
+
     /// Whether it is a class.
     #[must_use]
     pub fn is_class(&self) -> bool {

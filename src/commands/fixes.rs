@@ -5,13 +5,14 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::check::Job;
-use super::next_steps;
 use crate::cli::{CheckArgs, GlobalArgs, Output};
-use crate::examine::{Examined, Wishes};
-use crate::finding::Applicability;
+use crate::distribute::DATA;
+use crate::examine::{Distribution, Examined, Trainer, Wishes};
+use crate::finding::{Applicability, Finding};
 use crate::fix::{self, Cause, Change, LineKind, Mended, Target};
 use crate::progress::Stage;
 use crate::project::{FileId, Project};
+use crate::report::next_steps::{self, Distributed};
 use crate::report::{Fixed, Ink, Sources, proofs};
 
 /// Standard input, as a file of the project.
@@ -93,8 +94,10 @@ pub(super) fn apply(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
     failed |= !replace(&mut mended, job.wishes, job.input.map(|input| input.file))?;
     mended.examined = job.with_proofs(mended.examined);
     if !job.global.quiet && job.input.is_none() {
-        let changed: Vec<FileId> = mended.changes.iter().map(|change| change.file).collect();
-        next_steps::tell(&before, &mended.examined, &changed, &mut io::stderr().lock())?;
+        let sources = Sources::new(&mended.examined.documents);
+        for program in distributed(&before, &mended) {
+            next_steps::show(&program, &sources, &mut io::stderr().lock())?;
+        }
     }
     let mut report = mended.examined.report.clone();
     report.fixed = Some(Fixed { findings: mended.fixed, files: mended.changes.len() });
@@ -110,6 +113,28 @@ pub(super) fn apply(job: Job<'_>, examined: Examined) -> anyhow::Result<u8> {
     out.flush()?;
     job.write(&mended.examined, &report, status, &mut io::stderr().lock())?;
     Ok(status)
+}
+
+/// The programs that the fixes have distributed; `before` are the programs as they were.
+fn distributed<'a>(before: &[Trainer], mended: &'a Mended) -> Vec<Distributed<'a>> {
+    let examined = &mended.examined;
+    let is_new = |own: &&Trainer| {
+        own.distribution == Distribution::Settled
+            && mended.changes.iter().any(|change| own.files.contains(&change.file))
+            && before.iter().any(|old| old.entry == own.entry && old.distribution == Distribution::Offered)
+    };
+    let programs = examined.trainers.iter().filter(is_new);
+    programs
+        .map(|program| {
+            let is_of_data = |own: &&Finding| {
+                own.rule.code == DATA.rule.code && program.files.contains(&own.primary.location.file)
+            };
+            Distributed {
+                path: &examined.project.file(program.entry).relative,
+                data: examined.standing.iter().filter(is_of_data).collect(),
+            }
+        })
+        .collect()
 }
 
 fn mend(job: Job<'_>, examined: Examined) -> Mended {

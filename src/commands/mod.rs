@@ -9,7 +9,6 @@ mod fixes;
 mod graph;
 mod loops;
 mod man;
-mod next_steps;
 mod picture;
 mod progress;
 

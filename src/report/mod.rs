@@ -14,6 +14,7 @@ mod in_files;
 mod json;
 mod junit;
 mod markdown;
+pub mod next_steps;
 mod offers;
 mod paint;
 mod patch;

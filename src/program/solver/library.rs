@@ -375,7 +375,5 @@ fn argument(solver: &mut Solver<'_>, symbol: &Symbol, arguments: &Arguments, nam
 /// Whether the objects of a class have as attributes what they are given by names of the caller's choice:
 /// `SimpleNamespace(rate=0.1)`, `tf.train.Checkpoint(optimizer=optimizer)`.
 fn keeps_what_is_named(library: &Library, class: &Symbol) -> bool {
-    let parameters = class.parameters();
-    parameters.last().is_some_and(|own| own.passing() == Passing::RestKeywords)
-        && (parameters.len() == 1 || library.kind_of_class(class) == Kind::Checkpoint)
+    class.is_namespace() || library.kind_of_class(class) == Kind::Checkpoint
 }

@@ -3,7 +3,7 @@
 use super::super::model::Model;
 use super::super::values::Cause;
 use super::{ByName, Known};
-use crate::api;
+use crate::api::Symbol;
 use crate::program::{Ancestor, Caller, Facts, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, NameId, Passing, StoreKey, Value, ValueId};
@@ -85,9 +85,5 @@ impl Known {
 /// Whether a call makes an object of the library whose class takes anything by name, and nothing else.
 pub(in crate::ranks) fn keeps(facts: &Facts<'_>, file: FileId, id: CallId) -> bool {
     let mut symbols = facts.called_symbols(file, id).peekable();
-    symbols.peek().is_some()
-        && symbols.all(|symbol| {
-            symbol.is_class()
-                && matches!(symbol.parameters(), [only] if only.passing() == api::Passing::RestKeywords)
-        })
+    symbols.peek().is_some() && symbols.all(Symbol::is_namespace)
 }

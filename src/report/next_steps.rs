@@ -1,0 +1,68 @@
+//! What is left to people where a fix has distributed a program: to start it, and to decide what each rank trains on.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::Sources;
+use super::sanitize::visible_line;
+use crate::finding::Finding;
+
+/// A program that fixes have distributed.
+#[derive(Debug)]
+pub struct Distributed<'a> {
+    /// Where the module that is run lies, relative to the project's root.
+    pub path: &'a str,
+    /// What is said of the data that its ranks train on.
+    pub data: Vec<&'a Finding>,
+}
+
+/// Tells how a program is started, and what is left to decide of its data.
+///
+/// # Errors
+///
+/// `out` can't be written to.
+pub fn show(program: &Distributed<'_>, sources: &Sources<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let path = visible_line(program.path);
+    writeln!(out, "hvdlint: {path} is distributed; start it with {}", visible_line(&start(program.path)))?;
+    for finding in &program.data {
+        let place = sources.page_and_line(finding.primary.location);
+        writeln!(out, "  note: {}: {} ({})", visible_line(&place), finding.message, finding.rule.name)?;
+        if let Some(help) = &finding.help {
+            writeln!(out, "  help: {help}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The command that starts a program on several ranks.
+fn start(path: &str) -> String {
+    let program = Path::new(path);
+    let script = program.with_extension("py");
+    let run = format!("`horovodrun -np 2 python {}`", quoted(&script.to_string_lossy()));
+    if program.extension().is_some_and(|own| own == "ipynb") {
+        format!("`jupyter nbconvert --to script {}` and {run}", quoted(path))
+    } else {
+        run
+    }
+}
+
+/// A path as a word of a shell.
+fn quoted(path: &str) -> String {
+    let is_plain = |own: char| own.is_alphanumeric() || matches!(own, '/' | '.' | '-' | '_' | '+');
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::start;
+
+    #[test]
+    fn a_command_can_be_pasted() {
+        assert_eq!(start("a/train.py"), "`horovodrun -np 2 python a/train.py`");
+        assert_eq!(start("it's.py"), r"`horovodrun -np 2 python 'it'\''s.py'`");
+        assert_eq!(
+            start("my work.ipynb"),
+            "`jupyter nbconvert --to script 'my work.ipynb'` and `horovodrun -np 2 python 'my work.py'`"
+        );
+    }
+}
