@@ -100,27 +100,40 @@ pub fn findings_unless(
 }
 
 /// What is found where all programs are looked at together, or nothing as soon as nobody wants to know any more.
-#[must_use]
-pub fn findings_together(
+fn findings_together(
     checks: &[&Check],
     context: Context<'_>,
     is_stopped: &(dyn Fn() -> bool + Sync),
 ) -> Option<Vec<Finding>> {
-    let Context { facts, texts, strict, .. } = context;
     // Nothing that a check finds depends on another, but distribution is refused where restrictions are violated.
     let restricted = || {
         let found = checks.par_iter().map(|check| (!is_stopped()).then(|| (check.run)(context)));
         let mut findings: Vec<Finding> = found.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
         findings.extend(distribute::findings(context, &findings));
+        if !context.strict {
+            checks::doubt_in_distributed(context.facts, &mut findings);
+        }
         Some(findings)
     };
+    with_findings_of_runs(context, restricted)
+}
+
+/// What is found between ranks and in graphs alone: what does not depend on how a program is distributed.
+#[must_use]
+pub fn findings_of_runs(context: Context<'_>) -> Vec<Finding> {
+    with_findings_of_runs(context, || Some(distribute::findings_between_ranks(context))).unwrap_or_default()
+}
+
+/// Adds to findings what the model of the ranks and the graphs show, which are looked at meanwhile.
+fn with_findings_of_runs(
+    context: Context<'_>,
+    others: impl FnOnce() -> Option<Vec<Finding>> + Send,
+) -> Option<Vec<Finding>> {
+    let facts = context.facts;
     let of_ranks = || ranks::findings(context);
-    let of_graphs = || graph::findings(facts, texts);
-    let (restricted, (of_ranks, of_graphs)) = rayon::join(restricted, || rayon::join(of_ranks, of_graphs));
-    let mut findings = restricted?;
-    if !strict {
-        checks::doubt_in_distributed(facts, &mut findings);
-    }
+    let of_graphs = || graph::findings(facts, context.texts);
+    let (others, (of_ranks, of_graphs)) = rayon::join(others, || rayon::join(of_ranks, of_graphs));
+    let mut findings = others?;
     findings.extend(of_ranks);
     ranks::apart::doubt(facts, &mut findings);
     findings.extend(of_graphs);

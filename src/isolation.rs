@@ -7,7 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashSet;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::analysis;
 use crate::checks::Context;
@@ -48,7 +49,10 @@ pub fn doubt(
     }
     // The findings that are told as the programs together show them.
     let mut together: FxHashSet<usize> = FxHashSet::default();
-    while let Some(program) = most_frequent(&open) {
+    let mut alone = Alone { context, shown: FxHashMap::default() };
+    loop {
+        let frequent = most_frequent(&open);
+        let Some(&program) = frequent.first() else { break };
         let entry = facts.programs[program].entry;
         let files = facts.own_files(entry);
         if is_all(facts, entry, &files) {
@@ -59,12 +63,12 @@ pub fn doubt(
             }
             continue;
         }
-        let size = files.iter().map(|&file| facts.module(file).values.len()).sum::<usize>();
+        let size = size(facts, &files);
         if size > left {
             break;
         }
+        let shown = alone.shown_by(&frequent, left, is_stopped)?;
         left -= size;
-        let shown = shown_by(context, entry, &files, is_stopped)?;
         for (index, programs) in open.iter_mut().filter(|(_, programs)| programs.contains(&program)) {
             let finding = &mut findings[*index];
             let same = shown.iter().filter(|own| is_same(own, finding));
@@ -87,13 +91,74 @@ pub fn doubt(
     Some(())
 }
 
-/// The program that most findings wait for.
-fn most_frequent(open: &[(usize, Vec<usize>)]) -> Option<usize> {
+/// The programs that findings wait for, those of most findings first.
+fn most_frequent(open: &[(usize, Vec<usize>)]) -> Vec<usize> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for &program in open.iter().flat_map(|(_, programs)| programs) {
         *counts.entry(program).or_default() += 1;
     }
-    counts.into_iter().max_by_key(|&(program, count)| (count, Reverse(program))).map(|(program, _)| program)
+    let mut programs: Vec<(usize, usize)> = counts.into_iter().collect();
+    programs.sort_by_key(|&(program, count)| (Reverse(count), program));
+    programs.into_iter().map(|(program, _)| program).collect()
+}
+
+/// How many values there are in some files.
+fn size(facts: &Facts<'_>, files: &FxHashSet<FileId>) -> usize {
+    files.iter().map(|&file| facts.module(file).values.len()).sum()
+}
+
+/// How many programs are analysed at once, each of which holds all that is known of it.
+const AT_ONCE: usize = 4;
+
+/// What is certain of programs by themselves.
+struct Alone<'c> {
+    context: Context<'c>,
+    shown: FxHashMap<usize, Vec<Finding>>,
+}
+
+impl Alone<'_> {
+    /// What is certain of the first of some programs. Threads that would have nothing to do analyse those meanwhile that
+    /// are most likely asked for next and are no larger than `most` values; whether they were has no influence.
+    fn shown_by(
+        &mut self,
+        programs: &[usize],
+        most: usize,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Vec<Finding>> {
+        let first = *programs.first()?;
+        if !self.shown.contains_key(&first) {
+            let facts = self.context.facts;
+            let is_due = |program: &usize| {
+                let entry = facts.programs[*program].entry;
+                let files = facts.own_files(entry);
+                !self.shown.contains_key(program)
+                    && (*program == first || size(facts, &files) <= most && !is_all(facts, entry, &files))
+            };
+            let at_once = rayon::current_num_threads().min(AT_ONCE);
+            let due: Vec<usize> = programs.iter().copied().filter(is_due).take(at_once).collect();
+            let shown = due.par_iter().map(|&program| Some((program, self.analysed(program, is_stopped)?)));
+            let shown: Vec<(usize, Vec<Finding>)> = shown.collect::<Option<_>>()?;
+            self.shown.extend(shown);
+        }
+        self.shown.remove(&first)
+    }
+
+    /// What is certain of a program by itself; nothing as soon as nobody wants to know any more.
+    fn analysed(&self, program: usize, is_stopped: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Finding>> {
+        if is_stopped() {
+            return None;
+        }
+        let Context { facts: together, project, .. } = self.context;
+        let entry = together.programs[program].entry;
+        let modules = together.modules.alone(entry, &together.own_files(entry));
+        let entries = [together.modules.names[entry.index()].clone()];
+        Some(analysis::with_entries(&modules, together.library, &entries, |facts| {
+            let mut found = analysis::findings_of_runs(Context { facts, ..self.context });
+            found.retain(Finding::is_certain_of_runs);
+            modes::doubt(project, facts, &mut found);
+            found
+        }))
+    }
 }
 
 /// Whether both say the same of the same place; what is said at the first of several places may begin elsewhere.
@@ -144,23 +209,4 @@ fn programs_with(facts: &Facts<'_>, at: Location) -> Vec<usize> {
     let caller = facts.code_at(at);
     let reached = facts.programs.iter().map(|program| program.reached.contains(&caller));
     reached.enumerate().filter(|(_, is_reached)| *is_reached).map(|(index, _)| index).collect()
-}
-
-/// What is certain of a program by itself.
-fn shown_by(
-    context: Context<'_>,
-    entry: FileId,
-    files: &FxHashSet<FileId>,
-    is_stopped: &(dyn Fn() -> bool + Sync),
-) -> Option<Vec<Finding>> {
-    let together = context.facts;
-    let modules = together.modules.alone(entry, files);
-    let entries = [together.modules.names[entry.index()].clone()];
-    let found = analysis::with_entries(&modules, together.library, &entries, |facts| {
-        let mut found = analysis::findings_together(&[], Context { facts, ..context }, is_stopped)?;
-        found.retain(Finding::is_certain_of_runs);
-        modes::doubt(context.project, facts, &mut found);
-        Some(found)
-    })?;
-    Some(found)
 }

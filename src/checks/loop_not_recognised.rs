@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::training::Manner;
 use super::{Context, check, training};
-use crate::api::{Effect, Kind};
+use crate::api::Effect;
 use crate::finding::{Finding, Level, Location};
 use crate::program::{Caller, Facts, Program, TrainingLoop};
 use crate::project::FileId;
@@ -17,7 +17,7 @@ check!("HVD102", "loop-not-recognised", TrainingLoop, Error, run);
 fn run(context: Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for program in &context.facts.programs {
-        findings.extend(other_gradients(context.facts, program));
+        findings.extend(other_gradients(context, program));
         findings.extend(updates_by_hand(context, program));
         findings.extend(mixture(context.facts, program));
         findings.extend(unseen::finding(context, program));
@@ -37,13 +37,16 @@ fn scope<'a>(facts: &Facts<'a>, (file, call): (FileId, CallId)) -> &'a str {
 }
 
 /// Gradients that come from neither a tape nor an optimizer that can be distributed, and that train.
-fn other_gradients<'f>(facts: &'f Facts<'_>, program: &'f Program) -> impl Iterator<Item = Finding> + 'f {
-    program.other_gradients.iter().filter_map(|&(file, call)| {
+fn other_gradients<'f>(context: Context<'f>, program: &'f Program) -> impl Iterator<Item = Finding> + 'f {
+    let facts = context.facts;
+    program.other_gradients.iter().filter_map(move |&(file, call)| {
         let symbol = facts.called_symbols(file, call).find(|symbol| symbol.has(Effect::TakesGradients))?;
         // A distributed optimizer averages in its `compute_gradients` and `minimize`.
         if symbol.has(Effect::Minimizes)
             || symbol.has(Effect::Trains)
             || facts.library.acted_on_by_rules(symbol)
+            // Those of a graph are averaged where they are taken.
+            || !context.strict && facts.optimizers_apply(program, (file, call))
         {
             return None;
         }
@@ -72,36 +75,10 @@ fn training_use(
     file: FileId,
     call: CallId,
 ) -> Option<(FileId, CallId)> {
-    let taken = facts.module(file).call(call);
-    // Gradients of a loss that is computed with others are new ones.
-    let is_new = |place| facts.gives(place, &[Effect::TakesGradients]);
-    let mut depends = facts.influence().forwards(&[(file, taken.result)], is_new);
-    depends.retain(|&place| place == (file, taken.result) || !is_new(place));
-    let calls = program
-        .files()
-        .into_iter()
-        .flat_map(|file| (0..facts.module(file).calls.len()).map(move |index| (file, CallId::new(index))));
-    let uses = calls.filter(|&(file, id)| {
-        let call = facts.module(file).call(id);
-        let given = call.arguments.iter().any(|argument| depends.contains(&(file, argument.value)));
-        let runs = program.reached.contains(&Caller { file, scope: call.scope });
-        given && runs && changes_variables(facts, file, id)
-    });
+    let scope = facts.module(file).call(call).scope;
+    let uses = facts.uses_of_gradients(program, (file, call)).into_iter();
     uses.min_by_key(|&(of, id)| {
-        (of != file, facts.module(of).call(id).scope != taken.scope, place(facts, (of, id)))
-    })
-}
-
-/// Whether a call gives variables new values: an optimizer's step, `assign_sub`.
-fn changes_variables(facts: &Facts<'_>, file: FileId, id: CallId) -> bool {
-    let call = facts.module(file).call(id);
-    let target = facts.receiver(file, call).filter(|&receiver| facts.may_be(file, receiver, Kind::Variable));
-    let target = target.or_else(|| call.arguments.first().map(|argument| argument.value));
-    facts.called_symbols(file, id).any(|symbol| {
-        let updates = symbol.has(Effect::UpdatesState)
-            && target.is_some_and(|target| facts.may_be(file, target, Kind::Variable));
-        // What `minimize` is given is a loss, of which it takes the gradients itself: those of a penalty are a part of it.
-        symbol.has(Effect::AppliesGradients) && !symbol.has(Effect::Minimizes) || updates
+        (of != file, facts.module(of).call(id).scope != scope, place(facts, (of, id)))
     })
 }
 

@@ -99,6 +99,8 @@ fn describe(context: Context<'_>, doing: &Doing) -> Option<(Level, &'static str)
         "makes a training step"
     } else if of_session && has(Effect::UpdatesState) {
         "runs a training operation"
+    } else if of_session && has(Effect::TakesGradients) {
+        "takes gradients, which all ranks average"
     } else if has(Effect::Collective) {
         "waits for all processes"
     } else if has(Effect::DrawsRandom) {

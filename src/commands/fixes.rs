@@ -121,7 +121,7 @@ fn distributed<'a>(before: &[Trainer], mended: &'a Mended) -> Vec<Distributed<'a
     let is_new = |own: &&Trainer| {
         own.distribution == Distribution::Settled
             && mended.changes.iter().any(|change| own.files.contains(&change.file))
-            && before.iter().any(|old| old.entry == own.entry && old.distribution == Distribution::Offered)
+            && before.iter().any(|old| old.entry == own.entry && old.distribution != Distribution::Settled)
     };
     let programs = examined.trainers.iter().filter(is_new);
     programs

@@ -339,7 +339,8 @@ fn may_change(
     let module = facts.module(file);
     let Value::Attribute { name, .. } = module.value(module.call(call).callee).value else { return true };
     let class = if given.contains(&(file, receiver)) { "builtins.dict" } else { "tensorflow.Variable" };
-    let method = facts.library.lookup(&format!("{class}.{}", module.names.text(name)));
+    let class = facts.library.lookup(class);
+    let method = class.and_then(|class| facts.library.member(class, module.names.text(name)));
     method.is_none_or(|method| method.has(Effect::UpdatesState))
 }
 

@@ -37,7 +37,9 @@ fn is_for_all(doing: &Doing) -> bool {
     const TRAINED: [Kind; 5] = [Kind::Optimizer, Kind::Variable, Kind::Metric, Kind::Model, Kind::Layer];
     let has = |effect| doing.effects.contains(effect);
     let is_trained = doing.subject.is_some_and(|kind| TRAINED.contains(&kind));
+    let is_run = matches!(doing.subject, Some(Kind::Session | Kind::MonitoredSession));
     [Effect::Trains, Effect::AppliesGradients, Effect::Minimizes, Effect::Collective].into_iter().any(has)
+        || is_run && has(Effect::TakesGradients)
         || has(Effect::UpdatesState) && (is_trained || has(Effect::ConsumesIterator))
 }
 

@@ -1,13 +1,11 @@
 //! The files that a program reads, and whether it makes them itself: what a call writes is output, or input for later.
 
-use std::collections::BTreeSet;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::job::Job;
-use super::path_texts::{PathText, may_meet, path_texts};
+use super::path_texts::PathTexts;
 use crate::api::{Effect, EffectSet, Kind, Role, Symbol};
-use crate::program::{FunctionRef, Object, ObjectId, Place};
+use crate::program::{Facts, FunctionRef, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, Constant, Value, ValueId};
 
@@ -58,8 +56,12 @@ pub(super) struct Inputs {
     loaded: Vec<FxHashSet<Place>>,
     /// What is computed from where a process has files for itself: below `tempfile.mkdtemp()`.
     own: FxHashSet<Place>,
-    /// The calls that read data, and the texts that their paths are made of.
-    data_read: Vec<((FileId, CallId), BTreeSet<PathText>)>,
+    /// The calls that read data.
+    data_read: Vec<(FileId, CallId)>,
+    /// The texts that their paths are made of.
+    data_texts: PathTexts,
+    /// All texts of the program.
+    texts: PathTexts,
     /// The calls that read weights or models.
     weights_read: Vec<(FileId, CallId)>,
 }
@@ -89,10 +91,12 @@ impl Inputs {
             weights: forwards(&all),
             loaded,
             own: forwards(&temporary),
-            data_read: data
-                .into_iter()
-                .map(|(file, call)| ((file, call), path_texts(job, &arguments(job, file, call))))
-                .collect(),
+            data_read: data,
+            data_texts: PathTexts::among(job, list_paths_behind(job, &given)),
+            texts: PathTexts::among(
+                job,
+                job.program.files().into_iter().flat_map(|file| all_values(job.facts, file)),
+            ),
             weights_read: weights,
         }
     }
@@ -104,23 +108,24 @@ impl Inputs {
 
     /// What the paths are that the program reads from.
     pub(super) fn paths_read(&self, job: &Job<'_>) -> Vec<Place> {
-        let data = self.data_read.iter().map(|(own, _)| own);
-        data.chain(&self.weights_read).flat_map(|&(file, call)| arguments(job, file, call)).collect()
+        let all = self.data_read.iter().chain(&self.weights_read);
+        all.flat_map(|&(file, call)| arguments(job, file, call)).collect()
     }
 
     /// The calls that may read the data that a call writes.
     pub(super) fn data_read(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
         if writes_anywhere(job, file, call) {
-            return self.data_read.iter().map(|&(own, _)| own).collect();
+            return self.data_read.clone();
         }
-        let given = arguments(job, file, call);
-        let texts = path_texts(job, &given);
-        let written: Vec<Place> = texts_behind(job, &given).into_iter().collect();
-        let paths = job.facts.influence().forwards(&written, |place| ends_path(job, place));
-        let may_read = |((file, call), read): &&((FileId, CallId), BTreeSet<PathText>)| {
-            arguments(job, *file, *call).iter().any(|place| paths.contains(place)) || may_meet(&texts, read)
+        let behind = list_paths_behind(job, &arguments(job, file, call));
+        let written = texts_among(job, &behind);
+        let met = PathTexts::among(job, behind);
+        let sources: Vec<Place> = written.into_iter().chain(met.met_in(&self.texts)).collect();
+        let paths = job.facts.influence().forwards(&sources, |place| ends_path(job, place));
+        let may_read = |&&(file, call): &&(FileId, CallId)| {
+            arguments(job, file, call).iter().any(|place| paths.contains(place))
         };
-        self.data_read.iter().filter(may_read).map(|&(own, _)| own).collect()
+        self.data_read.iter().filter(may_read).copied().collect()
     }
 
     /// The calls that may read, as data or as weights, what lies where a call writes.
@@ -136,10 +141,7 @@ impl Inputs {
     /// to share one with them is not enough.
     fn contain(&self, job: &Job<'_>, given: &[Place]) -> bool {
         given.iter().any(|place| self.data.contains(place))
-            || {
-                let texts = path_texts(job, given);
-                self.data_read.iter().any(|(_, read)| may_meet(&texts, read))
-            }
+            || PathTexts::among(job, list_paths_behind(job, given)).met_in(&self.data_texts).next().is_some()
             || given.iter().any(|place| self.weights.contains(place)) && {
                 let written = texts_behind(job, given);
                 self.loaded.iter().any(|read| is_one_place(read, &written))
@@ -188,16 +190,20 @@ pub(super) fn arguments(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Place>
 /// The string literals and settings that values are made of, and the files whose content they are: what a file holds does
 /// not say where it lies, and the elements of a dataset are examples.
 pub(super) fn texts_behind(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
+    texts_among(job, &list_paths_behind(job, places))
+}
+
+/// The string literals, settings and contents of files among what paths are made of.
+fn texts_among(job: &Job<'_>, behind: &[Place]) -> FxHashSet<Place> {
     let facts = job.facts;
     // An empty one says nothing of a place.
     let is_text = |(file, value): Place| match facts.module(file).value(value).value {
         Value::Constant(Constant::Str(text)) => !facts.module(file).names.text(text).is_empty(),
         _ => false,
     };
-    let behind = paths_behind(job, places);
     let mut found: FxHashSet<Place> = FxHashSet::default();
-    for (file, value) in behind.into_iter().filter(|&(file, _)| job.runs_in(file)) {
-        if is_text((file, value)) || is_content(job, (file, value)) {
+    for &(file, value) in behind.iter().filter(|&&(file, _)| job.runs_in(file)) {
+        if is_text((file, value)) || is_content(facts, (file, value)) {
             found.insert((file, value));
         } else {
             found.extend(job.settings().like(job, (file, value)));
@@ -216,8 +222,7 @@ impl Settings {
     pub(super) fn new(job: &Job<'_>) -> Self {
         let mut own = Self::default();
         for file in job.program.files() {
-            for index in 0..job.facts.module(file).values.len() {
-                let place = (file, ValueId::new(index));
+            for place in all_values(job.facts, file) {
                 for key in setting(job, place) {
                     own.0.entry(key).or_default().push(place);
                 }
@@ -248,28 +253,45 @@ fn setting(job: &Job<'_>, (file, value): Place) -> Vec<(String, ObjectId)> {
 
 /// All that paths are made of.
 pub(super) fn paths_behind(job: &Job<'_>, paths: &[Place]) -> FxHashSet<Place> {
-    job.facts.influence().backwards(paths, |place| ends_path(job, place))
+    list_paths_behind(job, paths).into_iter().collect()
+}
+
+/// The same places, each once.
+fn list_paths_behind(job: &Job<'_>, paths: &[Place]) -> Vec<Place> {
+    job.facts.influence().list_backwards(paths, |place| ends_path(job, place))
 }
 
 /// Whether a path is not made of what is behind a value: a file's content, an example of a dataset, how many there are, or
 /// what another program that shares code has.
-fn ends_path(job: &Job<'_>, (file, value): Place) -> bool {
-    !job.runs_in(file)
-        || is_content(job, (file, value))
-        || job.facts.may_be(file, value, Kind::Dataset)
-        || is_number(job, (file, value))
+fn ends_path(job: &Job<'_>, place: Place) -> bool {
+    !job.runs_in(place.0) || job.common.path_ends(job.facts).contains(&place)
+}
+
+/// All values that no path is made of, whoever runs their code.
+pub(super) fn all_path_ends(facts: &Facts<'_>) -> FxHashSet<Place> {
+    let is_end = |&(file, value): &Place| {
+        is_content(facts, (file, value))
+            || facts.may_be(file, value, Kind::Dataset)
+            || is_number(facts, (file, value))
+    };
+    facts.files().flat_map(|file| all_values(facts, file)).filter(is_end).collect()
+}
+
+/// All values of a file.
+fn all_values(facts: &Facts<'_>, file: FileId) -> impl Iterator<Item = Place> + use<> {
+    (0..facts.module(file).values.len()).map(move |index| (file, ValueId::new(index)))
 }
 
 /// Whether a value is the length of another.
-fn is_number(job: &Job<'_>, (file, value): Place) -> bool {
-    let Value::Call(call) = job.facts.module(file).value(value).value else { return false };
-    job.facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Measures))
+fn is_number(facts: &Facts<'_>, (file, value): Place) -> bool {
+    let Value::Call(call) = facts.module(file).value(value).value else { return false };
+    facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Measures))
 }
 
 /// Whether a value is what a file holds, and no list of files.
-fn is_content(job: &Job<'_>, (file, value): Place) -> bool {
-    let Value::Call(call) = job.facts.module(file).value(value).value else { return false };
-    job.facts.called_symbols(file, call).any(|symbol| {
+fn is_content(facts: &Facts<'_>, (file, value): Place) -> bool {
+    let Value::Call(call) = facts.module(file).value(value).value else { return false };
+    facts.called_symbols(file, call).any(|symbol| {
         symbol.has(Effect::ReadsFile) && !symbol.has(Effect::Varies) && !symbol.has(Effect::WritesFile)
     })
 }

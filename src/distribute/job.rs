@@ -9,7 +9,7 @@ use super::callback::Hook;
 use super::choices;
 use super::counted::Counted;
 use super::fetched;
-use super::inputs::{Inputs, Settings};
+use super::inputs::{self, Inputs, Settings};
 use super::names::{Api, Import, Names};
 use super::obstacles::{computed_from, own_results};
 use super::preparation::Preparations;
@@ -111,6 +111,8 @@ pub struct Common {
     counted: OnceCell<Counted>,
     /// The calls that compute a learning rate from an initial one.
     decays: OnceCell<Vec<(FileId, CallId)>>,
+    /// What no path of a file is made of.
+    path_ends: OnceCell<FxHashSet<Place>>,
     /// What the hooks of callbacks do.
     hooks: RefCell<FxHashMap<(FileId, FunctionId), Rc<Hook>>>,
 }
@@ -144,6 +146,11 @@ impl Common {
     /// The calls that compute a learning rate from an initial one.
     pub(super) fn decays(&self, facts: &Facts<'_>) -> &[(FileId, CallId)] {
         self.decays.get_or_init(|| rates::all_decays(facts))
+    }
+
+    /// What no path of a file is made of.
+    pub(super) fn path_ends(&self, facts: &Facts<'_>) -> &FxHashSet<Place> {
+        self.path_ends.get_or_init(|| inputs::all_path_ends(facts))
     }
 
     /// What a function does that the library calls as a hook.

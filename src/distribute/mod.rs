@@ -35,6 +35,7 @@ mod file_waits;
 mod for_all;
 mod forms;
 mod frozen;
+mod graph_gradients;
 pub mod initialisation;
 mod inputs;
 mod instances;
@@ -150,9 +151,18 @@ pub static INITIALISATION: &DistributionRule = &initialisation::RULE;
 /// The rule that each rank trains on its part of the data.
 pub static DATA: &DistributionRule = &data::RULE;
 
+/// The rules that find out of distributed programs what the checks of ranks tell: gradients that nobody averages.
+const BETWEEN_RANKS: [&DistributionRule; 2] = [&optimizer::RULE, &tape::RULE];
+
 /// What each program that trains still needs; `restrictions` are the findings of the restriction checks, whose
 /// errors withhold the fixes.
 #[must_use]
 pub fn findings(context: Context<'_>, restrictions: &[Finding]) -> Vec<Finding> {
     plan::findings(context.facts, context.texts, restrictions)
+}
+
+/// What of this the checks of ranks tell. Its fixes bring no imports.
+#[must_use]
+pub fn findings_between_ranks(context: Context<'_>) -> Vec<Finding> {
+    plan::findings_between_ranks(context.facts, context.texts, &BETWEEN_RANKS)
 }

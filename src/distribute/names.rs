@@ -97,7 +97,9 @@ impl Names {
         let (horovod, keras) = match (api, tape, keras) {
             (_, Some(_), _) => (name(Import::Horovod, "hvd"), name(Import::HorovodKeras, "hvd_keras")),
             (Api::Keras, None, _) => {
-                let keras = name(Import::HorovodKeras, "hvd");
+                // `from helpers import *` brings the name that the helpers have for Horovod's other module.
+                let keras =
+                    name(Import::HorovodKeras, if takes_all(facts, file) { "hvd_keras" } else { "hvd" });
                 (keras.clone(), keras)
             }
             (Api::Tape, None, Some(_)) => {
@@ -109,6 +111,13 @@ impl Names {
         };
         Self { horovod, keras, tensorflow, contexts, temporary }
     }
+}
+
+/// Whether a file takes all names of another one of the project.
+fn takes_all(facts: &Facts<'_>, file: FileId) -> bool {
+    let imports = facts.module(file).imports.iter();
+    let mut stars = imports.filter(|import| import.what == Imported::Star);
+    stars.any(|import| facts.files_of_import(file, import).iter().any(|&own| own != file))
 }
 
 /// The name that the module's own scope binds to a module by an import.

@@ -10,6 +10,7 @@ use super::by_hand::{self, Averaged};
 use super::distribution_rule;
 use super::forms;
 use super::frozen::{REASON, frozen};
+use super::graph_gradients;
 use super::instances;
 use super::job::Job;
 use super::keras::{Compile, Given, Moment, StepOf, compiles, given, models_of};
@@ -109,7 +110,14 @@ fn takes_gradients(
             distribute_those_of(job, own, ((file, optimizer), sureness), makers, done, found);
         }
         Some(_) => found.extend(unseen(job, file, call)),
-        None if own.steps.is_empty() || job.program.already_distributed => {}
+        None if job.program.already_distributed => {}
+        None if facts.optimizers_apply(job.program, (file, call)) => {
+            if !done.contains(&(file, call)) {
+                done.push((file, call));
+                found.extend(graph_gradients::step(job, finding(job, file, call, own), (file, call)));
+            }
+        }
+        None if own.steps.is_empty() => {}
         None => {
             let reason = "Gradients that no optimizer takes are not averaged: use `compute_gradients`.";
             found.push(Step::blocked(finding(job, file, call, own), reason));

@@ -1,9 +1,8 @@
 //! The texts that paths are made of, and whether two of them may be one place: `"data/part%d.npy"` lies in `"data"`, and is what
 //! `"data/*.npy"` finds.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use super::inputs::paths_behind;
 use super::job::Job;
 use crate::program::Place;
 use crate::semantic::{Constant, Value};
@@ -19,7 +18,7 @@ const ADDED: [&str; 2] = [".npy", ".npz"];
 
 /// A literal, or an f-string, as part of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct PathText {
+struct PathText {
     /// What it begins with for sure.
     start: String,
     /// Its end behind what is open, if anything is.
@@ -81,15 +80,43 @@ fn closed_end(text: &str) -> &str {
     }
 }
 
-/// The texts that paths are made of.
-pub(super) fn path_texts(job: &Job<'_>, paths: &[Place]) -> BTreeSet<PathText> {
-    let behind = paths_behind(job, paths).into_iter().filter(|&(file, _)| job.runs_in(file));
-    behind.filter_map(|place| text(job, place)).filter_map(PathText::new).collect()
-}
+/// Texts that paths are made of, and where the code of a program has each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PathTexts(BTreeMap<PathText, Vec<Place>>);
 
-/// Whether one of some texts may name the place of one of others.
-pub(super) fn may_meet(some: &BTreeSet<PathText>, others: &BTreeSet<PathText>) -> bool {
-    some.iter().any(|own| others.iter().any(|other| own.meets(other)))
+impl PathTexts {
+    /// The texts among some values of a program's code.
+    pub(super) fn among(job: &Job<'_>, places: impl IntoIterator<Item = Place>) -> Self {
+        let mut own = Self::default();
+        for place in places.into_iter().filter(|&(file, _)| job.runs_in(file)) {
+            if let Some(text) = text(job, place).and_then(PathText::new) {
+                own.0.entry(text).or_default().push(place);
+            }
+        }
+        own
+    }
+
+    /// Where others have texts that may name the place of one of these.
+    pub(super) fn met_in<'t>(&'t self, others: &'t Self) -> impl Iterator<Item = Place> + 't {
+        self.0.keys().flat_map(|own| {
+            others
+                .begun_alike(own)
+                .filter(|(other, _)| own.meets(other))
+                .flat_map(|(_, places)| places)
+                .copied()
+        })
+    }
+
+    /// Those that begin with all that a text begins with, or that it begins with: no others meet it.
+    fn begun_alike<'t>(&'t self, text: &'t PathText) -> impl Iterator<Item = (&'t PathText, &'t Vec<Place>)> {
+        let from = |start: &str| self.0.range(PathText { start: start.to_owned(), end: None }..);
+        let shorter = text.start.char_indices().skip(1).flat_map(move |(length, _)| {
+            let start = &text.start[..length];
+            from(start).take_while(move |(other, _)| other.start == start)
+        });
+        let longer = from(&text.start).take_while(|(other, _)| other.start.starts_with(&text.start));
+        shorter.chain(longer)
+    }
 }
 
 /// What a literal says, or an f-string with `{}` for what it inserts.

@@ -10,8 +10,8 @@ use super::job::{Common, Job};
 use super::names::Import;
 use super::step::{Outcome, Step};
 use super::unstarted::Runner;
-use super::{DISTRIBUTION, INITIALISATION};
-use crate::finding::{Applicability, Confidence, Edit, Finding, Fix, Level, Location, Rule};
+use super::{DISTRIBUTION, DistributionRule, INITIALISATION};
+use crate::finding::{Applicability, Confidence, Edit, Finding, Fix, Group, Level, Location, Rule};
 use crate::program::{Caller, Facts, Pattern, Program};
 use crate::project::FileId;
 use crate::rewrite::Texts;
@@ -68,6 +68,22 @@ pub(super) fn findings(facts: &Facts<'_>, texts: &Texts<'_>, restrictions: &[Fin
         }
     }
     found
+}
+
+/// What some rules find that the checks of ranks tell.
+pub(super) fn findings_between_ranks(
+    facts: &Facts<'_>,
+    texts: &Texts<'_>,
+    rules: &[&DistributionRule],
+) -> Vec<Finding> {
+    let (traced, common) = (facts.traced(), Common::default());
+    let programs = facts.programs.iter().filter(|program| program.already_distributed);
+    let jobs = programs.filter_map(|program| Job::new(facts, texts, program, &traced, &common));
+    let of_job = |job: &Job<'_>| -> Vec<Finding> {
+        let steps = rules.iter().flat_map(|rule| (rule.steps)(job));
+        steps.map(|step| finding(facts, step, None, job.program.entry)).collect()
+    };
+    jobs.flat_map(|job| of_job(&job)).filter(|finding| finding.rule.group == Group::Ranks).collect()
 }
 
 /// Several programs may run one loop, which is told once: where Horovod is started the files of each of them get the imports

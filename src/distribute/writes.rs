@@ -12,7 +12,7 @@ use super::waiting::Waiting;
 use crate::api::{Effect, EffectSet, Kind};
 use crate::program::Caller;
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, CallKind, Role, StatementId, StatementKind};
+use crate::semantic::{Call, CallId, CallKind, Module, Role, StatementId, StatementKind};
 use crate::syntax::TextRange;
 
 /// What statements write.
@@ -94,6 +94,10 @@ pub(super) fn runs(job: &Job<'_>) -> Vec<Run> {
                     let waiting = Waiting::for_written(job, (file, call), Some(statement));
                     waiting.and_for_readers(job, [(file, call)], (file, statement))
                 };
+                // Rank 0 would leave the function before it tells the others.
+                if sort == Sort::File && is_return(module, statement) && waiting.is_due() {
+                    continue;
+                }
                 let is_loaded = waiting.is_due() && sort == Sort::Checkpoint && loads_from(job, file, call);
                 let for_all = done_by_all(job, file, module.statement(statement).range, &[call]);
                 writings.push(Writing { statement, calls: vec![call], sort, waiting, is_loaded, for_all });
@@ -144,7 +148,7 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
     for run in &mut runs {
         let place = |statement| text.module.statement(statement).range;
         let mut names = read_elsewhere(text.module, place(run.first).cover(place(run.last)));
-        if text.module.statement(run.last).kind == StatementKind::Return {
+        if run.sort == Sort::Checkpoint && is_return(text.module, run.last) {
             run.returned = Some(fresh(text.module, "path"));
             names.extend(run.returned.clone());
         }
@@ -184,6 +188,8 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
             if is_checkpoint
                 && statement.kind == StatementKind::Return
                 && is_returned_to_statements(job, file, call) => {}
+        // `return imsave(path, image)`, where nobody looks at what comes back.
+        Role::Returned if !is_checkpoint && is_unused(job, file, call, RETURNS) => {}
         _ => return None,
     }
     if effects.intersects(EffectSet::of_every_rank())
@@ -213,6 +219,36 @@ fn exports_profile(job: &Job<'_>, file: FileId, id: CallId) -> bool {
         .called_symbols(file, id)
         .filter(|&own| Some(own) == export)
         .any(|own| facts.argument(file, call, own, "profiler_outdir").is_some())
+}
+
+fn is_return(module: &Module, statement: StatementId) -> bool {
+    module.statement(statement).kind == StatementKind::Return
+}
+
+/// Through how many functions it is followed what they return.
+const RETURNS: u32 = 4;
+
+/// Whether a call is all of a `return` statement, and nothing is done with what its function returns.
+fn is_unused(job: &Job<'_>, file: FileId, call: &Call, steps: u32) -> bool {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let Some(steps) = steps.checked_sub(1) else { return false };
+    let Some(function) = facts.function_of(Caller { file, scope: call.scope }) else { return false };
+    let mut edges = facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)).peekable();
+    is_return(module, call.statement)
+        // Not what a lambda that is returned does later.
+        && module.statement(call.statement).scope == call.scope
+        && edges.peek().is_some()
+        && edges.all(|edge| {
+            let file = edge.caller.file;
+            facts.call_in_place(edge).map(|own| facts.module(file).call(own)).is_some_and(|own| {
+                match own.role {
+                    Role::Statement => facts.module(file).statement(own.statement).range == own.range,
+                    Role::Returned => is_unused(job, file, own, steps),
+                    _ => false,
+                }
+            })
+        })
 }
 
 /// Whether all that a call's function returns to are statements of their own, or a plain name.

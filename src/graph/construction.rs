@@ -7,10 +7,10 @@ use rustc_hash::FxHashSet;
 
 use super::Graph;
 use super::outside::Change;
-use crate::api::Effect;
+use crate::api::{Effect, Kind};
 use crate::program::{Caller, Place, Program, Reason};
 use crate::project::FileId;
-use crate::semantic::{CallId, Suite, Value};
+use crate::semantic::{CallId, Constant, Suite, Value};
 
 /// Of how many values at most what an output is made of is followed back.
 const STEPS: usize = 256;
@@ -51,7 +51,14 @@ impl<'g, 'a> Construction<'g, 'a> {
             return true;
         }
         let graph = self.graph;
-        let Some((first, ..)) = graph.tracing.tracer(caller) else { return false };
+        let Some((first, file, tracer)) = graph.tracing.tracer(caller) else { return false };
+        // What examples go through is printed to look at the first one.
+        let of_data = |own| graph.facts.may_be(file, own, Kind::Dataset);
+        if graph.facts.receiver(file, graph.module(file).call(tracer)).is_some_and(of_data)
+            || self.announces_trace(caller)
+        {
+            return true;
+        }
         let is_given = || graph.tracing.get(first).is_some_and(|own| matches!(own.reason, Reason::Given(..)));
         self.is_made_once(caller)
             || !self.is_wrapped(caller) && is_given() && self.is_alike(caller, call, first)
@@ -73,6 +80,19 @@ impl<'g, 'a> Construction<'g, 'a> {
         let own = module.call(call).statement;
         let mut around = iter::once(own).chain(module.ancestor_ids(own)).map(|id| module.statement(id));
         around.any(|own| own.suite == Suite::Handler && module.code_scope(own.scope) == caller.scope)
+    }
+
+    /// Whether code begins by a fixed line of text, `print("Tracing the step")`: who writes that knows when it is printed.
+    fn announces_trace(&self, caller: Caller) -> bool {
+        let graph = self.graph;
+        let module = graph.module(caller.file);
+        let first = module.calls.iter().enumerate().find(|(_, call)| call.scope == caller.scope);
+        first.is_some_and(|(index, call)| {
+            let is_text = |value| matches!(module.value(value).value, Value::Constant(Constant::Str(_)));
+            graph.python_effects(caller.file, CallId::new(index)).contains(Effect::Prints)
+                && call.arguments.iter().all(|own| is_text(own.value))
+                && graph.staging.around(module, caller.file, call.statement).next().is_none()
+        })
     }
 
     /// Whether code is of programs that only make a graph and run it.

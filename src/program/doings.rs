@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashSet;
 
 use super::facts::Facts;
+use super::influence::Place;
 use super::object::{Object, ObjectId};
 use super::solver::{CallEdge, Caller};
 use crate::api::{Effect, EffectSet, Kind};
@@ -89,9 +90,14 @@ impl Facts<'_> {
                 doing.effects = LOCAL.into_iter().fold(doing.effects, EffectSet::without);
             }
         }
-        if matches!(doing.subject, Some(Kind::Session | Kind::MonitoredSession)) && !self.runs_training(&edge)
-        {
-            doing.effects = doing.effects.without(Effect::UpdatesState);
+        if matches!(doing.subject, Some(Kind::Session | Kind::MonitoredSession)) {
+            let run = self.run_by(&edge);
+            if !run.contains(Effect::AppliesGradients) {
+                doing.effects = doing.effects.without(Effect::UpdatesState);
+            }
+            if run.contains(Effect::TakesGradients) {
+                doing.effects = doing.effects.with(Effect::TakesGradients);
+            }
         }
         doing
     }
@@ -115,16 +121,15 @@ impl Facts<'_> {
         })
     }
 
-    /// Whether a session's call is given an operation that updates variables.
-    fn runs_training(&self, edge: &CallEdge) -> bool {
-        let (file, Some(call)) = (edge.caller.file, edge.call) else { return false };
-        let fetches = self.module(file).call(call).arguments.iter().map(|argument| (file, argument.value));
-        let behind = self.influence().backwards(&fetches.collect::<Vec<_>>(), |_| false);
-        behind.into_iter().any(|(file, value)| match self.module(file).value(value).value {
-            Value::Call(call) => self
-                .called_symbols(file, call)
-                .any(|symbol| symbol.has(Effect::AppliesGradients) || symbol.has(Effect::Minimizes)),
-            _ => false,
-        })
+    /// What of training the operations do that a session's call is given: whether they update variables, and whether they
+    /// take gradients that the ranks of a distributed program average.
+    fn run_by(&self, edge: &CallEdge) -> EffectSet {
+        let (file, Some(call)) = (edge.caller.file, edge.call) else { return EffectSet::NONE };
+        let graph = self.graph_of_training();
+        let given = &self.module(file).call(call).arguments;
+        let is_part =
+            |operations: &FxHashSet<Place>| given.iter().any(|own| operations.contains(&(file, own.value)));
+        let parts = [(Effect::AppliesGradients, &graph.steps), (Effect::TakesGradients, &graph.averages)];
+        parts.into_iter().filter(|(_, operations)| is_part(operations)).map(|(effect, _)| effect).collect()
     }
 }

@@ -133,7 +133,10 @@ fn builtin(facts: &Facts<'_>, callee: ObjectId) -> Option<(Option<&'static str>,
 fn effects_of_builtin(facts: &Facts<'_>, (class, name): (Option<&'static str>, Name)) -> EffectSet {
     let name = facts.solution.names.text(name);
     let symbol = match class {
-        Some(class) => facts.library.lookup(&format!("builtins.{class}.{name}")),
+        Some(class) => {
+            let class = facts.library.lookup(&format!("builtins.{class}"));
+            class.and_then(|class| facts.library.member(class, name))
+        }
         None => facts.library.lookup(&format!("builtins.{name}")),
     };
     symbol.map_or(EffectSet::NONE, |symbol| symbol.effects().on_the_world())

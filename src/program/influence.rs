@@ -91,13 +91,25 @@ impl Influence {
     /// All that depends on the values, themselves included; what depends on it only through a place that `stops`
     /// is left out.
     #[must_use]
-    pub fn forwards(&self, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
-        self.slice(self.forward_edges(), from, stops)
+    pub fn forwards(&self, from: &[Place], stops: impl FnMut(Place) -> bool) -> FxHashSet<Place> {
+        self.slice(self.forward_edges(), from, stops).into_iter().collect()
     }
 
     /// All that the values depend on, themselves included, up to places that `stops`.
     #[must_use]
-    pub fn backwards(&self, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
+    pub fn backwards(&self, from: &[Place], stops: impl FnMut(Place) -> bool) -> FxHashSet<Place> {
+        self.slice(self.backward_edges(), from, stops).into_iter().collect()
+    }
+
+    /// What [`Self::forwards`] finds, each once, in no order: for who goes through them and asks for none.
+    #[must_use]
+    pub fn list_forwards(&self, from: &[Place], stops: impl FnMut(Place) -> bool) -> Vec<Place> {
+        self.slice(self.forward_edges(), from, stops)
+    }
+
+    /// The same of [`Self::backwards`].
+    #[must_use]
+    pub fn list_backwards(&self, from: &[Place], stops: impl FnMut(Place) -> bool) -> Vec<Place> {
         self.slice(self.backward_edges(), from, stops)
     }
 
@@ -135,7 +147,7 @@ impl Influence {
         self.next(self.backward_edges(), place)
     }
 
-    fn slice(&self, edges: &Lists<u32>, from: &[Place], stops: impl Fn(Place) -> bool) -> FxHashSet<Place> {
+    fn slice(&self, edges: &Lists<u32>, from: &[Place], mut stops: impl FnMut(Place) -> bool) -> Vec<Place> {
         let number = |(file, value): Place| self.values.of(file, value.index());
         // What `stops` asks may be a slice, too, which then has a set of its own.
         let mut seen = SEEN.take();
@@ -157,7 +169,7 @@ impl Influence {
             seen.remove(number(place));
         }
         SEEN.set(seen);
-        found.into_iter().collect()
+        found
     }
 
     fn next<'s>(&'s self, edges: &'s Lists<u32>, (file, value): Place) -> impl Iterator<Item = Place> + 's {

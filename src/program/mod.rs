@@ -15,6 +15,7 @@ mod effects;
 mod elsewhere;
 mod facts;
 mod given;
+mod graph_gradients;
 mod hierarchy;
 mod import_targets;
 mod influence;

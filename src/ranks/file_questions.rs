@@ -30,20 +30,37 @@ pub(super) fn stable(facts: &Facts<'_>, files: &[FileId], places: &[Place]) -> F
     });
     let (folders, others): (Vec<_>, Vec<_>) = writing.partition(|&(is_folder, _)| is_folder);
     let written: Vec<Place> = others.into_iter().flat_map(|(_, given)| given).collect();
-    let written = texts_behind(facts, &written);
+    let written: Vec<Place> = texts_behind(facts, &written).into_iter().collect();
+    // All that names what is written.
+    let named = facts.influence().forwards(&written, |_| false);
     let folders: Vec<FxHashSet<Place>> =
         folders.into_iter().map(|(_, given)| texts_behind(facts, &given)).collect();
     let is_stable = |&(file, value): &Place| {
         let Value::Call(call) = facts.module(file).value(value).value else { return false };
         let asked: Vec<Place> = given(facts, file, facts.module(file).call(call)).collect();
-        let names_below = asked.iter().any(|&place| is_below_inserted(facts, place));
-        let asked = texts_behind(facts, &asked);
-        // In a folder that is made nothing is yet; what is asked for there is another file.
-        let is_made =
-            |folder: &FxHashSet<Place>| !names_below && !asked.is_empty() && asked.is_subset(folder);
-        asked.is_disjoint(&written) && !folders.iter().any(is_made)
+        !asked.iter().any(|place| named.contains(place)) && !is_in_one_made(facts, &asked, &folders)
     };
     questions.into_iter().filter(is_stable).collect()
+}
+
+/// Whether a path is made of no other texts than one of some folders that are made. In such a folder nothing is yet: what
+/// is asked for there is another file.
+fn is_in_one_made(facts: &Facts<'_>, asked: &[Place], folders: &[FxHashSet<Place>]) -> bool {
+    let mut left: Vec<&FxHashSet<Place>> = folders.iter().filter(|folder| !folder.is_empty()).collect();
+    let mut has_texts = false;
+    // Most paths have a text that no folder has: nothing more has to be known of them.
+    let mut leaves_none = |place: Place| {
+        if is_text(facts, place) {
+            has_texts = true;
+            left.retain(|folder| folder.contains(&place));
+        }
+        left.is_empty()
+    };
+    if asked.iter().any(|&place| leaves_none(place)) {
+        return false;
+    }
+    let _ = facts.influence().backwards(asked, leaves_none);
+    has_texts && !left.is_empty() && !asked.iter().any(|&place| is_below_inserted(facts, place))
 }
 
 /// Whether a value is the answer to such a question.
@@ -68,10 +85,12 @@ fn given(facts: &Facts<'_>, file: FileId, call: &Call) -> impl Iterator<Item = P
 /// The string literals that values are made of.
 fn texts_behind(facts: &Facts<'_>, places: &[Place]) -> FxHashSet<Place> {
     let behind = facts.influence().backwards(places, |_| false);
-    let is_text = |&(file, value): &Place| {
-        matches!(facts.module(file).value(value).value, Value::Constant(Constant::Str(_)))
-    };
-    behind.into_iter().filter(is_text).collect()
+    behind.into_iter().filter(|&place| is_text(facts, place)).collect()
+}
+
+/// Whether a value is a string literal.
+fn is_text(facts: &Facts<'_>, (file, value): Place) -> bool {
+    matches!(facts.module(file).value(value).value, Value::Constant(Constant::Str(_)))
 }
 
 /// Whether a path is what an f-string names in a folder that it inserts: `f"{folder}/weights.h5"`.

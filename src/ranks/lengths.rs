@@ -5,18 +5,20 @@ mod batches;
 mod chosen;
 mod equal_parts;
 mod growing;
+mod numbered;
 mod polynomial;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::Blocks;
 use super::values::{Cause, Difference, Values};
-use crate::api::{Effect, Kind, Returns, Scaling, Symbol};
+use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::program::{Facts, FunctionRef, Object, Place, code};
 use crate::project::FileId;
 use crate::semantic::{self, BranchKind, CallId, Container, Element, NameId, Operator, Value, ValueId};
 
 pub(super) use equal_parts::{Left, has_every_rank};
+pub(super) use numbered::{counts, enumerated, handed_on};
 pub(super) use polynomial::cancels;
 
 use equal_parts::Parts;
@@ -31,16 +33,36 @@ pub(super) struct Lengths {
     pub(super) dealt: FxHashSet<Place>,
 }
 
+/// What may have a length of its own in some files, whatever differs there: found once, and asked each time that more is
+/// known to differ.
+#[derive(Debug, Default)]
+pub(super) struct Measured {
+    /// What may differ in length by itself.
+    sources: Vec<Place>,
+    comprehensions: Comprehensions,
+    growing: Growing,
+}
+
+impl Measured {
+    pub(super) fn new(facts: &Facts<'_>, files: &[FileId], places: &[Place]) -> Self {
+        Self {
+            sources: places.iter().copied().filter(|&place| may_be_source(facts, place)).collect(),
+            comprehensions: comprehensions(facts, places),
+            growing: Growing::new(facts, files.iter().copied()),
+        }
+    }
+}
+
 /// The lengths that differ because of values that are known to differ.
-pub(super) fn find(facts: &Facts<'_>, blocks: &Blocks, values: &Values, places: &[Place]) -> Lengths {
+pub(super) fn find(facts: &Facts<'_>, blocks: &Blocks, values: &Values, measured: &Measured) -> Lengths {
     let parts = Parts { facts, blocks, values };
-    let comprehensions = comprehensions(facts, places);
-    let filters = filters(parts, &comprehensions);
+    let Measured { sources, comprehensions, growing } = measured;
+    let filters = filters(parts, comprehensions);
     let mut found = Lengths::default();
-    let own = |place| filters.get(&place).copied().or_else(|| source(parts, place));
-    let mut work: Vec<(Place, Difference)> =
-        places.iter().filter_map(|&place| Some((place, own(place)?))).collect();
-    let growing = Growing::new(facts, places.chunk_by(|one, other| one.0 == other.0).map(|own| own[0].0));
+    let mut work: Vec<(Place, Difference)> = filters.iter().map(|(&place, &own)| (place, own)).collect();
+    work.sort_unstable_by_key(|&(place, _)| place);
+    let own = |&place: &Place| Some((place, source(parts, place)?));
+    work.extend(sources.iter().filter(|place| !filters.contains_key(place)).filter_map(own));
     work.extend(growing.decided(parts));
     found.dealt.extend(work.iter().map(|&(place, _)| place).filter(|&place| deals_out(facts, place)));
     // What also has a length that differs by more.
@@ -56,7 +78,7 @@ pub(super) fn find(facts: &Facts<'_>, blocks: &Blocks, values: &Values, places: 
         for (longer, is_sure) in growing.following(facts, blocks, place) {
             work.push((longer, if is_sure { own } else { perhaps }));
         }
-        let as_long: Vec<Place> = following(facts, blocks, &comprehensions, place).collect();
+        let as_long: Vec<Place> = following(facts, blocks, comprehensions, place).collect();
         work.extend(as_long.iter().map(|&display| (display, own)));
         let known = if is_dealt { &mut found.dealt } else { &mut others };
         known.extend(as_long);
@@ -81,8 +103,15 @@ pub(super) fn find(facts: &Facts<'_>, blocks: &Blocks, values: &Values, places: 
 /// `dataset.shard(hvd.size(), hvd.rank())`.
 fn deals_out(facts: &Facts<'_>, (file, value): Place) -> bool {
     match &facts.module(file).value(value).value {
-        Value::Slice { cut, .. } => {
-            cut.step.is_some_and(|step| facts.gives((file, step), &[Effect::ReadsSize]))
+        Value::Slice { cut, .. } => cut.step.is_some_and(|step| tells_size(facts, (file, step), STEPS)),
+        // `np.array_split(data, hvd.size())[hvd.rank()]`
+        Value::Item { base, .. } => {
+            let (file, value) = polynomial::origin(facts, (file, *base));
+            let split = facts.library.lookup("numpy.array_split");
+            match facts.module(file).value(value).value {
+                Value::Call(call) => facts.called_symbols(file, call).any(|own| Some(own) == split),
+                _ => false,
+            }
         }
         Value::Call(id) => {
             let shards = |symbol: &Symbol| symbol.has(Effect::Shards);
@@ -93,6 +122,17 @@ fn deals_out(facts: &Facts<'_>, (file, value): Place) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a value may be the number of ranks, also as it is handed to functions.
+fn tells_size(facts: &Facts<'_>, place: Place, steps: u32) -> bool {
+    let Some(steps) = steps.checked_sub(1) else { return false };
+    let is_name = matches!(
+        facts.module(place.0).value(place.1).value,
+        Value::Cell(_) | Value::Import(_) | Value::Parameter(..) | Value::Phi(_)
+    );
+    facts.gives(place, &[Effect::ReadsSize])
+        || is_name && facts.influence().operands(place).any(|own| tells_size(facts, own, steps))
 }
 
 /// What comprehensions give that go over a value: as many elements, or a share of them.
@@ -111,6 +151,31 @@ fn following<'f>(
         let around = around.filter(|&&display| module.value(display).range.contains_range(branch.range));
         around.min_by_key(|&&display| module.value(display).range.len()).map(|&display| (file, display))
     })
+}
+
+/// Whether a value is of a form whose length may differ by itself: the question of [`source`] without what differs.
+fn may_be_source(facts: &Facts<'_>, (file, value): Place) -> bool {
+    match &facts.module(file).value(value).value {
+        Value::Slice { .. } | Value::Phi(_) => true,
+        Value::Item { base, key, .. } => {
+            is_parted(facts, file, *base)
+                || is_mask(facts, (file, *key), STEPS)
+                || is_mask_of(facts, file, *base, *key, STEPS)
+        }
+        Value::Call(call) => {
+            let filter = facts.library.lookup("tensorflow.data.Dataset.filter");
+            let takes_part = |symbol: &Symbol| {
+                symbol.has(Effect::Shards)
+                    || symbol.has(Effect::ReadsFile)
+                    || Some(symbol) == filter
+                    || symbol.scaled().any(|(_, scaling)| scaling == Scaling::Divide)
+            };
+            facts.called_symbols(file, *call).any(takes_part)
+                || is_called(facts, file, *call, "builtins.filter")
+                || range_limits(facts, file, *call).is_some()
+        }
+        _ => false,
+    }
 }
 
 /// Why the length of a value differs by itself.
@@ -244,11 +309,11 @@ pub(super) fn returned<'f>(facts: &'f Facts<'_>, function: FunctionRef) -> impl 
 
 /// Whether a call is of one of Python's own functions.
 pub(super) fn is_called(facts: &Facts<'_>, file: FileId, id: CallId, name: &str) -> bool {
-    let wanted = facts.library.lookup(name);
-    facts.callees(file, id).iter().any(|edge| {
-        let object = facts.solution.object(edge.callee);
-        wanted.is_some() && matches!(object, Object::Builtin(_)) && facts.symbol(object) == wanted
-    })
+    let callees = facts.callees(file, id).iter().map(|edge| facts.solution.object(edge.callee));
+    let mut own = callees.filter(|callee| matches!(callee, Object::Builtin(_))).peekable();
+    // Most calls are of nothing that Python has itself.
+    let wanted = own.peek().and_then(|_| facts.library.lookup(name));
+    wanted.is_some() && own.any(|callee| facts.symbol(callee) == wanted)
 }
 
 /// What a `range` is made of: its end, or its start, end and step. Also where a library makes it and shows how far it is,
@@ -276,8 +341,8 @@ pub(super) fn range_limits_of(facts: &Facts<'_>, (file, value): Place) -> Option
 /// made.
 pub(super) fn measures(facts: &Facts<'_>, file: FileId, base: ValueId, name: NameId) -> bool {
     let name = facts.module(file).names.text(name);
-    let mut attributes =
-        COUNTING.into_iter().filter_map(|class| facts.library.lookup(&format!("{class}.{name}")));
+    let classes = COUNTING.into_iter().filter_map(|class| facts.library.lookup(class));
+    let mut attributes = classes.filter_map(|class| facts.library.member(class, name));
     // A module or a class of the project has attributes of its own.
     attributes.any(|own| own.has(Effect::Measures))
         && !facts.objects(file, base).any(|(id, own)| {
@@ -287,74 +352,6 @@ pub(super) fn measures(facts: &Facts<'_>, file: FileId, base: ValueId, name: Nam
 
 /// The classes whose attributes count.
 const COUNTING: [&str; 2] = ["numpy.ndarray", "tensorflow.keras.optimizers.Optimizer"];
-
-/// Whether what iterating gives is numbered: `enumerate(dataset)` begins each pair with the step.
-pub(super) fn counts(facts: &Facts<'_>, file: FileId, pairs: ValueId) -> bool {
-    let module = facts.module(file);
-    let Value::Iteration(iterable) = module.value(pairs).value else { return false };
-    is_numbered(facts, (file, iterable), 6)
-}
-
-/// Whether the elements of a value are numbered, also if it was handed on: `show_progress(enumerate(dataset))`.
-fn is_numbered(facts: &Facts<'_>, place: Place, depth: u32) -> bool {
-    let Some(depth) = depth.checked_sub(1) else { return false };
-    let (file, value) = place;
-    let all = |places: Vec<Place>| {
-        !places.is_empty() && places.into_iter().all(|place| is_numbered(facts, place, depth))
-    };
-    match &facts.module(file).value(value).value {
-        Value::Call(id) => {
-            let of_dataset = facts.library.lookup("tensorflow.data.Dataset.enumerate");
-            if is_called(facts, file, *id, "builtins.enumerate")
-                || facts.called_symbols(file, *id).any(|symbol| Some(symbol) == of_dataset)
-            {
-                return true;
-            }
-            let returned = facts.called_functions(file, *id).flat_map(|function| returned(facts, function));
-            handed_on(facts, place)
-                .or_else(|| handed_through(facts, file, *id))
-                .map_or_else(|| all(returned.collect()), |own| is_numbered(facts, own, depth))
-        }
-        Value::Phi(parts) => all(parts.iter().map(|&part| (file, part)).collect()),
-        Value::Parameter(..) | Value::Cell(_) => all(facts.influence().operands(place).collect()),
-        _ => false,
-    }
-}
-
-/// What `enumerate` numbers the elements of.
-pub(super) fn enumerated(facts: &Facts<'_>, (file, value): Place) -> Option<Place> {
-    let Value::Call(id) = facts.module(file).value(value).value else { return None };
-    let first = facts.module(file).call(id).arguments.first()?;
-    is_called(facts, file, id, "builtins.enumerate").then_some((file, first.value))
-}
-
-/// What a library's call hands on as it is: `tqdm(batches)`.
-pub(super) fn handed_on(facts: &Facts<'_>, (file, value): Place) -> Option<Place> {
-    let Value::Call(id) = facts.module(file).value(value).value else { return None };
-    let call = facts.module(file).call(id);
-    let handed = facts.called_symbols(file, id).find_map(|symbol| match symbol.returns() {
-        Returns::Argument(name) => facts.argument(file, call, symbol, name),
-        _ => None,
-    });
-    handed.map(|own| (file, own.value))
-}
-
-/// What a function of the project hands on as it is: in `def show(batches): return tqdm(batches)` the argument of this
-/// call, whatever others give it.
-fn handed_through(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Place> {
-    let mut functions = facts.called_functions(file, id);
-    let function = functions.next().filter(|_| functions.next().is_none())?;
-    let bare = |value| {
-        let next = |&place: &Place| handed_on(facts, place);
-        std::iter::successors(Some((function.file, value)), next).take(8).last()
-    };
-    let mut returned = facts.module(function.file).function(function.function).returns.iter();
-    let first = bare(*returned.next()?)?;
-    let Value::Parameter(of, position) = facts.module(first.0).value(first.1).value else { return None };
-    (of == function.function && returned.all(|&value| bare(value) == Some(first)))
-        .then(|| facts.passed_for(file, id, function, position))
-        .flatten()
-}
 
 fn is_generator(facts: &Facts<'_>, function: FunctionRef) -> bool {
     facts.module(function.file).function(function.function).generator
@@ -399,14 +396,12 @@ fn passes(parts: Parts<'_, '_>, (_, from): Place, (file, value): Place, is_dealt
             if is_spread { Passing::Length } else { Passing::Neither }
         }
         Value::Call(call) => {
-            let mut is_own = false;
+            let mut own = 0;
             for edge in facts.callees(file, *call) {
                 let callee = facts.solution.object(edge.callee);
                 match facts.symbol(callee) {
                     // How long what a generator yields is says nothing of how often it does.
-                    _ if matches!(callee, Object::Function(own) if !is_generator(facts, own)) => {
-                        is_own = true;
-                    }
+                    _ if matches!(callee, Object::Function(own) if !is_generator(facts, own)) => own += 1,
                     Some(symbol) if symbol.has(Effect::KeepsLength) => {
                         let is_rounded = is_dealt
                             && symbol.parameter(BATCH_SIZE).is_some()
@@ -417,7 +412,12 @@ fn passes(parts: Parts<'_, '_>, (_, from): Place, (file, value): Place, is_dealt
                     _ => {}
                 }
             }
-            if is_own { Passing::Length } else { Passing::Neither }
+            match own {
+                0 => Passing::Neither,
+                1 => Passing::Length,
+                // Who calls a function with a function, `cached(lambda: losses)`, gets what that one returns.
+                _ => Passing::Cut,
+            }
         }
         _ => Passing::Neither,
     }
@@ -476,9 +476,11 @@ fn filters(parts: Parts<'_, '_>, comprehensions: &Comprehensions) -> FxHashMap<P
                 let Some(branch) = block.branch.filter(|branch| branch.kind == BranchKind::If) else {
                     continue;
                 };
-                let condition = branch.condition.filter(|&own| !parts.is_dealt_evenly(file, own));
-                let differing = condition.and_then(|condition| values.difference((file, condition)));
-                let Some(own) = differing else { continue };
+                let Some(condition) = branch.condition else { continue };
+                let Some(own) = values.difference((file, condition)) else { continue };
+                if parts.is_dealt_evenly(file, condition) {
+                    continue;
+                }
                 // What a filter rejects goes on with the next element.
                 let is_filter = block.successors.iter().any(|next| {
                     let header = blocks[next.index()].branch;

@@ -16,7 +16,7 @@ use super::replicas_diverge::reads_that_differ;
 use super::seeds::Seeds;
 use super::unreached;
 use super::values::{Difference, Values};
-use crate::api::Effect;
+use crate::api::{Effect, Symbol};
 use crate::finding::Location;
 use crate::program::{Caller, Facts, Literal, Object, Place, Program, Unreached};
 use crate::project::FileId;
@@ -122,7 +122,7 @@ impl<'c> Model<'c> {
             if news.is_empty() {
                 return;
             }
-            self.values.extend(self.facts, &self.blocks, &self.overrides, &self.files, news);
+            self.values.extend(self.facts, &self.blocks, &self.overrides, news);
             self.guards = Known::default();
             self.comms = Comms::new(self);
             self.follow_calls();
@@ -141,11 +141,15 @@ impl<'c> Model<'c> {
     pub fn among_ranks(&self, own: Difference) -> bool {
         let facts = self.facts;
         let (file, value) = own.source;
-        let Value::Call(call) = facts.module(file).value(value).value else { return true };
+        let tells = |symbol: &Symbol| {
+            !symbol.has(Effect::ReadsRank) || self.started_among_some.contains(symbol.package())
+        };
         self.started_among_some.is_empty()
-            || facts.called_symbols(file, call).all(|symbol| {
-                !symbol.has(Effect::ReadsRank) || self.started_among_some.contains(symbol.package())
-            })
+            || match facts.module(file).value(value).value {
+                Value::Call(call) => facts.called_symbols(file, call).all(tells),
+                // `communicator.rank`
+                _ => facts.objects(file, value).filter_map(|(_, own)| facts.symbol(own)).all(tells),
+            }
     }
 
     /// Whether no two ranks have the same value: the rank's number, a path that contains it.

@@ -1,5 +1,6 @@
 //! Data that is divided by position, or numbered, in an order that is another one on each rank.
 
+mod hashing;
 mod leaving;
 mod numbering;
 
@@ -26,6 +27,7 @@ fn run(model: &Model<'_>) -> Vec<Finding> {
         findings.extend(shards(model, file));
         findings.extend(slices(model, file));
         findings.extend(numbering::findings(model, file));
+        findings.extend(hashing::findings(model, file));
     }
     findings
 }

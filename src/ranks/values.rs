@@ -32,6 +32,7 @@ use super::blocks::Blocks;
 use super::closed::Closed;
 use super::environment;
 use super::file_questions;
+use super::lengths::Measured;
 use super::overrides::Overrides;
 use super::seeds::Seeds;
 use crate::api::{Effect, EffectSet, Kind};
@@ -86,6 +87,8 @@ pub struct Values {
     differing: FxHashMap<Place, Difference>,
     /// What has another number of elements on another rank.
     lengths: FxHashMap<Place, Difference>,
+    /// What may have one.
+    measured: Measured,
     /// Where that is one more or less.
     dealt: FxHashSet<Place>,
     /// What calls are given in variables whose contents differ there.
@@ -149,7 +152,8 @@ impl Values {
             .collect();
         let (passing, puts) = (Passing::new(facts, files), Puts::new(facts, files));
         let meeting = Meeting::new(facts, blocks, closed, files);
-        let values = Self { variables, passing, puts, meeting, ..Self::default() };
+        let measured = Measured::new(facts, files, &places);
+        let values = Self { measured, variables, passing, puts, meeting, ..Self::default() };
         let mut flood = Flood::new(facts, blocks, overrides, values);
         let told: EffectSet = RANK.into_iter().collect();
         let by_launcher = |&place: &Place| environment::number(facts, place).intersects(told);
@@ -168,7 +172,7 @@ impl Values {
             })
             .filter(|&place| !(facts.gives(place, &[Effect::DrawsRandom]) && seeds.is_equal(facts, place)));
         flood.run(different.collect(), Cause::Data);
-        flood.measure(&places);
+        flood.measure();
         flood.run(with(&[Effect::ReadsFile]), Cause::Files);
         (flood.values, seeds)
     }
@@ -179,7 +183,6 @@ impl Values {
         facts: &Facts<'_>,
         blocks: &Blocks,
         overrides: &Overrides,
-        files: &[FileId],
         news: Vec<Read>,
     ) {
         let mut flood = Flood::new(facts, blocks, overrides, std::mem::take(self));
@@ -193,7 +196,7 @@ impl Values {
             }
         }
         flood.spread(found);
-        flood.measure(&places_of(facts, files));
+        flood.measure();
         *self = flood.values;
     }
 

@@ -38,11 +38,14 @@ pub fn show(program: &Distributed<'_>, sources: &Sources<'_>, out: &mut dyn Writ
 fn start(path: &str) -> String {
     let program = Path::new(path);
     let script = program.with_extension("py");
-    let run = format!("`horovodrun -np 2 python {}`", quoted(&script.to_string_lossy()));
+    let script = script.to_string_lossy();
+    let script = quoted(&script);
     if program.extension().is_some_and(|own| own == "ipynb") {
-        format!("`jupyter nbconvert --to script {}` and {run}", quoted(path))
+        // What begins with `!` or `%` becomes a call that only IPython knows.
+        let convert = format!("jupyter nbconvert --to script {}", quoted(path));
+        format!("`{convert}` and `horovodrun -np 2 ipython {script}`")
     } else {
-        run
+        format!("`horovodrun -np 2 python {script}`")
     }
 }
 
@@ -62,7 +65,7 @@ mod tests {
         assert_eq!(start("it's.py"), r"`horovodrun -np 2 python 'it'\''s.py'`");
         assert_eq!(
             start("my work.ipynb"),
-            "`jupyter nbconvert --to script 'my work.ipynb'` and `horovodrun -np 2 python 'my work.py'`"
+            "`jupyter nbconvert --to script 'my work.ipynb'` and `horovodrun -np 2 ipython 'my work.py'`"
         );
     }
 }

@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::contents::Contents;
 use super::effects::Effects;
+use super::graph_gradients::GraphOfTraining;
 use super::hierarchy::{Hierarchy, Resolver};
 use super::influence::{Influence, Place};
 use super::makings::Makings;
@@ -59,6 +60,7 @@ pub struct Facts<'a> {
     contents: OnceLock<Contents>,
     travel: OnceLock<Travel>,
     pub(super) averaged: OnceLock<FxHashSet<Place>>,
+    pub(super) graph_of_training: OnceLock<GraphOfTraining>,
     pub(super) changed_by_name: OnceLock<FxHashSet<ObjectId>>,
     pub(super) makings: OnceLock<Makings>,
     pub(super) tracing: OnceLock<Tracing>,
@@ -100,6 +102,7 @@ impl<'a> Facts<'a> {
             contents: OnceLock::new(),
             travel: OnceLock::new(),
             averaged: OnceLock::new(),
+            graph_of_training: OnceLock::new(),
             changed_by_name: OnceLock::new(),
             makings: OnceLock::new(),
             tracing: OnceLock::new(),

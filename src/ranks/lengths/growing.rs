@@ -120,12 +120,13 @@ impl Growing {
             let flow = &facts.module(caller.file).scope(caller.scope).flow;
             for (index, block) in flow.blocks.iter().enumerate() {
                 let condition = block.branch.filter(|own| own.kind.outcome(0).is_some());
-                let condition = condition.and_then(|own| own.condition);
-                let condition = condition.filter(|&own| !parts.is_dealt_evenly(caller.file, own));
-                let own = condition.and_then(|condition| values.difference((caller.file, condition)));
-                if let Some(mut own) = own.filter(|own| own.is_drawn(facts)) {
+                let Some(condition) = condition.and_then(|own| own.condition) else { continue };
+                let own = values.difference((caller.file, condition));
+                if let Some(mut own) = own.filter(|own| own.is_drawn(facts))
+                    && !parts.is_dealt_evenly(caller.file, condition)
+                {
                     let branch = BlockId::new(index);
-                    if condition.is_some_and(|condition| may_be_even(facts, (caller.file, condition))) {
+                    if may_be_even(facts, (caller.file, condition)) {
                         own.cause = Cause::Cut;
                     }
                     let apart = apart(blocks, caller, branch, steps, flow);

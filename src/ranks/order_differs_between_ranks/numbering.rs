@@ -80,7 +80,7 @@ const UNSEEN: &str = "As far as is seen nothing trains by these numbers, and no 
 
 /// Whether what is numbered comes to a library that trains, into a file, or to code of which that can't be told: of a module,
 /// which others may import, and of functions that yield, or that libraries call.
-fn is_seen(model: &Model<'_>, table: Place) -> bool {
+pub(super) fn is_seen(model: &Model<'_>, table: Place) -> bool {
     let facts = model.facts;
     let made = facts.influence().forwards(&[table], |_| false);
     let is_open = |&(file, value): &Place| {

@@ -342,7 +342,8 @@ impl Replicas<'_, '_> {
         if !facts.is_unknown(file, receiver) {
             return None;
         }
-        let method = facts.library.lookup(&format!("tensorflow.Variable.{}", module.names.text(name)))?;
+        let variable = facts.library.lookup("tensorflow.Variable")?;
+        let method = facts.library.member(variable, module.names.text(name))?;
         if !method.has(Effect::UpdatesState) {
             return None;
         }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
+use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -32,7 +33,12 @@ pub(super) struct Flood<'f, 'a> {
     unpacked: Vec<Arrival>,
     /// What differing elements are unpacked to.
     unpacked_from: FxHashMap<Place, Vec<Place>>,
+    /// What branches decide, as far as it was asked for.
+    decided: FxHashMap<(Caller, BlockId), Decided>,
 }
+
+/// What a branch decides.
+type Decided = Rc<[(Place, Part)]>;
 
 /// A difference that comes to a value.
 #[derive(Clone, Debug)]
@@ -65,6 +71,7 @@ impl<'f, 'a> Flood<'f, 'a> {
             weaker: Vec::new(),
             unpacked: Vec::new(),
             unpacked_from: FxHashMap::default(),
+            decided: FxHashMap::default(),
         }
     }
 
@@ -76,9 +83,9 @@ impl<'f, 'a> Flood<'f, 'a> {
     }
 
     /// How many elements there are is measured and counted with, which may make other lengths differ.
-    pub(super) fn measure(&mut self, places: &[Place]) {
+    pub(super) fn measure(&mut self) {
         loop {
-            let measured = lengths::find(self.facts, self.blocks, &self.values, places);
+            let measured = lengths::find(self.facts, self.blocks, &self.values, &self.values.measured);
             let news: Vec<(Place, Difference)> = measured
                 .differing
                 .iter()
@@ -184,11 +191,12 @@ impl<'f, 'a> Flood<'f, 'a> {
             // they read there.
             let cause = if file_questions::is_one(self.facts, own.source) { Cause::Files } else { own.cause };
             for &(caller, block) in self.blocks.decided_by(place).iter().filter(|_| decides) {
-                for (decided, part) in self.decided(caller, block) {
-                    let through = self.decided_through(caller, through, decided);
+                for (decided, part) in &*self.decided(caller, block) {
+                    let (place, part) = (*decided, part.clone());
+                    let through = self.decided_through(caller, through, place);
                     if through != Through::NOTHING {
                         let own = Difference { cause: cause.min(own.cause), ..own };
-                        self.insert(Arrival { place: decided, own, through, part }, &mut queue);
+                        self.insert(Arrival { place, own, through, part }, &mut queue);
                     }
                 }
             }
@@ -375,8 +383,18 @@ impl<'f, 'a> Flood<'f, 'a> {
         arms.flat_map(|&arm| flow.behind(arm)).any(|block| !seen.insert(block))
     }
 
-    /// The values that depend on how a branch goes, though they are not computed from its condition.
-    fn decided(&self, caller: Caller, branch: BlockId) -> Vec<(Place, Part)> {
+    /// The values that depend on how a branch goes, though they are not computed from its condition: the same ones, however
+    /// often more of the condition turns out to differ.
+    fn decided(&mut self, caller: Caller, branch: BlockId) -> Decided {
+        if let Some(known) = self.decided.get(&(caller, branch)) {
+            return Rc::clone(known);
+        }
+        let decided: Decided = self.find_decided(caller, branch).into();
+        self.decided.insert((caller, branch), Rc::clone(&decided));
+        decided
+    }
+
+    fn find_decided(&self, caller: Caller, branch: BlockId) -> Vec<(Place, Part)> {
         let facts = self.facts;
         let file = caller.file;
         let module = facts.module(file);

@@ -33,6 +33,7 @@ class Observer:
         self._watch_layers()
         self._watch_optimizers()
         self._watch_tapes()
+        self._watch_graphs()
         self._watch_sessions()
 
     # Creation
@@ -87,6 +88,18 @@ class Observer:
             return tf.nest.pack_sequence_as(sources, own) if tf.nest.is_nested(sources) else own[0]
 
         after(tf.GradientTape, "gradient", note)
+
+    def _watch_graphs(self):
+        """What a graph is asked for by `tf.gradients`; an optimizer's `compute_gradients` takes another way."""
+
+        def note(_loss, gradients, arguments):
+            sources = tf.nest.flatten(arguments["xs"])
+            variables = [source for source in sources if isinstance(source, tf.Variable)]
+            for variable in variables:
+                self.trained.setdefault(id(variable), variable)
+            return [self._own(gradient) for gradient in gradients] if variables and self.size > 1 else None
+
+        after(tf.compat.v1, "gradients", note)
 
     def _count_raw_step(self):
         def count():

@@ -1,0 +1,125 @@
+//! What becomes of gradients that are taken without a tape: `tf.gradients(loss, variables)` in the graph of a session.
+
+use rustc_hash::FxHashSet;
+
+use super::loops::LoopKind;
+use super::programs::Program;
+use super::solver::Caller;
+use super::tuple_elements::influenced_through_contents;
+use super::{Facts, Place};
+use crate::api::{Effect, Kind};
+use crate::project::FileId;
+use crate::semantic::{CallId, Value};
+
+/// The functions that take gradients in a graph.
+const GRADIENTS: [&str; 2] = ["tensorflow.compat.v1.gradients", "tensorflow.gradients"];
+
+/// What of the graphs that sessions run trains: all that is made of steps and of gradients, also what containers hold.
+#[derive(Debug, Default)]
+pub(super) struct GraphOfTraining {
+    /// The operations that update variables.
+    pub(super) steps: FxHashSet<Place>,
+    /// Those that need gradients which the ranks of a distributed program average.
+    pub(super) averages: FxHashSet<Place>,
+}
+
+impl GraphOfTraining {
+    fn of(facts: &Facts<'_>) -> Self {
+        // What a session gives back is no part of a graph.
+        let is_run = |(file, value): Place| match facts.module(file).value(value).value {
+            Value::Call(call) => {
+                let receiver = facts.receiver(file, facts.module(file).call(call));
+                let is = |own, kind| facts.may_be(file, own, kind);
+                receiver.is_some_and(|own| is(own, Kind::Session) || is(own, Kind::MonitoredSession))
+            }
+            _ => false,
+        };
+        let made_of = |calls: FxHashSet<(FileId, CallId)>| {
+            let results = calls.into_iter().map(|(file, call)| (file, facts.module(file).call(call).result));
+            influenced_through_contents(facts, &results.collect::<Vec<Place>>(), is_run)
+        };
+        let steps = [Effect::AppliesGradients, Effect::Minimizes].into_iter();
+        let steps = steps.flat_map(|effect| facts.calls_with(effect)).collect();
+        let averages_itself = |&(file, call): &(FileId, CallId)| {
+            facts.called_symbols(file, call).any(|own| {
+                own.has(Effect::TakesGradients)
+                    && !own.has(Effect::AppliesGradients)
+                    && facts.library.acted_on_by_rules(own)
+            })
+        };
+        let by_hand = facts.programs.iter().flat_map(|program| {
+            let own = program.other_gradients.iter().copied();
+            own.filter(|&taking| facts.optimizers_apply(program, taking))
+        });
+        let averages =
+            facts.calls_with(Effect::TakesGradients).filter(averages_itself).chain(by_hand).collect();
+        Self { steps: made_of(steps), averages: made_of(averages) }
+    }
+}
+
+impl Facts<'_> {
+    /// The calls of a program that change variables by the gradients that a call gives.
+    #[must_use]
+    pub fn uses_of_gradients(
+        &self,
+        program: &Program,
+        (file, call): (FileId, CallId),
+    ) -> Vec<(FileId, CallId)> {
+        let taken = (file, self.module(file).call(call).result);
+        // Gradients of a loss that is computed with others are new ones.
+        let is_new = |place: Place| self.gives(place, &[Effect::TakesGradients]);
+        let mut depends = self.influence().forwards(&[taken], is_new);
+        depends.retain(|&place| place == taken || !is_new(place));
+        let files = program.files().into_iter();
+        let calls = files
+            .flat_map(|file| (0..self.module(file).calls.len()).map(move |index| (file, CallId::new(index))));
+        let is_use = |&(file, id): &(FileId, CallId)| {
+            let call = self.module(file).call(id);
+            call.arguments.iter().any(|argument| depends.contains(&(file, argument.value)))
+                && program.reached.contains(&Caller { file, scope: call.scope })
+                && self.changes_variables(file, id)
+        };
+        calls.filter(is_use).collect()
+    }
+
+    /// Whether a call gives variables new values: an optimizer's step, `assign_sub`.
+    fn changes_variables(&self, file: FileId, id: CallId) -> bool {
+        let call = self.module(file).call(id);
+        let target = self.receiver(file, call).filter(|&own| self.may_be(file, own, Kind::Variable));
+        let target = target.or_else(|| call.arguments.first().map(|argument| argument.value));
+        self.called_symbols(file, id).any(|symbol| {
+            let updates = symbol.has(Effect::UpdatesState)
+                && target.is_some_and(|target| self.may_be(file, target, Kind::Variable));
+            // What `minimize` is given is a loss, of which it takes the gradients itself: those of a penalty are a part of it.
+            symbol.has(Effect::AppliesGradients) && !symbol.has(Effect::Minimizes) || updates
+        })
+    }
+
+    /// What of the graphs that sessions run trains.
+    pub(super) fn graph_of_training(&self) -> &GraphOfTraining {
+        self.graph_of_training.get_or_init(|| GraphOfTraining::of(self))
+    }
+
+    /// Whether a call takes gradients in the graph of a program that trains in sessions, all uses of which that train are
+    /// steps of optimizers. Of gradients that also make a loss no others may be taken.
+    #[must_use]
+    pub fn optimizers_apply(&self, program: &Program, (file, call): (FileId, CallId)) -> bool {
+        let in_session = |kind| matches!(kind, LoopKind::Session | LoopKind::MonitoredSession);
+        let gradients = GRADIENTS.map(|name| self.library.lookup(name));
+        if !program.loops.iter().any(|own| in_session(own.kind))
+            || !self.called_symbols(file, call).any(|symbol| gradients.contains(&Some(symbol)))
+        {
+            return false;
+        }
+        let uses = self.uses_of_gradients(program, (file, call));
+        let is_step = |&(file, id): &(FileId, CallId)| {
+            let receiver = self.receiver(file, self.module(file).call(id));
+            receiver.is_some_and(|own| self.may_be(file, own, Kind::Optimizer))
+        };
+        let taken = (file, self.module(file).call(call).result);
+        let is_new = |place: Place| place != taken && self.gives(place, &[Effect::TakesGradients]);
+        !uses.is_empty()
+            && uses.iter().all(is_step)
+            && !self.influence().list_forwards(&[taken], is_new).into_iter().any(is_new)
+    }
+}
