@@ -207,7 +207,7 @@ fn findings(train: &str, part: &str) -> Vec<String> {
         let places = finding.labels.iter().chain(&finding.flow).chain([&finding.primary]);
         for place in places.map(|label| label.location) {
             let text = if project.file(place.file).relative == "train.py" { train } else { part };
-            assert!(is_in(text, place), "{finding:?} has a place outside of\n{text}");
+            assert!(is_in(text, place), "{}: {place:?} lies outside of\n{text}", finding.message);
         }
     }
     found.iter().map(|finding| format!("{finding:?}")).collect()
