@@ -2,7 +2,7 @@
 
 use super::{Context, check, training};
 use crate::api::{Effect, Kind};
-use crate::finding::{Finding, Fix, Level, Location};
+use crate::finding::{Confidence, Finding, Fix, Level, Location};
 use crate::normalise;
 use crate::program::{Caller, Doing, Facts, Object};
 use crate::project::FileId;
@@ -20,8 +20,11 @@ fn run(context: Context<'_>) -> Vec<Finding> {
             let print = &calls[index];
             let effects = side_effects(context, file, index);
             let fix = fix(context, file, print, &effects);
-            let worst = effects.into_iter().max_by_key(|effect| effect.level);
-            findings.extend(worst.map(|effect| Finding { fix, ..finding(facts, file, print, &effect) }));
+            let worst = effects.into_iter().max_by_key(|effect| (effect.confidence, effect.level));
+            findings.extend(worst.map(|effect| {
+                let confidence = effect.confidence;
+                Finding { confidence, fix, ..finding(facts, file, print, &effect) }
+            }));
         }
     }
     findings
@@ -38,6 +41,7 @@ fn is_print(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
 /// Something that an argument does.
 struct Found {
     level: Level,
+    confidence: Confidence,
     what: &'static str,
     /// What does it: `` `next` in an argument ``.
     who: String,
@@ -61,7 +65,8 @@ fn side_effects(context: Context<'_>, file: FileId, print_index: usize) -> Vec<F
             SideEffect::Await => "awaits",
             SideEffect::Yield => "yields",
         };
-        found.push(Found { level: context.warning(), what, who: "an argument".to_owned(), range, at: None });
+        let (level, confidence) = (context.warning(), Confidence::Certain);
+        found.push(Found { level, confidence, what, who: "an argument".to_owned(), range, at: None });
     }
     // The calls in a call's arguments follow it.
     let following = module.calls.iter().enumerate().skip(print_index + 1);
@@ -72,16 +77,21 @@ fn side_effects(context: Context<'_>, file: FileId, print_index: usize) -> Vec<F
             if facts.makes_layers(file, id) {
                 let who = name().map_or("an argument".to_owned(), |name| format!("`{name}` in an argument"));
                 let what = "makes layers, which Keras numbers";
-                found.push(Found { level: Level::Error, what, who, range: call.range, at: None });
+                let (level, confidence) = (Level::Error, Confidence::Certain);
+                found.push(Found { level, confidence, what, who, range: call.range, at: None });
             }
             let doings = facts.doings(file, id, print.range);
             found.extend(doings.iter().filter_map(|doing| {
-                let (level, what) = describe(context, doing)?;
+                let (level, what, confidence) = match describe(context, doing) {
+                    Some((level, what)) => (level, what, Confidence::Certain),
+                    None if doing.perhaps.is_empty() => return None,
+                    None => (Level::Error, "may run a training operation", Confidence::Possible),
+                };
                 let place = doing.edge.call.map(|id| facts.module(doing.edge.caller.file).call(id).range);
                 let at = place.map(|range| facts.location(doing.edge.caller.file, range));
                 let at = at.filter(|&at| at != facts.location(file, call.range));
                 let who = name().map_or("an argument".to_owned(), |name| format!("`{name}` in an argument"));
-                Some(Found { level, what, who, range: call.range, at })
+                Some(Found { level, confidence, what, who, range: call.range, at })
             }));
         }
     }

@@ -39,7 +39,7 @@ fn is_for_all(doing: &Doing) -> bool {
     let is_trained = doing.subject.is_some_and(|kind| TRAINED.contains(&kind));
     let is_run = matches!(doing.subject, Some(Kind::Session | Kind::MonitoredSession));
     [Effect::Trains, Effect::AppliesGradients, Effect::Minimizes, Effect::Collective].into_iter().any(has)
-        || is_run && has(Effect::TakesGradients)
+        || is_run && (has(Effect::TakesGradients) || !doing.perhaps.is_empty())
         || has(Effect::UpdatesState) && (is_trained || has(Effect::ConsumesIterator))
 }
 

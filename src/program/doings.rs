@@ -27,6 +27,8 @@ pub struct Doing {
     pub subject: Option<Kind>,
     /// Nobody knows what it does.
     pub unknown: bool,
+    /// What of training a session may run, as far as containers are told apart that hold its operations.
+    pub perhaps: EffectSet,
 }
 
 /// What changes an object that the call is made on or given, rather than the world.
@@ -74,12 +76,13 @@ impl Facts<'_> {
             }
             doing
         });
-        keep.filter(|doing| !doing.effects.is_empty() || doing.unknown).collect()
+        keep.filter(|doing| !doing.effects.is_empty() || !doing.perhaps.is_empty() || doing.unknown).collect()
     }
 
     fn doing(&self, edge: CallEdge, own: impl Fn(ObjectId) -> bool) -> Doing {
         let summary = self.effects().of_edge(self, &edge);
-        let mut doing = Doing { edge, effects: summary.effects, subject: None, unknown: summary.unknown };
+        let (effects, unknown) = (summary.effects, summary.unknown);
+        let mut doing = Doing { edge, effects, subject: None, unknown, perhaps: EffectSet::NONE };
         let file = edge.caller.file;
         let subject = edge.call.and_then(|call| self.subject(file, call));
         if let Some(subject) = subject {
@@ -97,6 +100,9 @@ impl Facts<'_> {
             }
             if run.contains(Effect::TakesGradients) {
                 doing.effects = doing.effects.with(Effect::TakesGradients);
+            }
+            if run.is_empty() {
+                doing.perhaps = self.perhaps_run_by(&edge);
             }
         }
         doing
@@ -124,6 +130,25 @@ impl Facts<'_> {
     /// What of training the operations do that a session's call is given: whether they update variables, and whether they
     /// take gradients that the ranks of a distributed program average.
     fn run_by(&self, edge: &CallEdge) -> EffectSet {
+        let (file, Some(call)) = (edge.caller.file, edge.call) else { return EffectSet::NONE };
+        let given = self.module(file).call(call).arguments.iter().map(|own| (file, own.value));
+        let behind = self.influence().list_backwards(&given.collect::<Vec<Place>>(), |_| false);
+        let averaging = &self.graph_of_training().averaging;
+        let mut found = EffectSet::NONE;
+        for (file, value) in behind {
+            let Value::Call(call) = self.module(file).value(value).value else { continue };
+            let mut symbols = self.called_symbols(file, call);
+            if symbols.any(|own| own.has(Effect::AppliesGradients) || own.has(Effect::Minimizes)) {
+                found = found.with(Effect::AppliesGradients);
+            } else if averaging.contains(&(file, call)) {
+                found = found.with(Effect::TakesGradients);
+            }
+        }
+        found
+    }
+
+    /// The same of operations that containers may hold, `updates[bucket]`, which are told apart less.
+    fn perhaps_run_by(&self, edge: &CallEdge) -> EffectSet {
         let (file, Some(call)) = (edge.caller.file, edge.call) else { return EffectSet::NONE };
         let graph = self.graph_of_training();
         let given = &self.module(file).call(call).arguments;

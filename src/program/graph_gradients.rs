@@ -21,6 +21,8 @@ pub(super) struct GraphOfTraining {
     pub(super) steps: FxHashSet<Place>,
     /// Those that need gradients which the ranks of a distributed program average.
     pub(super) averages: FxHashSet<Place>,
+    /// The calls that take such gradients.
+    pub(super) averaging: FxHashSet<(FileId, CallId)>,
 }
 
 impl GraphOfTraining {
@@ -34,12 +36,12 @@ impl GraphOfTraining {
             }
             _ => false,
         };
-        let made_of = |calls: FxHashSet<(FileId, CallId)>| {
-            let results = calls.into_iter().map(|(file, call)| (file, facts.module(file).call(call).result));
+        let made_of = |calls: &FxHashSet<(FileId, CallId)>| {
+            let results = calls.iter().map(|&(file, call)| (file, facts.module(file).call(call).result));
             influenced_through_contents(facts, &results.collect::<Vec<Place>>(), is_run)
         };
         let steps = [Effect::AppliesGradients, Effect::Minimizes].into_iter();
-        let steps = steps.flat_map(|effect| facts.calls_with(effect)).collect();
+        let steps: FxHashSet<(FileId, CallId)> = steps.flat_map(|effect| facts.calls_with(effect)).collect();
         let averages_itself = |&(file, call): &(FileId, CallId)| {
             facts.called_symbols(file, call).any(|own| {
                 own.has(Effect::TakesGradients)
@@ -51,9 +53,9 @@ impl GraphOfTraining {
             let own = program.other_gradients.iter().copied();
             own.filter(|&taking| facts.optimizers_apply(program, taking))
         });
-        let averages =
+        let averaging: FxHashSet<(FileId, CallId)> =
             facts.calls_with(Effect::TakesGradients).filter(averages_itself).chain(by_hand).collect();
-        Self { steps: made_of(steps), averages: made_of(averages) }
+        Self { steps: made_of(&steps), averages: made_of(&averaging), averaging }
     }
 }
 
