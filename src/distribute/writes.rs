@@ -186,7 +186,7 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
         // `return manager.save()`
         Role::Returned
             if is_checkpoint
-                && statement.kind == StatementKind::Return
+                && is_return(facts.module(file), call.statement)
                 && is_returned_to_statements(job, file, call) => {}
         // `return imsave(path, image)`, where nobody looks at what comes back.
         Role::Returned if !is_checkpoint && is_unused(job, file, call, RETURNS) => {}

@@ -90,6 +90,7 @@ impl<'g, 'a> Construction<'g, 'a> {
         first.is_some_and(|(index, call)| {
             let is_text = |value| matches!(module.value(value).value, Value::Constant(Constant::Str(_)));
             graph.python_effects(caller.file, CallId::new(index)).contains(Effect::Prints)
+                && !call.arguments.is_empty()
                 && call.arguments.iter().all(|own| is_text(own.value))
                 && graph.staging.around(module, caller.file, call.statement).next().is_none()
         })
