@@ -10,6 +10,7 @@ use std::path::Path;
 use hvdlint::checks::RULES;
 use hvdlint::finding::Applicability;
 use hvdlint::{semantic, syntax};
+use rayon::prelude::*;
 use support::{Files, fixtures, mended, root};
 
 fn python_files(place: &Path, prefix: &str, found: &mut Files) {
@@ -72,34 +73,40 @@ fn lost(before: &str, after: &str) -> Vec<String> {
     comments(before).into_iter().filter(is_lost).map(str::to_owned).collect()
 }
 
-#[test]
-fn fixes_parse_are_final_and_keep_comments_and_line_ends() {
-    let mut changed = 0;
-    for (name, files) in programs() {
-        for least in [Applicability::Safe, Applicability::Unsafe] {
-            let after = mended(&files, least, None);
-            if after == files {
-                let is_run_distributed = root().join("fixtures").join(&name).join("run.json").exists();
-                assert!(!is_run_distributed, "{name} {least:?}: it stays as it is");
-                continue;
-            }
-            changed += 1;
-            for (file, text) in &after {
-                let before = &files[file];
-                let errors = |text: &str| semantic::analyse(text).errors.len();
-                assert!(errors(text) <= errors(before), "{name} {least:?} {file}:\n{text}");
-                if least == Applicability::Safe {
-                    assert_eq!(lost(before, text), [] as [String; 0], "{name} {file}:\n{text}");
-                }
-            }
-            assert_eq!(mended(&after, least, None), after, "{name} {least:?}: a second time changes more");
-            if least == Applicability::Unsafe && !files.values().any(|text| text.contains('\r')) {
-                let windows = |files: &Files| -> Files {
-                    files.iter().map(|(name, text)| (name.clone(), text.replace('\n', "\r\n"))).collect()
-                };
-                assert_eq!(mended(&windows(&files), least, None), windows(&after), "{name}: other line ends");
-            }
+/// Panics unless the fixes that are at least so safe hold what is promised of them; whether they change something.
+fn changes(name: &str, files: &Files, least: Applicability) -> bool {
+    let after = mended(files, least, None);
+    if after == *files {
+        let is_run_distributed = root().join("fixtures").join(name).join("run.json").exists();
+        assert!(!is_run_distributed, "{name} {least:?}: it stays as it is");
+        return false;
+    }
+    for (file, text) in &after {
+        let before = &files[file];
+        let errors = |text: &str| semantic::analyse(text).errors.len();
+        assert!(errors(text) <= errors(before), "{name} {least:?} {file}:\n{text}");
+        if least == Applicability::Safe {
+            assert_eq!(lost(before, text), [] as [String; 0], "{name} {file}:\n{text}");
         }
     }
+    assert_eq!(mended(&after, least, None), after, "{name} {least:?}: a second time changes more");
+    if least == Applicability::Unsafe && !files.values().any(|text| text.contains('\r')) {
+        let windows = |files: &Files| -> Files {
+            files.iter().map(|(name, text)| (name.clone(), text.replace('\n', "\r\n"))).collect()
+        };
+        assert_eq!(mended(&windows(files), least, None), windows(&after), "{name}: other line ends");
+    }
+    true
+}
+
+#[test]
+fn fixes_parse_are_final_and_keep_comments_and_line_ends() {
+    let changed: usize = programs()
+        .par_iter()
+        .flat_map_iter(|(name, files)| {
+            [Applicability::Safe, Applicability::Unsafe].map(|least| changes(name, files, least))
+        })
+        .map(usize::from)
+        .sum();
     assert!(changed > 100, "only {changed} programs are changed");
 }

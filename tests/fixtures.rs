@@ -6,10 +6,11 @@ mod support;
 
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hvdlint::checks::{CHECKS, RULES};
 use hvdlint::finding::Group;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use support::{copy_of, fixtures, run};
 
@@ -80,14 +81,12 @@ fn programs_have_the_expected_findings() {
     if CHECKS.is_empty() {
         return;
     }
-    let mut differences = String::new();
-    for (name, folder) in fixtures() {
+    let compare = |(name, folder): (String, PathBuf)| {
         let expected = fs::read_to_string(folder.join("expected.txt")).unwrap();
         let found = findings(&folder);
-        if expected != found {
-            differences += &difference(&name, &expected, &found);
-        }
-    }
+        if expected == found { String::new() } else { difference(&name, &expected, &found) }
+    };
+    let differences: String = fixtures().into_par_iter().map(compare).collect();
     assert!(differences.is_empty(), "\n{differences}");
 }
 
@@ -98,40 +97,35 @@ fn is_of_ranks_or_graph(name: &str) -> bool {
 
 #[test]
 fn what_fixing_makes_of_programs_is_accepted_by_the_ranks_and_the_graph() {
-    let mut rejected = String::new();
-    let (mut changed, mut possible) = (0, 0);
-    for (name, folder) in fixtures().into_iter().filter(|(name, _)| !is_of_ranks_or_graph(name)) {
-        let copy = copy_of(&folder);
+    let asked = |(name, folder): &(String, PathBuf)| -> Option<String> {
+        let copy = copy_of(folder);
         let fixed = run(copy.path(), &["check", "--fix", "--output", "json"]).json();
         if fixed["summary"]["fixed"] == 0 {
-            continue;
+            return None;
         }
-        changed += 1;
-        let arguments = ["check", "--select", "ranks,graph", "--confidence", "possible", "--output", "json"];
+        let mut rejected = String::new();
+        let arguments = ["check", "--select", "ranks,graph", "--output", "json"];
         for finding in run(copy.path(), &arguments).json()["findings"].as_array().unwrap() {
-            if finding["confidence"] == "certain" {
-                let (rule, path, line) = (&finding["name"], &finding["path"], &finding["start"]["line"]);
-                writeln!(rejected, "{name}: {path}:{line} {rule}").unwrap();
-            } else {
-                possible += 1;
-            }
+            let (rule, path, line) = (&finding["name"], &finding["path"], &finding["start"]["line"]);
+            writeln!(rejected, "{name}: {path}:{line} {rule}").unwrap();
         }
-    }
-    println!("{changed} programs are changed, with {possible} possible findings");
+        Some(rejected)
+    };
+    let own: Vec<_> = fixtures().into_iter().filter(|(name, _)| !is_of_ranks_or_graph(name)).collect();
+    let changed: Vec<String> = own.par_iter().filter_map(asked).collect();
+    let rejected = changed.concat();
     assert!(rejected.is_empty(), "\n{rejected}");
-    assert!(changed > 60, "only {changed} programs are changed");
+    assert!(changed.len() > 60, "only {} programs are changed", changed.len());
 }
 
 #[test]
 fn programs_have_the_expected_training_loops() {
-    let mut differences = String::new();
-    for (name, folder) in fixtures() {
+    let text = |value: &[Value]| serde_json::to_string_pretty(value).unwrap() + "\n";
+    let compare = |(name, folder): (String, PathBuf)| {
         let (expected, found) = (expected_loops(&folder), loops(&folder));
-        if expected != found {
-            let text = |value: &[Value]| serde_json::to_string_pretty(value).unwrap() + "\n";
-            differences += &difference(&name, &text(&expected), &text(&found));
-        }
-    }
+        if expected == found { String::new() } else { difference(&name, &text(&expected), &text(&found)) }
+    };
+    let differences: String = fixtures().into_par_iter().map(compare).collect();
     assert!(differences.is_empty(), "\n{differences}");
 }
 

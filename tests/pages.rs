@@ -10,6 +10,7 @@ use hvdlint::checks::RULES;
 use hvdlint::finding::{Confidence, Group, Level, Rule};
 use hvdlint::project::{ConfigSource, OpenOptions, Project};
 use hvdlint::{analysis, report};
+use rayon::prelude::*;
 
 /// A fenced block of a page.
 struct Example {
@@ -168,8 +169,8 @@ fn run_fixes(rule: &Rule) -> Vec<String> {
 }
 
 /// The rules that look at programs.
-fn with_examples() -> impl Iterator<Item = &'static Rule> {
-    RULES.iter().copied().filter(|rule| rule.group != Group::Tool)
+fn with_examples() -> impl ParallelIterator<Item = &'static Rule> {
+    RULES.par_iter().copied().filter(|rule| rule.group != Group::Tool)
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn pages_show_what_is_fixed() {
     let only = std::env::var("CHECK").ok();
     let failures: Vec<String> = with_examples()
         .filter(|rule| only.as_deref().is_none_or(|only| only == rule.name))
-        .flat_map(run_fixes)
+        .flat_map_iter(run_fixes)
         .collect();
     assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
 }
@@ -187,7 +188,7 @@ fn pages_tell_the_truth() {
     let only = std::env::var("CHECK").ok();
     let failures: Vec<String> = with_examples()
         .filter(|rule| only.as_deref().is_none_or(|only| only == rule.name))
-        .flat_map(run)
+        .flat_map_iter(run)
         .collect();
     assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
 }

@@ -25,7 +25,8 @@ const GIVEN: &str = "vocabulary";
 /// The layers of trained models that learn what they look up.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let facts = job.facts;
-    let made: Vec<&Creation> = facts.creations.iter().filter(|own| learns(job, own)).collect();
+    let layers: Vec<&Symbol> = LOOKUPS.iter().filter_map(|name| facts.library.lookup(name)).collect();
+    let made: Vec<&Creation> = facts.creations.iter().filter(|own| learns(job, &layers, own)).collect();
     if made.is_empty() {
         return Vec::new();
     }
@@ -97,10 +98,9 @@ fn is_of_input(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 /// What stands for what a model is given.
 const INPUT: &str = "tensorflow.keras.Input";
 
-/// Whether a call makes such a layer, without what it looks up.
-fn learns(job: &Job<'_>, own: &Creation) -> bool {
+/// Whether a call makes one of these layers, without what it looks up.
+fn learns(job: &Job<'_>, layers: &[&Symbol], own: &Creation) -> bool {
     let facts = job.facts;
-    let lookups = LOOKUPS.map(|name| facts.library.lookup(name));
     let call = facts.module(own.file).call(own.call);
     let is_given = |symbol: &Symbol| {
         facts
@@ -110,5 +110,5 @@ fn learns(job: &Job<'_>, own: &Creation) -> bool {
     job.runs(own.file, own.call)
         && facts
             .called_symbols(own.file, own.call)
-            .any(|symbol| lookups.contains(&Some(symbol)) && !is_given(symbol))
+            .any(|symbol| layers.contains(&symbol) && !is_given(symbol))
 }
