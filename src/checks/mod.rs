@@ -4,7 +4,7 @@ mod aliases;
 mod apply_gradients_nested;
 mod assigned_once;
 mod checkpoint_not_assigned_once;
-mod conditional_training_loop;
+pub(crate) mod conditional_training_loop;
 mod containers;
 mod global_bindings;
 mod global_optimizer_order;

@@ -28,6 +28,7 @@ mod copied;
 mod counted;
 mod cut_short;
 pub mod data;
+mod decided_by_first;
 pub mod device;
 mod drawn_constants;
 mod fetched;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::decided_by_first;
 use super::initialisation;
 use super::job::{Common, Job};
 use super::names::Import;
@@ -48,8 +49,11 @@ pub(super) fn findings(facts: &Facts<'_>, texts: &Texts<'_>, restrictions: &[Fin
     let common = Common::of(&alone);
     let jobs: Vec<Job<'_>> =
         programs().filter_map(|program| Job::new(facts, texts, program, &traced, &common)).collect();
-    let steps: Vec<Vec<Step>> =
-        jobs.iter().map(|job| DISTRIBUTION.iter().flat_map(|rule| (rule.steps)(job)).collect()).collect();
+    let steps_of = |job: &Job<'_>| -> Vec<Step> {
+        let of_rules = DISTRIBUTION.iter().flat_map(|rule| (rule.steps)(job));
+        of_rules.chain(decided_by_first::steps(job)).collect()
+    };
+    let steps: Vec<Vec<Step>> = jobs.iter().map(steps_of).collect();
     let needed = needed(&steps);
     let plans = jobs.iter().zip(steps).map(|(job, steps)| plan(job, steps, &needed, restrictions));
     let mut plans: Vec<Plan<'_>> = plans.filter(|plan| !plan.steps.is_empty()).collect();
@@ -175,6 +179,7 @@ fn refusal(job: &Job<'_>, steps: &[Step], restrictions: &[Finding]) -> Option<Re
         finding.level == Level::Error
             && finding.confidence == Confidence::Certain
             && files.contains(&finding.primary.location.file)
+            && !decided_by_first::is_decided(job, finding)
     });
     let (mended, kept): (Vec<&Finding>, Vec<&Finding>) = errors.partition(|own| is_mended(own));
     let blocked = steps.iter().filter(|step| matches!(step.outcome, Outcome::Blocked(_)));
