@@ -259,7 +259,7 @@ fn is_to_few(job: &Job<'_>, edge: &CallEdge) -> bool {
 
 /// Whether it depends on this rank's own results that a block runs: then not all ranks may come to it.
 pub(super) fn is_conditional(job: &Job<'_>, caller: Caller, block: BlockId) -> bool {
-    job.facts.conditions(caller, block).iter().any(|condition| decides(job, caller, &condition.branch))
+    job.facts.conditions(caller, block).iter().any(|condition| turns_differ(job, caller, &condition.branch))
 }
 
 /// Whether it depends on this rank's own results which way a branch goes.
