@@ -34,16 +34,16 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         // What a layer is called on is data; what `fit` gets beside its data says how long it takes.
         let is_long = |argument: &Argument| trains && is_as_long_as_own_results(job, (file, argument.value));
         let decides = |argument: &&Argument| {
-            let is_of_length = || {
+            let is_for = |parameters: &[&str]| {
                 let of = |name: &&str| {
                     let mut given = symbols().filter_map(|own| facts.argument(file, call, own, name));
                     given.any(|own| own.value == argument.value)
                 };
-                LENGTHS.iter().any(of)
+                parameters.iter().any(of)
             };
             // One constant stands for all that are written alike.
             let is_constant = matches!(facts.module(file).value(argument.value).value, Value::Constant(_));
-            let decides = makes_layer || is_of_length();
+            let decides = if makes_layer { !is_for(&INITIAL_VALUES) } else { is_for(&LENGTHS) };
             decides && !is_constant && rests_on_own_results(job, (file, argument.value)) || is_long(argument)
         };
         // Layers of one statement are one model.
@@ -139,6 +139,22 @@ fn is_picked(job: &Job<'_>, file: FileId, value: ValueId, depth: u32) -> bool {
         _ => false,
     }
 }
+
+/// The parameters of layers for what their variables begin with, which the broadcast makes equal.
+const INITIAL_VALUES: [&str; 12] = [
+    "weights",
+    "alpha_initializer",
+    "beta_initializer",
+    "bias_initializer",
+    "depthwise_initializer",
+    "embeddings_initializer",
+    "gamma_initializer",
+    "kernel_initializer",
+    "moving_mean_initializer",
+    "moving_variance_initializer",
+    "pointwise_initializer",
+    "recurrent_initializer",
+];
 
 /// The parameters of `fit` that say how many steps it makes.
 const LENGTHS: [&str; 4] = ["epochs", "initial_epoch", "steps_per_epoch", "batch_size"];

@@ -405,9 +405,16 @@ fn is_loaded_distributed(job: &Job<'_>, model: ObjectId) -> bool {
 fn load(job: &Job<'_>, own: &TrainingLoop, (file, call): (FileId, CallId)) -> Option<Step> {
     let facts = job.facts;
     let symbol = facts.called_symbols(file, call).find(|symbol| symbol.has(Effect::LoadsModel))?;
+    // What is loaded behind the training, such as to evaluate it, is not trained on.
+    let trains = (own.caller.file, own.call);
+    let is_over = || {
+        facts.may_follow(job.program, trains, (file, call))
+            && !facts.may_follow(job.program, (file, call), trains)
+    };
     if symbol.has(Effect::Distributes)
         || job.is_alone(file, call)
         || super::loading::makes_distributed(job, file, call)
+        || is_over()
     {
         return None;
     }
