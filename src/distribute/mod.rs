@@ -83,6 +83,7 @@ pub mod steps;
 mod survived_errors;
 pub(crate) mod tape;
 mod told_paths;
+mod typed_input;
 mod unknown_writers;
 mod unstarted;
 mod untrained;

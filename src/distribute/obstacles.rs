@@ -19,6 +19,7 @@ use super::raised;
 use super::session;
 use super::step::Step;
 use super::survived_errors;
+use super::typed_input;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location, Rule};
 use crate::program::{
@@ -47,6 +48,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(graphs_of_old(job, rule));
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));
+    found.extend(typed_input::steps(job, rule));
     found
 }
 
