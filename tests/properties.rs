@@ -225,7 +225,7 @@ fn is_in(text: &str, place: Location) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_program_is_analysed(train in module(), part in module()) {

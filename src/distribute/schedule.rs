@@ -188,7 +188,7 @@ fn own(job: &Job<'_>, schedule: ObjectId, class: ClassRef, all: &[ObjectId]) -> 
     }
     let text = job.text(class.file)?;
     let code = job.code(class.file, call.scope);
-    debug_assert!(matches!(module.scope(call.scope).kind, ScopeKind::Function(_)));
+    assert!(matches!(module.scope(call.scope).kind, ScopeKind::Function(_)), "a method is a function");
     let statements = module
         .statements
         .iter()

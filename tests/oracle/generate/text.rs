@@ -99,7 +99,7 @@ impl Text {
         for (depth, line) in &self.lines {
             for (at, part) in line.split('\n').enumerate() {
                 let (more, part) = part.strip_prefix('\0').map_or((0, part), |part| (1, part));
-                debug_assert!(at > 0 || more == 0);
+                assert!(at > 0 || more == 0);
                 if !part.is_empty() {
                     source += &indent.repeat(depth + more);
                 }
