@@ -42,7 +42,8 @@ mod symbol;
 mod tests;
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::collections::hash_map::Entry as Slot;
+use std::sync::{LazyLock, OnceLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -50,6 +51,7 @@ pub use effect::{Effect, EffectSet};
 pub use row::RowError;
 pub use symbol::{Calls, Kind, Parameter, Passing, Prelude, Returns, Role, Scaling, Symbol};
 
+use row::{Row, Table};
 use symbol::Text;
 
 /// The built-in tables with their names.
@@ -67,17 +69,54 @@ const OPTIMIZERS: &str = "tensorflow.keras.optimizers";
 
 static BUILTIN: LazyLock<Library> = LazyLock::new(|| {
     let mut library = Library::default();
-    for (_, table) in TABLES {
-        let table = row::read(table, Cow::Borrowed);
-        library.add(table.expect("a test reads the built-in tables"));
+    for (_, source) in TABLES {
+        let table = Table::split(source, Cow::Borrowed)
+            .and_then(|table| library.add(table, |row| Ok(Entry::unread(row))));
+        table.expect(TESTED);
     }
     library
 });
 
+/// Why the built-in tables can be read.
+const TESTED: &str = "a test reads the built-in tables";
+
+/// A symbol of a library.
+#[derive(Debug)]
+enum Entry {
+    Known(Box<Symbol>),
+    /// Read when somebody asks for it first: a run asks for few of the thousands of built-in ones.
+    Unread(Row<'static>, OnceLock<Box<Symbol>>),
+}
+
+impl Entry {
+    fn unread(row: Row<'static>) -> Self {
+        Self::Unread(row, OnceLock::new())
+    }
+
+    fn symbol(&self) -> &Symbol {
+        match self {
+            Self::Known(symbol) => symbol,
+            Self::Unread(row, symbol) => {
+                symbol.get_or_init(|| Box::new(row.read(Cow::Borrowed).expect(TESTED)))
+            }
+        }
+    }
+
+    /// Whether the symbol or a member of it may have one of the effects, as far as can be told without reading it.
+    fn may_have(&self, effects: EffectSet) -> bool {
+        match self {
+            Self::Known(_) => true,
+            Self::Unread(row, _) => {
+                Effect::ALL.iter().any(|(effect, word)| effects.contains(*effect) && row.mentions(word))
+            }
+        }
+    }
+}
+
 /// The known symbols.
 #[derive(Debug, Default)]
 pub struct Library {
-    symbols: FxHashMap<Text, Symbol>,
+    symbols: FxHashMap<Text, Entry>,
     aliases: FxHashMap<Text, Text>,
     fallbacks: Vec<(Text, Text)>,
     /// First parts of all names: anything else is unknown at once.
@@ -100,38 +139,51 @@ impl Library {
     /// A row that can't be read, that is there twice, or that names a class that nobody knows.
     pub fn with_rows(rows: &str) -> Result<Self, RowError> {
         let builtin = Self::builtin();
-        let mut table = row::read(rows, |text| Cow::Owned(text.to_owned()))?;
-        let own: FxHashSet<_> = table.symbols.iter().map(|(_, symbol)| symbol.name.clone()).collect();
-        for (line, symbol) in &mut table.symbols {
+        let keep = |text: &str| Text::Owned(text.to_owned());
+        let table = Table::split(rows, keep)?;
+        let own: FxHashSet<_> = table.rows.iter().map(|(name, _)| name.clone()).collect();
+        let read = |row: Row| {
+            let mut symbol = row.read(keep)?;
             for class in symbol.classes_named().filter(|class| !own.contains(*class)) {
                 match builtin.lookup(class).filter(|class| class.is_class()) {
                     Some(known) => *class = known.name.clone(),
                     None => {
-                        return Err(RowError {
-                            line: *line,
-                            message: format!("no row is the class `{class}`"),
-                        });
+                        let message = format!("no row is the class `{class}`");
+                        return Err(RowError { line: row.line, message });
                     }
                 }
             }
-        }
+            Ok(Entry::Known(Box::new(symbol)))
+        };
         let mut library = Self { parent: Some(builtin), ..Self::default() };
-        library.add(table);
+        library.add(table, read)?;
         Ok(library)
     }
 
-    fn add(&mut self, table: row::Table) {
-        let names = table.symbols.iter().map(|(_, symbol)| &symbol.name);
+    fn add<'s>(
+        &mut self,
+        table: Table<'s>,
+        entry: impl Fn(Row<'s>) -> Result<Entry, RowError>,
+    ) -> Result<(), RowError> {
+        let names = table.rows.iter().map(|(name, _)| name);
         for name in names.chain(table.aliases.iter().map(|(from, _)| from)) {
             let package = first_part(name);
             if !self.packages.contains(package) {
                 self.packages.insert(package.to_owned().into());
             }
         }
-        self.symbols.reserve(table.symbols.len());
-        self.symbols.extend(table.symbols.into_iter().map(|(_, symbol)| (symbol.name.clone(), symbol)));
+        self.symbols.reserve(table.rows.len());
+        for (name, row) in table.rows {
+            match self.symbols.entry(name) {
+                Slot::Vacant(slot) => {
+                    slot.insert(entry(row)?);
+                }
+                Slot::Occupied(slot) => return Err(RowError::twice(row.line, slot.key())),
+            }
+        }
         self.aliases.extend(table.aliases);
         self.fallbacks.extend(table.fallbacks);
+        Ok(())
     }
 
     /// The symbol of a qualified name in any of its spellings; a member of a class may be inherited.
@@ -198,7 +250,7 @@ impl Library {
     }
 
     fn symbol(&self, name: &str) -> Option<&Symbol> {
-        self.layers().find_map(|layer| layer.symbols.get(name))
+        self.layers().find_map(|layer| layer.symbols.get(name)).map(Entry::symbol)
     }
 
     fn knows_package(&self, package: &str) -> bool {
@@ -263,8 +315,8 @@ impl Library {
     /// The last names of all functions and methods that have one of the effects.
     #[must_use]
     pub fn names_with(&self, effects: EffectSet) -> FxHashSet<&str> {
-        let libraries = std::iter::once(self).chain(self.parent);
-        let symbols = libraries.flat_map(|library| library.symbols.values());
+        let entries = self.layers().flat_map(|layer| layer.symbols.values());
+        let symbols = entries.filter(|entry| entry.may_have(effects)).map(Entry::symbol);
         let all = symbols.flat_map(|symbol| std::iter::once(symbol).chain(symbol.members()));
         all.filter(|symbol| symbol.effects().intersects(effects)).map(Symbol::last_name).collect()
     }
@@ -319,10 +371,12 @@ impl Library {
         let is_named = |symbol: &&Symbol| {
             let own = symbol.parameter("name").and_then(Parameter::default);
             own.is_some_and(|own| own.trim_matches(['\'', '"']).eq_ignore_ascii_case(name))
-                && symbol.name.rsplit_once('.').is_some_and(|(module, _)| module == OPTIMIZERS)
                 && symbol.is_class()
         };
-        self.layers().flat_map(|layer| layer.symbols.values()).find(is_named)
+        let is_optimizer =
+            |(name, _): &(&Text, _)| name.rsplit_once('.').is_some_and(|(module, _)| module == OPTIMIZERS);
+        let optimizers = self.layers().flat_map(|layer| layer.symbols.iter().filter(is_optimizer));
+        optimizers.map(|(_, entry)| entry.symbol()).find(is_named)
     }
 
     /// Whether a distribution rule acts on the symbol, so that a program must not give it a second name

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::{FxBuildHasher, FxHashSet};
 use thiserror::Error;
 
 use super::effect::{Effect, EffectSet};
@@ -18,91 +17,128 @@ pub struct RowError {
     pub message: String,
 }
 
-/// What a table says: its symbols, and other spellings of names.
+/// Turns a piece of a table's source into text that may outlive it.
+type Keep<'s> = fn(&'s str) -> Text;
+
+/// What a table says: its rows, and other spellings of names.
 #[derive(Debug, Default)]
-pub(super) struct Table {
-    /// With the line of each row.
-    pub(super) symbols: Vec<(usize, Symbol)>,
+pub(super) struct Table<'s> {
+    /// With the name of the symbol that each is about.
+    pub(super) rows: Vec<(Text, Row<'s>)>,
     /// `alias a = b`: `a`, and every name below it, is `b`.
     pub(super) aliases: Vec<(Text, Text)>,
     /// `fallback a = b`: a name below `a` that no table has is looked for below `b`.
     pub(super) fallbacks: Vec<(Text, Text)>,
 }
 
-/// Reads a table; `keep` turns a piece of `source` into text that may outlive it.
-pub(super) fn read<'s>(source: &'s str, keep: fn(&'s str) -> Text) -> Result<Table, RowError> {
-    let mut table = Table::default();
-    let mut section = "";
-    for (index, row) in source.lines().enumerate() {
-        let row = row.trim();
-        if row.is_empty() || row.starts_with('#') {
-            continue;
-        }
-        let line = index + 1;
-        let symbol = match table.add(row, &Clauses { keep, section }) {
-            Err(message) => return Err(RowError { line, message }),
-            Ok(None) => continue,
-            Ok(Some(symbol)) => symbol,
-        };
-        if let Some(name) = row.strip_prefix('[') {
-            section = &name[..symbol.name.len()];
-        }
-        match table.symbols.last_mut() {
-            Some((_, class)) if row.starts_with('.') => class.members.push(symbol),
-            _ => table.symbols.push((line, symbol)),
-        }
-    }
-    for (_, symbol) in &mut table.symbols {
-        symbol.members.sort_by(|a, b| a.last_name().cmp(b.last_name()));
-    }
-    match table.twice() {
-        Some((line, name)) => Err(RowError { line, message: format!("`{name}` is there twice") }),
-        None => Ok(table),
-    }
+/// The row of a symbol and those of its members, as they are written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'s> {
+    /// Its line, 1-based.
+    pub(super) line: usize,
+    /// The module that it is in; empty at the top of a table.
+    section: &'s str,
+    /// All from its beginning to the end of its last member's.
+    text: &'s str,
 }
 
-impl Table {
-    /// A name that two rows have, and the line of the second, or of its class.
-    fn twice(&self) -> Option<(usize, &str)> {
-        let mut names = FxHashSet::with_capacity_and_hasher(self.symbols.len(), FxBuildHasher);
-        self.symbols.iter().find_map(|(line, symbol)| {
-            let mut members = symbol.members.windows(2);
-            let member = members.find(|pair| pair[0].name == pair[1].name).map(|pair| &pair[0].name);
-            let name = member.or((!names.insert(symbol.name.as_ref())).then_some(&symbol.name))?;
-            Some((*line, name.as_ref()))
-        })
+impl<'s> Table<'s> {
+    /// Finds the rows of a table and the symbols that they are about. What they say is left for `Row::read`.
+    pub(super) fn split(source: &'s str, keep: Keep<'s>) -> Result<Self, RowError> {
+        let mut table = Self::default();
+        let mut clauses = Clauses { keep, section: "" };
+        let (mut row, mut end) = (0, 0);
+        for (index, text) in source.split_inclusive('\n').enumerate() {
+            let start = end;
+            end += text.len();
+            let text = text.trim();
+            if is_comment(text) {
+                continue;
+            }
+            let line = index + 1;
+            if text.starts_with('.') {
+                let (_, class) = table.rows.last_mut().ok_or_else(|| RowError::new(line, NO_CLASS))?;
+                class.text = &source[row..end];
+            } else if let Some(name) =
+                table.name_of(text, &mut clauses).map_err(|message| RowError::new(line, message))?
+            {
+                row = start;
+                table.rows.push((name, Row { line, section: clauses.section, text: &source[row..end] }));
+            }
+        }
+        Ok(table)
     }
 
-    /// Reads a row: its symbol, or nothing if it is about a name and has been noted.
-    fn add<'s>(&mut self, row: &'s str, clauses: &Clauses<'s>) -> Read<Option<Symbol>> {
-        if let Some(rest) = row.strip_prefix('[') {
-            let (name, marks) = rest.split_once(']').ok_or("a section ends with `]`")?;
-            let role = Role::Module { closed: false, training: false, root: false, imported: true };
-            let mut module = Symbol::new((clauses.keep)(name), role);
-            clauses.read(&mut module, marks)?;
-            return Ok(Some(module));
+    /// The name of the symbol that a row is about, or nothing if it is about a name and has been noted.
+    fn name_of(&mut self, row: &'s str, clauses: &mut Clauses<'s>) -> Read<Option<Text>> {
+        if row.starts_with('[') {
+            (clauses.section, _) = section(row)?;
+            return Ok(Some((clauses.keep)(clauses.section)));
         }
-        if row.starts_with('.') {
-            let class = self.symbols.last().filter(|(_, class)| class.is_class());
-            let (_, class) = class.ok_or("a member follows its class")?;
-            return clauses.member(&class.name, row).map(Some);
-        }
-        let (word, rest) = row.split_once(' ').ok_or("a row is a word and a name")?;
-        match word {
-            "class" => clauses.class(rest).map(Some),
-            "def" => clauses.symbol(Role::Function, rest).map(Some),
-            "attr" => clauses.symbol(Role::Attribute, rest).map(Some),
-            "alias" => {
+        match row.split_once(' ').ok_or("a row is a word and a name")? {
+            ("class" | "def" | "attr", rest) => Ok(Some(clauses.qualify(&rest[..end_of_name(rest)]))),
+            ("alias", rest) => {
                 self.aliases.push(clauses.pair(rest)?);
                 Ok(None)
             }
-            "fallback" => {
+            ("fallback", rest) => {
                 self.fallbacks.push(clauses.pair(rest)?);
                 Ok(None)
             }
-            _ => Err(format!("`{word}` begins no row: class, def, attr, alias, fallback do")),
+            (word, _) => Err(format!("`{word}` begins no row: class, def, attr, alias, fallback do")),
         }
     }
+}
+
+impl<'s> Row<'s> {
+    /// What the row and those of its members say.
+    pub(super) fn read(&self, keep: Keep<'s>) -> Result<Symbol, RowError> {
+        let clauses = Clauses { keep, section: self.section };
+        let mut lines = self.text.lines().map(str::trim).zip(self.line..);
+        let (row, _) = lines.next().unwrap_or_default();
+        let mut symbol = clauses.row(row).map_err(|message| RowError::new(self.line, message))?;
+        for (text, line) in lines.filter(|(text, _)| !is_comment(text)) {
+            let member = clauses.member(&symbol, text).map_err(|message| RowError::new(line, message))?;
+            symbol.members.push(member);
+        }
+        symbol.members.sort_by(|a, b| a.last_name().cmp(b.last_name()));
+        match symbol.members.windows(2).find(|pair| pair[0].name == pair[1].name) {
+            Some(pair) => Err(RowError::twice(self.line, &pair[0].name)),
+            None => Ok(symbol),
+        }
+    }
+
+    /// Whether the word stands in the row or in one of its members', with whatever meaning.
+    pub(super) fn mentions(&self, word: &str) -> bool {
+        self.text.contains(word)
+    }
+}
+
+impl RowError {
+    fn new(line: usize, message: impl Into<String>) -> Self {
+        Self { line, message: message.into() }
+    }
+
+    /// Two rows, the second of which is in this line, or two members of a class in this line, have the name.
+    pub(super) fn twice(line: usize, name: &str) -> Self {
+        Self::new(line, format!("`{name}` is there twice"))
+    }
+}
+
+const NO_CLASS: &str = "a member follows its class";
+
+fn is_comment(row: &str) -> bool {
+    row.is_empty() || row.starts_with('#')
+}
+
+/// The name of the module that a row begins a section for, and the row's marks.
+fn section(row: &str) -> Read<(&str, &str)> {
+    let end = row.find(']').ok_or("a section ends with `]`")?;
+    Ok((&row[1..end], &row[end + 1..]))
+}
+
+fn end_of_name(row: &str) -> usize {
+    row.find(['(', ' ']).unwrap_or(row.len())
 }
 
 impl Symbol {
@@ -142,13 +178,29 @@ type Read<T> = Result<T, String>;
 
 /// How the parts of a row are read within a section.
 struct Clauses<'s> {
-    keep: fn(&'s str) -> Text,
+    keep: Keep<'s>,
     section: &'s str,
 }
 
 impl<'s> Clauses<'s> {
+    fn row(&self, row: &'s str) -> Read<Symbol> {
+        if row.starts_with('[') {
+            let (name, marks) = section(row)?;
+            let role = Role::Module { closed: false, training: false, root: false, imported: true };
+            let mut module = Symbol::new((self.keep)(name), role);
+            self.read(&mut module, marks)?;
+            return Ok(module);
+        }
+        match row.split_once(' ') {
+            Some(("class", rest)) => self.class(rest),
+            Some(("def", rest)) => self.symbol(Role::Function, rest),
+            Some((_, rest)) => self.symbol(Role::Attribute, rest),
+            None => Err("a row is a word and a name".into()),
+        }
+    }
+
     fn symbol(&self, role: Role, row: &'s str) -> Read<Symbol> {
-        let end = row.find(['(', ' ']).unwrap_or(row.len());
+        let end = end_of_name(row);
         let mut symbol = Symbol::new(self.qualify(&row[..end]), role);
         self.parameters_and_clauses(&mut symbol, &row[end..])?;
         Ok(symbol)
@@ -162,10 +214,13 @@ impl<'s> Clauses<'s> {
         Ok(class)
     }
 
-    fn member(&self, class: &str, row: &'s str) -> Read<Symbol> {
-        let end = row.find(['(', ' ']).unwrap_or(row.len());
+    fn member(&self, class: &Symbol, row: &'s str) -> Read<Symbol> {
+        if !class.is_class() || !row.starts_with('.') {
+            return Err(NO_CLASS.into());
+        }
+        let end = end_of_name(row);
         let role = if row[end..].starts_with('(') { Role::Method } else { Role::Attribute };
-        let mut member = Symbol::new(Cow::Owned(format!("{class}{}", &row[..end])), role);
+        let mut member = Symbol::new(Cow::Owned(format!("{}{}", class.name, &row[..end])), role);
         self.parameters_and_clauses(&mut member, &row[end..])?;
         Ok(member)
     }

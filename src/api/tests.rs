@@ -15,14 +15,17 @@ fn kind(name: &str) -> Kind {
 }
 
 fn every_symbol() -> impl Iterator<Item = &'static Symbol> {
-    library().symbols.values().flat_map(|symbol| std::iter::once(symbol).chain(&symbol.members))
+    let symbols = library().symbols.values().map(Entry::symbol);
+    symbols.flat_map(|symbol| std::iter::once(symbol).chain(&symbol.members))
 }
 
 #[test]
 fn tables_can_be_read() {
-    for (file, table) in TABLES {
-        if let Err(error) = row::read(table, Cow::Borrowed) {
-            panic!("{file}: {error}");
+    for (file, source) in TABLES {
+        let table = Table::split(source, Cow::Borrowed).unwrap_or_else(|error| panic!("{file}: {error}"));
+        for (name, row) in table.rows {
+            let symbol = row.read(Cow::Borrowed).unwrap_or_else(|error| panic!("{file}: {error}"));
+            assert_eq!(symbol.name, name, "the name of a row in {file}");
         }
     }
 }
@@ -31,11 +34,11 @@ fn tables_can_be_read() {
 fn no_row_is_in_two_tables() {
     let mut names: FxHashMap<Text, &str> = FxHashMap::default();
     let mut aliases = names.clone();
-    for (file, table) in TABLES {
-        let table = row::read(table, Cow::Borrowed).unwrap_or_default();
-        for (_, symbol) in table.symbols {
-            let other = names.insert(symbol.name.clone(), file);
-            assert_eq!(other, None, "{} is also in {file}", symbol.name);
+    for (file, source) in TABLES {
+        let table = Table::split(source, Cow::Borrowed).unwrap_or_default();
+        for (name, _) in table.rows {
+            let other = names.insert(name.clone(), file);
+            assert_eq!(other, None, "{name} is also in {file}");
         }
         for (alias, _) in table.aliases {
             assert_eq!(aliases.insert(alias.clone(), file), None, "alias {alias} is also in {file}");
@@ -46,7 +49,7 @@ fn no_row_is_in_two_tables() {
 #[test]
 fn a_row_names_only_classes_that_have_a_row() {
     let mut wrong = Vec::new();
-    for symbol in library().symbols.values() {
+    for symbol in library().symbols.values().map(Entry::symbol) {
         let mut symbol = symbol.clone();
         let name = symbol.name.clone();
         let unknown =
