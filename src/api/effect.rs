@@ -93,7 +93,7 @@ pub enum Effect {
     KeepsLength,
     /// Its receiver has more or fewer elements afterwards: `list.append`.
     Resizes,
-    /// Returns how many elements it is given.
+    /// Returns how many elements it is given, or of which classes they are, whatever their order.
     Measures,
     /// Starts another thread or process.
     Spawns,

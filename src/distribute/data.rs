@@ -5,6 +5,7 @@
 //! are is known when it runs.
 
 use super::distribution_rule;
+use super::draws::draws_alike;
 use super::job::Job;
 use super::moved_seeds;
 use super::ranked::reads_size;
@@ -89,7 +90,10 @@ impl<'j, 'c> Way<'j, 'c> {
 
     /// Whether the examples come in an order that is drawn.
     fn is_shuffled(&self) -> bool {
-        self.has(|symbol| symbol.has(Effect::DrawsRandom))
+        let draws = |file: FileId, call: CallId| {
+            self.job.facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::DrawsRandom))
+        };
+        self.calls.iter().any(|&(file, call)| draws(file, call) && !draws_alike(self.job, file, call))
     }
 
     /// Whether each rank makes its share of the steps.

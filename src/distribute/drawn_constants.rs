@@ -1,9 +1,10 @@
 //! Constants that a layer draws when it is made: `self.matrix = tf.random.normal((2, 64))`. They are no variables, so that no
 //! broadcast makes them equal: each rank would train another function.
 
+use super::draws::draws_alike;
 use super::job::Job;
 use super::layer_code::{is_of_layer, results_of_layers};
-use super::obstacles::{draws_alike, obstacle};
+use super::obstacles::obstacle;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Rule;
@@ -52,15 +53,7 @@ fn draws_unseeded(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let drawing =
         |own: &&Symbol| own.has(Effect::DrawsRandom) && !own.is_class() && !is_seeded(job, own.package());
     job.facts.called_symbols(file, call).any(|own| drawing(&own))
-        && !has_seed(job, file, call)
         && !draws_alike(job, file, call)
-}
-
-/// Whether a call is given a seed of its own.
-fn has_seed(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    let data = job.facts.module(file).call(call);
-    let seed = |own: &Symbol| job.facts.argument(file, data, own, "seed");
-    job.facts.called_symbols(file, call).filter_map(seed).any(|seed| !job.facts.is_none(file, seed.value))
 }
 
 /// Whether the program seeds what a package draws with.

@@ -31,6 +31,7 @@ pub mod data;
 mod decided_by_first;
 pub mod device;
 mod drawn_constants;
+mod draws;
 mod fetched;
 mod file_waits;
 mod for_all;

@@ -10,6 +10,7 @@ use super::chosen_forms;
 use super::counted::{counts, is_length, is_range};
 use super::cut_short;
 use super::drawn_constants;
+use super::draws::draws_alike;
 use super::fetched;
 use super::file_waits;
 use super::job::Job;
@@ -23,7 +24,7 @@ use super::typed_input;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location, Rule};
 use crate::program::{
-    CallEdge, Caller, Literal, Object, ObjectId, Place, TrainingLoop, code, influenced_through_contents,
+    CallEdge, Caller, Literal, Object, Place, TrainingLoop, code, influenced_through_contents,
 };
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Value, ValueId};
@@ -314,24 +315,6 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
     own
 }
 
-/// Whether a call draws from a generator that was made with a constant seed: `np.random.RandomState(0).rand(8)`. All ranks
-/// draw the same.
-pub(super) fn draws_alike(job: &Job<'_>, file: FileId, id: CallId) -> bool {
-    let facts = job.facts;
-    let Some(receiver) = facts.receiver(file, facts.module(file).call(id)) else { return false };
-    let is_seeded = |(id, object): (ObjectId, Object)| {
-        let seed = facts.made_at(id).and_then(|(of, made)| {
-            let seed = facts.module(of).call(made).arguments.first()?;
-            Some(
-                facts.objects(of, seed.value).all(|(_, own)| matches!(own, Object::Literal(Literal::Int(_)))),
-            )
-        });
-        matches!(object, Object::Created(..)) && seed == Some(true)
-    };
-    let mut generators = facts.objects(file, receiver).peekable();
-    generators.peek().is_some() && generators.all(is_seeded)
-}
-
 /// Where it is read how often a checkpoint was saved: rank 0 alone saves it.
 fn saves_counted(job: &Job<'_>) -> Vec<Place> {
     let facts = job.facts;
@@ -437,9 +420,12 @@ pub(super) fn depends(job: &Job<'_>, place: Place) -> bool {
     job.of_own_results().contains(&place)
 }
 
-/// All that is computed from values, up to what is the same on all ranks.
+/// All that is computed from values, themselves included, and is not the same on all ranks.
 pub(super) fn computed_from(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
-    influenced_through_contents(job.facts, places, |place| is_common(job, place))
+    let mut found = influenced_through_contents(job.facts, places, |place| is_common(job, place));
+    found.retain(|&place| !is_common(job, place));
+    found.extend(places);
+    found
 }
 
 /// Whether a value is the same on all ranks though it is computed from what differs. The number that `enumerate` gives
