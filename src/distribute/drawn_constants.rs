@@ -52,8 +52,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 fn draws_unseeded(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let drawing =
         |own: &&Symbol| own.has(Effect::DrawsRandom) && !own.is_class() && !is_seeded(job, own.package());
-    job.facts.called_symbols(file, call).any(|own| drawing(&own))
-        && !draws_alike(job, file, call)
+    job.facts.called_symbols(file, call).any(|own| drawing(&own)) && !draws_alike(job, file, call)
 }
 
 /// Whether the program seeds what a package draws with.

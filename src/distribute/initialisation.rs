@@ -171,7 +171,9 @@ pub(super) fn start(job: &Job<'_>, file: FileId) -> Option<StatementId> {
             continue;
         }
         let id = StatementId::new(index);
-        if !matches!(statement.kind, StatementKind::Import { .. }) && !top.is_transparent(id) {
+        // The top may end within a `try` statement.
+        let holds_imports = top.is_transparent(id) && end.is_none_or(|end| statement.range.end() <= end);
+        if !matches!(statement.kind, StatementKind::Import { .. }) && !holds_imports {
             continue;
         }
         let mut imports = module.imports.iter().filter(|import| statement.range.contains_range(import.range));

@@ -82,7 +82,10 @@ impl Inputs {
         let loaded: Vec<FxHashSet<Place>> =
             weights.iter().map(|&(file, call)| texts_behind(job, &arguments(job, file, call))).collect();
         let all: Vec<Place> = loaded.iter().flatten().copied().collect();
-        let forwards = |texts: &[Place]| job.facts.influence().forwards(texts, |place| ends_path(job, place));
+        let forwards = |texts: &[Place]| {
+            let texts = job.common.default_texts(job.facts).with_parameters(texts);
+            job.facts.influence().forwards(&texts, |place| ends_path(job, place))
+        };
         let made = job.facts.calls_with(Effect::Temporary);
         let temporary: Vec<Place> =
             made.map(|(file, call)| (file, job.facts.module(file).call(call).result)).collect();
@@ -121,6 +124,7 @@ impl Inputs {
         let written = texts_among(job, &behind);
         let met = PathTexts::among(job, behind);
         let sources: Vec<Place> = written.into_iter().chain(met.met_in(&self.texts)).collect();
+        let sources = job.common.default_texts(job.facts).with_parameters(&sources);
         let paths = job.facts.influence().forwards(&sources, |place| ends_path(job, place));
         let may_read = |&&(file, call): &&(FileId, CallId)| {
             arguments(job, file, call).iter().any(|place| paths.contains(place))
@@ -258,7 +262,9 @@ pub(super) fn paths_behind(job: &Job<'_>, paths: &[Place]) -> FxHashSet<Place> {
 
 /// The same places, each once.
 fn list_paths_behind(job: &Job<'_>, paths: &[Place]) -> Vec<Place> {
-    job.facts.influence().list_backwards(paths, |place| ends_path(job, place))
+    let mut behind = job.facts.influence().list_backwards(paths, |place| ends_path(job, place));
+    behind.extend(job.common.default_texts(job.facts).of_parameters(&behind));
+    behind
 }
 
 /// Whether a path is not made of what is behind a value: a file's content, an example of a dataset, how many there are, or

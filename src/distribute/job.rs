@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::callback::Hook;
 use super::choices;
 use super::counted::Counted;
+use super::default_texts::DefaultTexts;
 use super::fetched;
 use super::inputs::{self, Inputs, Settings};
 use super::names::{Api, Import, Names};
@@ -113,6 +114,8 @@ pub struct Common {
     decays: OnceCell<Vec<(FileId, CallId)>>,
     /// What no path of a file is made of.
     path_ends: OnceCell<FxHashSet<Place>>,
+    /// What parameters have where they are left out.
+    default_texts: OnceCell<DefaultTexts>,
     /// What the hooks of callbacks do.
     hooks: RefCell<FxHashMap<(FileId, FunctionId), Rc<Hook>>>,
 }
@@ -151,6 +154,11 @@ impl Common {
     /// What no path of a file is made of.
     pub(super) fn path_ends(&self, facts: &Facts<'_>) -> &FxHashSet<Place> {
         self.path_ends.get_or_init(|| inputs::all_path_ends(facts))
+    }
+
+    /// What parameters have where they are left out.
+    pub(super) fn default_texts(&self, facts: &Facts<'_>) -> &DefaultTexts {
+        self.default_texts.get_or_init(|| DefaultTexts::of(facts))
     }
 
     /// What a function does that the library calls as a hook.

@@ -29,6 +29,7 @@ mod counted;
 mod cut_short;
 pub mod data;
 mod decided_by_first;
+mod default_texts;
 pub mod device;
 mod drawn_constants;
 mod draws;

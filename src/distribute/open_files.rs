@@ -179,6 +179,9 @@ fn kept_writer<'c>(job: &Job<'c>, file: FileId, id: CallId) -> Option<&'c Argume
 /// Why the other ranks can't be kept from a file.
 const TOO_EARLY: &str = "It is opened before Horovod is started, which tells the rank.";
 
+/// Why the other ranks can't be given a file of their own.
+const CHANGED: &str = "It changes a file that is there already, of which the other ranks have no copy.";
+
 /// Why the other ranks can't be given the null device.
 const RENAMED: &str = "It renames its file when it begins another one, which must not happen to the null device of other ranks.";
 
@@ -195,7 +198,8 @@ fn log_file<'c>(job: &Job<'c>, file: FileId, id: CallId) -> Option<&'c Argument>
 /// The parameter for the path of a log.
 const LOG_FILE: &str = "filename";
 
-/// `open(path, "w")`: the other ranks open the null device. If the program reads the file, they wait for it.
+/// `open(path, "w")`: the other ranks open the null device, or a file that nobody keeps where it has to be one. If the program
+/// reads the file, they wait for it.
 fn opened(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), path: &Argument) -> Option<Step> {
     let call = job.facts.module(file).call(id);
     if differs_between_ranks(job, file, call) {
@@ -205,9 +209,22 @@ fn opened(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), path
     {
         return Some(Step::blocked(finding(job, rule, file, id, "every rank writes the same file"), RENAMED));
     }
+    let opens = job.facts.opens_for_writing(file, call);
+    let needs_file = opens && !job.facts.opens_stream(file, call);
+    if needs_file && !job.facts.begins_anew(file, call) {
+        return Some(Step::blocked(finding(job, rule, file, id, "every rank writes the same file"), CHANGED));
+    }
     let text = job.text(file)?;
     let code = job.code(file, call.scope);
-    let other = format!(" if {} else '{NOWHERE}'", code.is_first());
+    let mut imports = vec![code.import];
+    let nowhere = if needs_file {
+        let (tempfile, temporary) = job.temporary(file);
+        imports.push(temporary);
+        format!("{tempfile}.mkdtemp() + '/unused'")
+    } else {
+        format!("'{NOWHERE}'")
+    };
+    let other = format!(" if {} else {nowhere}", code.is_first());
     let mut edits = if job.facts.path_asked(file, call).is_some() {
         // `path.open(mode)` is `open(path, mode)`.
         let (path, _) = text.slice(call.callee_range).rsplit_once('.')?;
@@ -230,7 +247,7 @@ fn opened(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), path
     if let Some(end) = end.filter(|_| waiting.is_behind) {
         edits.extend(code.wait_behind(text, end));
     }
-    let change = Step::change(finding, "write the file on rank 0 only", edits, vec![code.import]);
+    let change = Step::change(finding, "write the file on rank 0 only", edits, imports);
     let mut step = code.step(change);
     waiting.add_to(job, &mut step);
     Some(step)

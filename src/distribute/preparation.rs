@@ -145,7 +145,7 @@ fn block_of(job: &Job<'_>, file: FileId, call: CallId) -> Option<StatementId> {
     let data = module.call(call);
     let (_, block) = module.managers.iter().find(|(manager, _)| *manager == data.result)?;
     let own = module.statement(*block);
-    let has_nowhere = job.facts.opens(file, data);
+    let has_nowhere = job.facts.opens_stream(file, data);
     let is_due = code_runs_started(job, file, own.scope, own.range.start())
         && !is_for_one_rank(job, file, call)
         && !data.arguments.iter().any(|argument| reads_rank(job, file, argument.value));

@@ -30,11 +30,12 @@ pub(super) fn code_runs_started(job: &Job<'_>, file: FileId, scope: ScopeId, at:
     if code != Module::TOP {
         return true;
     }
-    if file == job.owner() {
-        return end_of_imports(job, file).is_none_or(|end| end <= at);
-    }
+    // There Horovod is imported, and started if the file is the owner.
+    let has_horovod = end_of_imports(job, file).is_none_or(|end| end <= at);
     // The start stands in front of all imports of the project's own modules.
-    job.owner() == job.program.entry || job.start_of(file).is_some_and(|start| start <= at)
+    let is_started =
+        || job.owner() == job.program.entry || job.start_of(file).is_some_and(|start| start <= at);
+    has_horovod && (file == job.owner() || is_started())
 }
 
 /// Where the import ends by which a file's own code comes to the owner of the loop, where Horovod is started: behind it

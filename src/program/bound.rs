@@ -101,19 +101,20 @@ pub fn for_merged(
     }
 }
 
-/// The defaults of the parameters that a call of a function certainly leaves out, other than literals, each with the index
-/// of its parameter.
-pub(super) fn for_left_out(
+/// The `wanted` defaults of the parameters that a call of a function certainly leaves out, each with the index of its
+/// parameter.
+pub fn for_left_out(
     facts: &Facts<'_>,
     file: FileId,
     call: &Call,
     function: FunctionRef,
+    wanted: impl Fn(ValueId) -> bool,
     mut found: impl FnMut(ValueId, usize),
 ) {
     let is_open = |argument: &Argument| matches!(argument.passing, Passing::Spread | Passing::Merge);
     let module = facts.module(function.file);
     let parameters = &module.function(function.function).parameters;
-    let default = |own: &Parameter| own.default.filter(|&default| !module.value(default).is_shared());
+    let default = |own: &Parameter| own.default.filter(|&default| wanted(default));
     if parameters.iter().all(|own| default(own).is_none()) || call.arguments.iter().any(is_open) {
         return;
     }

@@ -358,7 +358,9 @@ impl Collector<'_, '_> {
         };
         for_bound(facts, file, call, function, &mut bind);
         for_merged(facts, file, call, function, &mut bind);
-        for_left_out(facts, file, call, function, |default, parameter| {
+        // A literal stands for all that are written alike.
+        let is_alone = |default| !facts.module(function.file).value(default).is_shared();
+        for_left_out(facts, file, call, function, is_alone, |default, parameter| {
             self.add((function.file, default), (function.file, own.parameters[parameter].value));
         });
     }

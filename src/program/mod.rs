@@ -47,7 +47,7 @@ mod tuple_elements;
 mod uncalled;
 mod unreached;
 
-pub use bound::{for_bound, for_merged};
+pub use bound::{for_bound, for_left_out, for_merged};
 pub use call_graph::{Adjacency, QualifiedNames, adjacency};
 pub use components::Components;
 pub use conditions::{Approach, ConditionalCall, Decision, Manner};

@@ -256,8 +256,11 @@ fn is_path_of_one(model: &Model<'_>, (file, value): Place) -> bool {
     let Value::Phi(parts) = &chosen.value else { return false };
     let [one, other] = parts[..] else { return false };
     let is_nowhere = |part: ValueId| {
-        model.text((file, part)).as_deref() == Some(NOWHERE)
-            || model.facts.gives((file, part), &[Effect::Temporary])
+        let is_temporary = |part: ValueId| model.facts.gives((file, part), &[Effect::Temporary]);
+        // `tempfile.mkdtemp() + '/unused'`
+        let is_within =
+            || matches!(module.value(part).value, Value::Operator { left, .. } if is_temporary(left));
+        model.text((file, part)).as_deref() == Some(NOWHERE) || is_temporary(part) || is_within()
     };
     let (path, nowhere) = match (is_nowhere(one), is_nowhere(other)) {
         (false, true) => (one, other),

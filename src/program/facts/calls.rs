@@ -17,6 +17,9 @@ use crate::semantic::{
 /// The parameter that says what a file is opened for.
 const MODE: &str = "mode";
 
+/// The class of what is read and written from one end to the other.
+const STREAM: &str = "io.IOBase";
+
 /// Where the edges of the call graph are that concern a scope, a call or a function.
 #[derive(Debug)]
 pub(super) struct CallIndex {
@@ -246,10 +249,20 @@ impl<'a> Facts<'a> {
         own.or_else(|| default().map(|default| (function.file, default)))
     }
 
-    /// Whether a call opens a file that is a stream of text or bytes: `open`, `gzip.open`, `tf.io.gfile.GFile`.
+    /// Whether a call opens a file: a stream, or `h5py.File`.
     #[must_use]
     pub fn opens(&self, file: FileId, call: &Call) -> bool {
         self.opener(file, call).is_some()
+    }
+
+    /// Whether a call opens a file that is a stream of text or bytes: `open`, `gzip.open`, `tf.io.gfile.GFile`.
+    #[must_use]
+    pub fn opens_stream(&self, file: FileId, call: &Call) -> bool {
+        let stream = self.library.lookup(STREAM);
+        self.opener(file, call)
+            .and_then(|own| self.made_by(own))
+            .zip(stream)
+            .is_some_and(|(made, stream)| self.library.is_subclass(made, stream))
     }
 
     /// The path object that a call is a method of: `path.open('w')`.
@@ -260,15 +273,22 @@ impl<'a> Facts<'a> {
 
     fn opener(&self, file: FileId, call: &Call) -> Option<&'a Symbol> {
         let library = self.library;
-        let stream = library.lookup("io.IOBase")?;
+        let stream = library.lookup(STREAM)?;
         let first = usize::from(self.path_asked(file, call).is_none());
+        let is_file = |class: &Symbol| {
+            library.is_subclass(class, stream) || library.kind_of_class(class) == Kind::FileWriter
+        };
         let opens = |symbol: &&Symbol| {
-            let made = if symbol.is_class() { Some(*symbol) } else { library.returned_class(symbol) };
             symbol.has(Effect::ReadsFile)
                 && symbol.position_of(MODE).is_some_and(|position| position >= first)
-                && made.is_some_and(|class| library.is_subclass(class, stream))
+                && self.made_by(symbol).is_some_and(is_file)
         };
         self.objects(file, call.callee).find_map(|(_, object)| self.symbol(object).filter(opens))
+    }
+
+    /// The class of what a call of a symbol makes.
+    fn made_by<'s>(&'s self, symbol: &'s Symbol) -> Option<&'s Symbol> {
+        if symbol.is_class() { Some(symbol) } else { self.library.returned_class(symbol) }
     }
 
     /// Whether a call only asks whether there is a file, and needs nothing of it: `os.path.exists(path)`.
@@ -277,20 +297,20 @@ impl<'a> Facts<'a> {
         self.called_symbols(file, call).all(|symbol| self.library.asks_of_files(symbol))
     }
 
-    /// Whether a call opens a stream with a mode that writes.
+    /// Whether a call opens a file with a mode that writes.
     #[must_use]
     pub fn opens_for_writing(&self, file: FileId, call: &Call) -> bool {
         self.modes_of_opening(file, call).any(|mode| mode.contains(['w', 'a', 'x', '+']))
     }
 
-    /// Whether a call opens a stream with a mode in which nothing remains of what was in the file.
+    /// Whether a call opens a file with a mode in which nothing remains of what was in it.
     #[must_use]
     pub fn begins_anew(&self, file: FileId, call: &Call) -> bool {
         let mut modes = self.modes_of_opening(file, call).peekable();
         modes.peek().is_some() && modes.all(|mode| mode.contains(['w', 'x']))
     }
 
-    /// The modes that a call opens a stream with, as far as they are known.
+    /// The modes that a call opens a file with, as far as they are known.
     fn modes_of_opening(&self, file: FileId, call: &Call) -> impl Iterator<Item = &str> {
         let mode = self.opener(file, call).and_then(|opener| self.argument(file, call, opener, MODE));
         let objects = mode.into_iter().flat_map(move |mode| self.objects(file, mode.value));

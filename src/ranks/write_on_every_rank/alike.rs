@@ -39,7 +39,9 @@ impl Alike {
         if makes_events(model, caller.file, id) {
             return !run_calls(model).into_iter().any(|(caller, id)| adds_event(model, caller, id));
         }
-        if !facts.begins_anew(caller.file, facts.module(caller.file).call(id)) {
+        // Other files are locked while a rank has them open.
+        let call = facts.module(caller.file).call(id);
+        if !facts.opens_stream(caller.file, call) || !facts.begins_anew(caller.file, call) {
             return false;
         }
         let Some(writings) = self.writings(model, caller.file, id) else { return false };
