@@ -91,6 +91,8 @@ pub enum Effect {
     Shards,
     /// Returns as many elements as it is given, at the same places or at others.
     KeepsLength,
+    /// Brings elements into an order that it draws, or draws some of them.
+    Reorders,
     /// Its receiver has more or fewer elements afterwards: `list.append`.
     Resizes,
     /// Returns how many elements it is given, or of which classes they are, whatever their order.
@@ -162,7 +164,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 76] = [
+    pub const ALL: [(Self, &'static str); 77] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -206,6 +208,7 @@ impl Effect {
         (Self::Exits, "exits"),
         (Self::Shards, "shards"),
         (Self::KeepsLength, "keeps-length"),
+        (Self::Reorders, "reorders"),
         (Self::Resizes, "resizes"),
         (Self::Measures, "measures"),
         (Self::Spawns, "spawns"),

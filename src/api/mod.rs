@@ -145,13 +145,11 @@ impl Library {
         let read = |row: Row| {
             let mut symbol = row.read(keep)?;
             for class in symbol.classes_named().filter(|class| !own.contains(*class)) {
-                match builtin.lookup(class).filter(|class| class.is_class()) {
-                    Some(known) => *class = known.name.clone(),
-                    None => {
-                        let message = format!("no row is the class `{class}`");
-                        return Err(RowError { line: row.line, message });
-                    }
-                }
+                let Some(known) = builtin.lookup(class).filter(|class| class.is_class()) else {
+                    let message = format!("no row is the class `{class}`");
+                    return Err(RowError { line: row.line, message });
+                };
+                *class = known.name.clone();
             }
             Ok(Entry::Known(Box::new(symbol)))
         };

@@ -6,6 +6,7 @@
 
 use super::distribution_rule;
 use super::draws::draws_alike;
+use super::held_out;
 use super::job::Job;
 use super::moved_seeds;
 use super::ranked::reads_size;
@@ -25,7 +26,9 @@ const WHOLE: &str = "each rank trains on all of the data";
 
 fn steps(job: &Job<'_>) -> Vec<Step> {
     if !job.program.already_distributed {
-        return moved_seeds::steps(job, &RULE.rule);
+        let mut steps = moved_seeds::steps(job, &RULE.rule);
+        steps.extend(held_out::steps(job, &RULE.rule));
+        return steps;
     }
     let way = Way::to(job, &fed(job));
     if way.is_parted() || way.is_shuffled() && way.is_divided() {

@@ -1,7 +1,7 @@
 //! Constants that a layer draws when it is made: `self.matrix = tf.random.normal((2, 64))`. They are no variables, so that no
 //! broadcast makes them equal: each rank would train another function.
 
-use super::draws::draws_alike;
+use super::draws::{draws_alike, is_seeded};
 use super::job::Job;
 use super::layer_code::{is_of_layer, results_of_layers};
 use super::obstacles::obstacle;
@@ -53,13 +53,6 @@ fn draws_unseeded(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let drawing =
         |own: &&Symbol| own.has(Effect::DrawsRandom) && !own.is_class() && !is_seeded(job, own.package());
     job.facts.called_symbols(file, call).any(|own| drawing(&own)) && !draws_alike(job, file, call)
-}
-
-/// Whether the program seeds what a package draws with.
-fn is_seeded(job: &Job<'_>, package: &str) -> bool {
-    let seeds =
-        |own: &Symbol| own.has(Effect::SeedsAll) || own.has(Effect::SeedsRandom) && own.package() == package;
-    job.calls().any(|(file, call)| job.facts.called_symbols(file, call).any(seeds))
 }
 
 /// Whether a value is a number, an array or a tensor: neither a variable, nor something that was made with what was drawn.

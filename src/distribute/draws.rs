@@ -1,6 +1,8 @@
-//! Random draws that are the same on all ranks: they come from a generator that was made with a constant, or are given a seed.
+//! Random draws that are the same on all ranks: they are given a seed, come from a generator that was made with a constant, or
+//! from a common one that the program seeds.
 
 use super::job::Job;
+use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Literal, Object, ObjectId};
 use crate::project::FileId;
 use crate::semantic::{CallId, ValueId};
@@ -13,6 +15,34 @@ const SEEDS: [&str; 2] = ["seed", "random_state"];
 pub(super) fn draws_alike(job: &Job<'_>, file: FileId, id: CallId) -> bool {
     has_seed(job, file, id) || is_of_seeded_generator(job, file, id)
 }
+
+/// Whether the program seeds what a package draws with.
+pub(super) fn is_seeded(job: &Job<'_>, package: &str) -> bool {
+    let seeds = |own: &Symbol| own.has(Effect::SeedsRandom) && is_seeded_by(job, own, package);
+    job.calls().any(|(file, call)| {
+        job.facts.called_symbols(file, call).any(seeds) && !is_of_generator(job, file, call)
+    })
+}
+
+/// Whether a call is a method of a generator: `rng.seed(1)`.
+pub(super) fn is_of_generator(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let receiver = job.facts.receiver(file, job.facts.module(file).call(id));
+    receiver.is_some_and(|own| job.facts.may_be(file, own, Kind::Random))
+}
+
+/// Whether seeding by a library's function makes another library's numbers the same.
+pub(super) fn is_seeded_by(job: &Job<'_>, seeding: &Symbol, package: &str) -> bool {
+    let library = job.facts.library;
+    seeding.has(Effect::SeedsAll)
+        || seeding.package() == package
+        || library.is_training_library(seeding.package()) && library.is_training_library(package)
+        || seeding.package() == NUMPY && DRAWING_FROM_NUMPY.contains(&package)
+}
+
+const NUMPY: &str = "numpy";
+
+/// What has no generator of its own.
+pub(super) const DRAWING_FROM_NUMPY: [&str; 3] = ["pandas", "scipy", "sklearn"];
 
 /// Whether a call is given a seed. Where it differs between ranks, so does what is computed from it.
 fn has_seed(job: &Job<'_>, file: FileId, id: CallId) -> bool {

@@ -113,6 +113,7 @@ fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> V
         }
     };
     import(&names.contexts);
+    import(&names.random);
     import(&names.temporary);
     import(&names.tensorflow);
     import(&names.horovod);

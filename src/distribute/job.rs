@@ -306,6 +306,13 @@ impl<'c> Job<'c> {
         (name.text, (file, name.import))
     }
 
+    /// The name of Python's module for random numbers in a file, and the import that it needs.
+    #[must_use]
+    pub fn random(&self, file: FileId) -> (String, (FileId, Import)) {
+        let name = self.names(file).random;
+        (name.text, (file, name.import))
+    }
+
     /// The name of Python's module for temporary files in a file, and the import that it needs.
     #[must_use]
     pub fn temporary(&self, file: FileId) -> (String, (FileId, Import)) {

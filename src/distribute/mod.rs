@@ -39,6 +39,7 @@ mod for_all;
 mod forms;
 mod frozen;
 mod graph_gradients;
+mod held_out;
 pub mod initialisation;
 mod inputs;
 mod instances;

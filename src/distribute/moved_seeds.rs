@@ -6,6 +6,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::draws::{DRAWING_FROM_NUMPY, is_of_generator, is_seeded_by};
 use super::job::Job;
 use super::started::runs_started;
 use super::step::Step;
@@ -63,13 +64,12 @@ fn seeds_of_libraries<'j>(job: &'j Job<'_>, divided: &FxHashSet<Place>) -> Vec<S
     let mut found = Vec::new();
     for (file, call, symbol) in seeding {
         let data = facts.module(file).call(call);
-        let is_own = facts.receiver(file, data).is_some_and(|own| facts.may_be(file, own, Kind::Random));
         let mut seeded = draws.iter().filter(|own| is_seeded_by(job, symbol, own.package)).peekable();
         // Keras shuffles arrays, and its layers draw.
         let is_drawn_from =
             seeded.peek().is_some() || fits && facts.library.is_training_library(symbol.package());
         if let [seed] = &data.arguments[..]
-            && !is_own
+            && !is_of_generator(job, file, call)
             && is_drawn_from
             && seeded.all(|own| own.is_for_steps)
             && is_movable(job, (file, call, seed))
@@ -79,20 +79,6 @@ fn seeds_of_libraries<'j>(job: &'j Job<'_>, divided: &FxHashSet<Place>) -> Vec<S
     }
     found
 }
-
-/// Whether seeding by a library's function makes another library's numbers the same.
-fn is_seeded_by(job: &Job<'_>, seeding: &Symbol, package: &str) -> bool {
-    let library = job.facts.library;
-    seeding.has(Effect::SeedsAll)
-        || seeding.package() == package
-        || library.is_training_library(seeding.package()) && library.is_training_library(package)
-        || seeding.package() == NUMPY && DRAWING_FROM_NUMPY.contains(&package)
-}
-
-const NUMPY: &str = "numpy";
-
-/// What has no generator of its own.
-const DRAWING_FROM_NUMPY: [&str; 3] = ["pandas", "scipy", "sklearn"];
 
 /// A call that draws from the generator of a library.
 struct Draw<'j> {
@@ -111,8 +97,7 @@ fn draws<'j>(job: &'j Job<'_>, divided: &FxHashSet<Place>) -> Vec<Draw<'j>> {
         let Some(symbol) = symbols.next() else { continue };
         let package = symbol.package();
         let is_of_training = facts.library.is_training_library(package);
-        let receiver = facts.receiver(file, facts.module(file).call(call));
-        let has_own_generator = receiver.is_some_and(|own| facts.may_be(file, own, Kind::Random));
+        let has_own_generator = is_of_generator(job, file, call);
         // An operation's own seed is joined to TensorFlow's.
         if has_own_generator || !is_of_training && has_own_seed(facts, file, call) {
             continue;

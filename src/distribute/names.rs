@@ -16,6 +16,8 @@ pub enum Import {
     HorovodKeras,
     /// `contextlib`
     Contexts,
+    /// `random`
+    Random,
     /// `tempfile`
     Temporary,
 }
@@ -29,6 +31,7 @@ impl Import {
             Self::Horovod => "horovod.tensorflow",
             Self::HorovodKeras => "horovod.tensorflow.keras",
             Self::Contexts => "contextlib",
+            Self::Random => "random",
             Self::Temporary => "tempfile",
         }
     }
@@ -40,6 +43,7 @@ impl Import {
             Self::Horovod => "DistributedGradientTape",
             Self::HorovodKeras => "callbacks",
             Self::Contexts => "nullcontext",
+            Self::Random => "randrange",
             Self::Temporary => "mkdtemp",
         }
     }
@@ -56,6 +60,8 @@ pub struct Names {
     pub tensorflow: Name,
     /// Of Python's module for contexts.
     pub contexts: Name,
+    /// Of Python's module for random numbers.
+    pub random: Name,
     /// Of Python's module for temporary files.
     pub temporary: Name,
 }
@@ -91,6 +97,7 @@ impl Names {
         };
         let tensorflow = name(Import::TensorFlow, "tf");
         let contexts = name(Import::Contexts, "contextlib");
+        let random = name(Import::Random, "random");
         let temporary = name(Import::Temporary, "tempfile");
         let tape = bound(facts, file, Import::Horovod);
         let keras = bound(facts, file, Import::HorovodKeras);
@@ -109,7 +116,7 @@ impl Names {
                 (name(Import::Horovod, "hvd"), name(Import::HorovodKeras, "hvd_keras"))
             }
         };
-        Self { horovod, keras, tensorflow, contexts, temporary }
+        Self { horovod, keras, tensorflow, contexts, random, temporary }
     }
 }
 

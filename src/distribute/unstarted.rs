@@ -119,6 +119,19 @@ impl Code {
         text.wrap(condition, &before, &format!("{behind}{otherwise}"))
     }
 
+    /// What a number is on rank 0, as all ranks are told; nothing for who is alone.
+    pub(super) fn told_by_first(&self, number: &str, name: &str) -> String {
+        let hvd = &self.horovod;
+        let told = match self.import.1 {
+            Import::HorovodKeras => format!("int({hvd}.broadcast({number}, 0, name='{name}'))"),
+            _ => format!("{hvd}.broadcast_object({number}, name='{name}')"),
+        };
+        match self.runs {
+            Runs::Started => told,
+            Runs::Anywhere => format!("{told} if {hvd}.is_initialized() else None"),
+        }
+    }
+
     /// The line at which ranks wait for each other; Horovod's module for Keras broadcasts numbers only.
     fn wait(&self) -> String {
         let hvd = &self.horovod;
