@@ -91,6 +91,8 @@ pub enum Effect {
     Shards,
     /// Returns as many elements as it is given, at the same places or at others.
     KeepsLength,
+    /// Gives a layer or a model other weights, as it is told: `layer.set_weights`.
+    SetsWeights,
     /// Brings elements into an order that it draws, or draws some of them.
     Reorders,
     /// Its receiver has more or fewer elements afterwards: `list.append`.
@@ -164,7 +166,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 77] = [
+    pub const ALL: [(Self, &'static str); 78] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -208,6 +210,7 @@ impl Effect {
         (Self::Exits, "exits"),
         (Self::Shards, "shards"),
         (Self::KeepsLength, "keeps-length"),
+        (Self::SetsWeights, "sets-weights"),
         (Self::Reorders, "reorders"),
         (Self::Resizes, "resizes"),
         (Self::Measures, "measures"),

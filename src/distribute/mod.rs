@@ -77,6 +77,7 @@ pub mod schedule;
 mod sent;
 mod session;
 mod session_runs;
+mod set_by_gradients;
 mod shared_rates;
 mod site;
 mod spoken;

@@ -18,6 +18,7 @@ use super::lookups;
 use super::own_lengths::is_as_long_as_own_results;
 use super::raised;
 use super::session;
+use super::set_by_gradients;
 use super::step::Step;
 use super::survived_errors;
 use super::typed_input;
@@ -46,6 +47,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(drawn_constants::steps(job, rule));
     found.extend(batch_states::steps(job, rule));
     found.extend(lookups::steps(job, rule));
+    found.extend(set_by_gradients::steps(job, rule));
     found.extend(graphs_of_old(job, rule));
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));
