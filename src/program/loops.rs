@@ -6,6 +6,7 @@ use super::facts::{Creation, Facts};
 use super::influence::Place;
 use super::object::{Object, ObjectId};
 use super::solver::Caller;
+use super::training_sessions::TrainingSessions;
 use super::tuple_elements;
 use crate::api::{Effect, Kind};
 use crate::project::FileId;
@@ -213,28 +214,16 @@ pub(super) fn find_loops(facts: &Facts<'_>, gradients: &Gradients) -> Vec<Traini
             _ => {}
         }
     }
-    let is_session = |own: &TrainingLoop| matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession);
-    // A session that runs nothing, such as the default one given to a saver, is no loop.
-    let running = sessions_that_run(facts);
-    loops.retain(|own| {
-        !is_session(own)
-            || facts
-                .solution
-                .values(own.caller.file, facts.module(own.caller.file).call(own.call).result)
-                .iter()
-                .any(|session| running.contains(session))
-    });
-    // A session that only evaluates trains nothing.
     let minimizes: Vec<(FileId, CallId)> = loops_of(facts, Effect::Minimizes).collect();
     // `optimizer.minimize(loss, variables, tape=tape)` is the step of a tape that has only watched.
     let watching: FxHashSet<ObjectId> =
         minimizes.iter().flat_map(|&(file, call)| tapes_given(facts, file, call)).collect();
     loops.retain(|own| own.tape.is_none_or(|tape| !watching.contains(&tape)));
-    let trains: FxHashSet<FileId> = gradients.steps.iter().chain(&minimizes).map(|&(file, _)| file).collect();
-    loops.retain(|own| {
-        !is_session(own)
-            || trains.contains(&own.caller.file)
-            || facts.imported_files(own.caller.file).iter().any(|file| trains.contains(file))
+    let steps: Vec<(FileId, CallId)> = gradients.steps.iter().chain(&minimizes).copied().collect();
+    let sessions = TrainingSessions::new(facts, &steps);
+    loops.retain(|own| match own.kind {
+        LoopKind::Session | LoopKind::MonitoredSession => sessions.contain(facts, own),
+        _ => true,
     });
     loops.extend(loops_of(facts, Effect::Trains).map(|(file, call)| fit_loop(facts, file, call)));
     loops.extend(minimizes.into_iter().map(|(file, call)| {
@@ -258,21 +247,6 @@ fn tapes_given(facts: &Facts<'_>, file: FileId, id: CallId) -> Vec<ObjectId> {
 
 /// The parameter for a tape that has watched.
 const TAPE: &str = "tape";
-
-/// The sessions that a method is called on or that a `with` statement manages.
-fn sessions_that_run(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
-    let mut found = FxHashSet::default();
-    let is_session = |kind: Kind| matches!(kind, Kind::Session | Kind::MonitoredSession);
-    for file in facts.files().filter(|&file| facts.has_any(file, is_session)) {
-        let module = facts.module(file);
-        let receivers = module.calls.iter().filter_map(|call| facts.receiver(file, call));
-        for value in receivers.chain(module.managers.iter().map(|&(value, _)| value)) {
-            found.extend(facts.of_kind(file, value, Kind::Session));
-            found.extend(facts.of_kind(file, value, Kind::MonitoredSession));
-        }
-    }
-    found
-}
 
 /// The calls of methods with an effect, made on objects of the library or of the project's classes.
 fn loops_of<'f>(facts: &'f Facts<'_>, effect: Effect) -> impl Iterator<Item = (FileId, CallId)> + 'f {

@@ -42,6 +42,7 @@ mod settled;
 mod solver;
 mod time;
 mod tracing;
+mod training_sessions;
 mod travel;
 mod tuple_elements;
 mod uncalled;

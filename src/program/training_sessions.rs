@@ -1,0 +1,77 @@
+//! Sessions of TensorFlow 1 that train: those that run something, in programs that have steps.
+
+use rustc_hash::FxHashSet;
+
+use super::facts::Facts;
+use super::loops::TrainingLoop;
+use super::object::ObjectId;
+use super::solver::Caller;
+use crate::api::Kind;
+use crate::project::FileId;
+use crate::semantic::CallId;
+
+/// What tells them apart from others.
+pub(super) struct TrainingSessions {
+    /// The sessions that run something; the default one, given to a saver, does not.
+    running: FxHashSet<ObjectId>,
+    /// The files in which steps are made.
+    stepping: FxHashSet<FileId>,
+    /// The files with code that comes to a step.
+    calling: FxHashSet<FileId>,
+}
+
+impl TrainingSessions {
+    /// Looks for them; `steps` are the calls that apply gradients.
+    pub(super) fn new(facts: &Facts<'_>, steps: &[(FileId, CallId)]) -> Self {
+        Self {
+            running: sessions_that_run(facts),
+            stepping: steps.iter().map(|&(file, _)| file).collect(),
+            calling: files_that_call(facts, steps),
+        }
+    }
+
+    /// Whether a session trains; one that only evaluates does not.
+    pub(super) fn contain(&self, facts: &Facts<'_>, own: &TrainingLoop) -> bool {
+        let file = own.caller.file;
+        let made = facts.solution.values(file, facts.module(file).call(own.call).result);
+        let steps = |file: &FileId| self.stepping.contains(file);
+        made.iter().any(|session| self.running.contains(session))
+            && (steps(&file) || self.calling.contains(&file) || facts.imported_files(file).iter().any(steps))
+    }
+}
+
+/// The sessions that a method is called on or that a `with` statement manages.
+fn sessions_that_run(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
+    let mut found = FxHashSet::default();
+    let is_session = |kind: Kind| matches!(kind, Kind::Session | Kind::MonitoredSession);
+    for file in facts.files().filter(|&file| facts.has_any(file, is_session)) {
+        let module = facts.module(file);
+        let receivers = module.calls.iter().filter_map(|call| facts.receiver(file, call));
+        for value in receivers.chain(module.managers.iter().map(|&(value, _)| value)) {
+            found.extend(facts.of_kind(file, value, Kind::Session));
+            found.extend(facts.of_kind(file, value, Kind::MonitoredSession));
+        }
+    }
+    found
+}
+
+/// The files with code that comes to one of these calls, through functions of whichever modules.
+fn files_that_call(facts: &Facts<'_>, calls: &[(FileId, CallId)]) -> FxHashSet<FileId> {
+    let code = |&(file, call): &(FileId, CallId)| {
+        let module = facts.module(file);
+        Caller { file, scope: module.code_scope(module.call(call).scope) }
+    };
+    let mut seen: FxHashSet<Caller> = FxHashSet::default();
+    let mut work: Vec<Caller> = calls.iter().map(code).collect();
+    while let Some(caller) = work.pop() {
+        if seen.insert(caller)
+            && let Some(function) = facts.function_of(caller)
+        {
+            let edges = facts.incoming(function).iter().map(|edge| edge.caller);
+            work.extend(
+                edges.map(|own| Caller { scope: facts.module(own.file).code_scope(own.scope), ..own }),
+            );
+        }
+    }
+    seen.into_iter().map(|caller| caller.file).collect()
+}
