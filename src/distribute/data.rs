@@ -10,12 +10,13 @@ use super::held_out;
 use super::job::Job;
 use super::moved_seeds;
 use super::ranked::reads_size;
+use super::session::{self, is_session, sessions};
 use super::started::runs_started;
 use super::step::{Outcome, Step};
-use super::steps::fed;
+use super::steps::{data, fed};
 use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Applicability, Confidence};
-use crate::program::{Creation, LoopKind, Place, TrainingLoop};
+use crate::program::{Creation, FunctionRef, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{CallId, Value};
 
@@ -24,34 +25,99 @@ distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
 /// What is said where nothing becomes faster.
 const WHOLE: &str = "each rank trains on all of the data";
 
+/// What is said where a part of the data is never used.
+const SAME: &str = "each rank trains on the same first examples";
+
+/// What helps then.
+const PART: &str = "give each rank a part of the same size: `data[hvd.rank() :: hvd.size()]`";
+
 fn steps(job: &Job<'_>) -> Vec<Step> {
     if !job.program.already_distributed {
         let mut steps = moved_seeds::steps(job, &RULE.rule);
         steps.extend(held_out::steps(job, &RULE.rule));
         return steps;
     }
+    let mut found = of_sessions(job);
+    found.extend(of_other_loops(job));
+    found
+}
+
+/// Sessions that are fed by hand, with the same on each rank.
+fn of_sessions(job: &Job<'_>) -> Vec<Step> {
+    let fed = fed_to_sessions(job);
+    if fed.is_empty() {
+        return Vec::new();
+    }
+    let way = Way::to(job, &fed);
+    if way.is_parted() || way.has(|symbol| symbol.has(Effect::ReadsSize)) {
+        return Vec::new();
+    }
+    sessions(job).map(|own| whole(job, own)).collect()
+}
+
+/// What sessions are fed with where they run steps.
+fn fed_to_sessions(job: &Job<'_>) -> Vec<Place> {
+    let facts = job.facts;
+    let running = job.calls().filter(|&(file, call)| session::runs(job, file, call));
+    let given = running.filter_map(|(file, id)| {
+        let call = facts.module(file).call(id);
+        let mut symbols = facts.called_symbols(file, id);
+        let given = symbols.find_map(|symbol| facts.argument(file, call, symbol, FED))?;
+        Some((file, given.value))
+    });
+    given.collect()
+}
+
+/// The parameter for what a session is fed with.
+const FED: &str = "feed_dict";
+
+fn of_other_loops(job: &Job<'_>) -> Vec<Step> {
     let way = Way::to(job, &fed(job));
     if way.is_parted() || way.is_shuffled() && way.is_divided() {
         return Vec::new();
     }
     let sources = way.sources();
-    if sources.is_empty() && !way.is_divided() && !way.has(|symbol| symbol.has(Effect::ReadsSize)) {
-        let loops = job
-            .program
-            .loops
-            .iter()
-            .filter(|own| !matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession));
+    let loops = job.program.loops.iter().filter(|own| !is_session(own));
+    if sources.is_empty() && way.is_divided() {
+        return loops
+            .filter(|own| is_fed_by_generator(job, own))
+            .map(|own| told(job, own, SAME, PART))
+            .collect();
+    }
+    if sources.is_empty() && !way.has(|symbol| symbol.has(Effect::ReadsSize)) {
         return loops.map(|own| whole(job, own)).collect();
     }
     sources.into_iter().filter_map(|source| way.step(source)).collect()
 }
 
+/// Whether `fit` is given a generator of the project's, which brings the examples in an order of its own.
+fn is_fed_by_generator(job: &Job<'_>, own: &TrainingLoop) -> bool {
+    let facts = job.facts;
+    let file = own.caller.file;
+    let Some((file, call)) = data(job, own).and_then(|data| call_of(job, (file, data.value))) else {
+        return false;
+    };
+    let is_generator =
+        |function: FunctionRef| facts.module(function.file).function(function.function).generator;
+    facts.called_functions(file, call).any(is_generator)
+}
+
 /// The step for a loop that each rank goes through with all that the program trains on, as one process does.
 fn whole(job: &Job<'_>, own: &TrainingLoop) -> Step {
+    told(
+        job,
+        own,
+        WHOLE,
+        "give each rank a part of the same size, `data[hvd.rank() :: hvd.size()]`, or divide the epochs by `hvd.size()`",
+    )
+}
+
+/// What is said of a loop, and not changed.
+fn told(job: &Job<'_>, own: &TrainingLoop, message: &str, help: &str) -> Step {
     let file = own.caller.file;
-    let finding = Step::missing(&RULE.rule, job.at_call(file, own.call), WHOLE)
-        .here("with all of it on each rank")
-        .help("give each rank a part of the same size, `data[hvd.rank() :: hvd.size()]`, or divide the epochs by `hvd.size()`")
+    let finding = Step::missing(&RULE.rule, job.at_call(file, own.call), message)
+        .here("fed with the same on each rank")
+        .help(help)
         .in_scope(job.scope_of(file, own.call))
         .confidence(Confidence::Possible);
     Step { finding, outcome: Outcome::ByHand, everywhere: Vec::new() }
@@ -138,7 +204,7 @@ impl<'j, 'c> Way<'j, 'c> {
         let job = self.job;
         let (file, call) = (source.file, source.call);
         let (message, here) = if self.is_divided() {
-            ("each rank trains on the same first examples", "read in the same order by each rank")
+            (SAME, "read in the same order by each rank")
         } else {
             (WHOLE, "read by each rank")
         };

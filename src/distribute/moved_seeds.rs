@@ -135,7 +135,7 @@ fn seeds_of_data<'j>(job: &'j Job<'_>, divided: &FxHashSet<Place>) -> Vec<Seed<'
 const SEED: &str = "seed";
 
 /// Whether a call draws the order in which examples come.
-fn is_order(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+pub(super) fn is_order(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let facts = job.facts;
     let result = facts.module(file).call(call).result;
     facts.called_symbols(file, call).any(|own| own.has(Effect::DrawsRandom))

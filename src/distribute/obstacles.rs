@@ -15,6 +15,7 @@ use super::fetched;
 use super::file_waits;
 use super::job::Job;
 use super::lookups;
+use super::moved_seeds::is_order;
 use super::own_lengths::is_as_long_as_own_results;
 use super::raised;
 use super::session;
@@ -302,10 +303,11 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
     own.extend(job.program.files().into_iter().flat_map(|file| hook_parameters(job, file, 2)));
     for (file, id) in job.calls() {
         let call = facts.module(file).call(id);
+        // The seed of an order of examples is moved by the rank.
         let trains = facts.called_symbols(file, id).any(|symbol| {
             symbol.has(Effect::Trains)
                 || symbol.has(Effect::Evaluates)
-                || differs(job, symbol) && !draws_alike(job, file, id)
+                || differs(job, symbol) && (is_order(job, file, id) || !draws_alike(job, file, id))
         });
         let is_metric =
             facts.receiver(file, call).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Metric));

@@ -162,7 +162,7 @@ fn trained_by<'c>(job: &Job<'c>, own: &TrainingLoop) -> Option<&'c Symbol> {
 }
 
 /// What `fit` trains on.
-fn data<'c>(job: &Job<'c>, own: &TrainingLoop) -> Option<&'c Argument> {
+pub(super) fn data<'c>(job: &Job<'c>, own: &TrainingLoop) -> Option<&'c Argument> {
     let symbol = trained_by(job, own)?;
     let first = symbol.parameters().first()?;
     match given(job, own.caller.file, own.call, symbol, first.name()) {
