@@ -41,7 +41,24 @@ impl PathText {
 
     /// Whether both may name one place, or one of them a folder in which the other lies.
     fn meets(&self, other: &Self) -> bool {
-        self.is_same(other) || self.is_folder_of(other) || other.is_folder_of(self)
+        self.is_same(other)
+            || self.is_folder_of(other)
+            || other.is_folder_of(self)
+            || self.is_named_like(other)
+    }
+
+    /// Whether one is the name of a file in a folder that it does not tell, and the other ends with it:
+    /// `os.path.join(folder, "train.h5")`, `"checkpoint/train.h5"`.
+    fn is_named_like(&self, other: &Self) -> bool {
+        let is_bare = |own: &Self| !own.start.contains(SEPARATOR);
+        self.file_name().is_some_and(|name| other.file_name() == Some(name))
+            && (is_bare(self) || is_bare(other))
+    }
+
+    /// The name of a file, with its ending, where nothing of the text is open.
+    fn file_name(&self) -> Option<&str> {
+        let name = self.start.rsplit(SEPARATOR).next()?;
+        (self.end.is_none() && name.contains('.')).then_some(name)
     }
 
     fn is_same(&self, other: &Self) -> bool {
@@ -82,7 +99,11 @@ fn closed_end(text: &str) -> &str {
 
 /// Texts that paths are made of, and where the code of a program has each.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PathTexts(BTreeMap<PathText, Vec<Place>>);
+pub(super) struct PathTexts {
+    places: BTreeMap<PathText, Vec<Place>>,
+    /// The texts that tell the name of a file.
+    named: BTreeMap<String, Vec<PathText>>,
+}
 
 impl PathTexts {
     /// The texts among some values of a program's code.
@@ -90,7 +111,12 @@ impl PathTexts {
         let mut own = Self::default();
         for place in places.into_iter().filter(|&(file, _)| job.runs_in(file)) {
             if let Some(text) = text(job, place).and_then(PathText::new) {
-                own.0.entry(text).or_default().push(place);
+                own.places.entry(text).or_default().push(place);
+            }
+        }
+        for text in own.places.keys() {
+            if let Some(name) = text.file_name() {
+                own.named.entry(name.to_owned()).or_default().push(text.clone());
             }
         }
         own
@@ -98,18 +124,22 @@ impl PathTexts {
 
     /// Where others have texts that may name the place of one of these.
     pub(super) fn met_in<'t>(&'t self, others: &'t Self) -> impl Iterator<Item = Place> + 't {
-        self.0.keys().flat_map(|own| {
-            others
-                .begun_alike(own)
-                .filter(|(other, _)| own.meets(other))
-                .flat_map(|(_, places)| places)
-                .copied()
+        self.places.keys().flat_map(|own| {
+            let alike = others.begun_alike(own).chain(others.named_alike(own));
+            alike.filter(|(other, _)| own.meets(other)).flat_map(|(_, places)| places).copied()
         })
     }
 
-    /// Those that begin with all that a text begins with, or that it begins with: no others meet it.
+    /// Those that name a file as a text does.
+    fn named_alike<'t>(&'t self, text: &PathText) -> impl Iterator<Item = (&'t PathText, &'t Vec<Place>)> {
+        let texts = text.file_name().and_then(|name| self.named.get(name)).into_iter().flatten();
+        texts.filter_map(|text| self.places.get_key_value(text))
+    }
+
+    /// Those that begin with all that a text begins with, or that it begins with: besides those that name a file alike, no
+    /// others meet it.
     fn begun_alike<'t>(&'t self, text: &'t PathText) -> impl Iterator<Item = (&'t PathText, &'t Vec<Place>)> {
-        let from = |start: &str| self.0.range(PathText { start: start.to_owned(), end: None }..);
+        let from = |start: &str| self.places.range(PathText { start: start.to_owned(), end: None }..);
         let shorter = text.start.char_indices().skip(1).flat_map(move |(length, _)| {
             let start = &text.start[..length];
             from(start).take_while(move |(other, _)| other.start == start)
@@ -152,6 +182,14 @@ mod tests {
         assert!(meet("{}/part{}.npy", "part%d.npy"));
         assert!(!meet("part{}.npy", "part7.txt"));
         assert!(!meet("part{}.npy", "values.npy"));
+    }
+
+    #[test]
+    fn the_name_of_a_file_may_stand_in_any_folder() {
+        assert!(meet("train.h5", "checkpoint/train.h5"));
+        assert!(!meet("train.h5", "checkpoint/test.h5"));
+        assert!(!meet("one/train.h5", "other/train.h5"));
+        assert!(!meet("train", "checkpoint/train"));
     }
 
     #[test]
