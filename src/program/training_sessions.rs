@@ -16,7 +16,7 @@ pub(super) struct TrainingSessions {
     running: FxHashSet<ObjectId>,
     /// The files in which steps are made.
     stepping: FxHashSet<FileId>,
-    /// The files with code that comes to a step.
+    /// The files with code that calls a function which makes a step.
     calling: FxHashSet<FileId>,
 }
 
@@ -55,23 +55,11 @@ fn sessions_that_run(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
     found
 }
 
-/// The files with code that comes to one of these calls, through functions of whichever modules.
+/// The files with code that calls a function in which one of these calls stands. Who calls it from further away is a library.
 fn files_that_call(facts: &Facts<'_>, calls: &[(FileId, CallId)]) -> FxHashSet<FileId> {
-    let code = |&(file, call): &(FileId, CallId)| {
+    let functions = calls.iter().filter_map(|&(file, call)| {
         let module = facts.module(file);
-        Caller { file, scope: module.code_scope(module.call(call).scope) }
-    };
-    let mut seen: FxHashSet<Caller> = FxHashSet::default();
-    let mut work: Vec<Caller> = calls.iter().map(code).collect();
-    while let Some(caller) = work.pop() {
-        if seen.insert(caller)
-            && let Some(function) = facts.function_of(caller)
-        {
-            let edges = facts.incoming(function).iter().map(|edge| edge.caller);
-            work.extend(
-                edges.map(|own| Caller { scope: facts.module(own.file).code_scope(own.scope), ..own }),
-            );
-        }
-    }
-    seen.into_iter().map(|caller| caller.file).collect()
+        facts.function_of(Caller { file, scope: module.code_scope(module.call(call).scope) })
+    });
+    functions.flat_map(|function| facts.incoming(function)).map(|edge| edge.caller.file).collect()
 }
