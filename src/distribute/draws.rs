@@ -5,10 +5,8 @@ use super::job::Job;
 use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Literal, Object, ObjectId};
 use crate::project::FileId;
+use crate::ranks::given_seed;
 use crate::semantic::{CallId, ValueId};
-
-/// The parameters for a seed, of what draws by itself.
-const SEEDS: [&str; 2] = ["seed", "random_state"];
 
 /// Whether all ranks draw the same in a call, as far as its own seed says: `frame.sample(frac=1, random_state=1)`,
 /// `np.random.RandomState(0).rand(8)`.
@@ -47,15 +45,11 @@ pub(super) const DRAWING_FROM_NUMPY: [&str; 3] = ["pandas", "scipy", "sklearn"];
 /// Whether a call is given a seed. Where it differs between ranks, so does what is computed from it.
 fn has_seed(job: &Job<'_>, file: FileId, id: CallId) -> bool {
     let facts = job.facts;
-    let call = facts.module(file).call(id);
     let may_be_none = |seed: ValueId| {
         facts.is_none(file, seed)
             || facts.objects(file, seed).any(|(_, own)| own == Object::Literal(Literal::None))
     };
-    let mut seeds = facts.called_symbols(file, id).flat_map(|symbol| {
-        SEEDS.into_iter().filter_map(|parameter| facts.argument(file, call, symbol, parameter))
-    });
-    seeds.any(|seed| !may_be_none(seed.value))
+    given_seed(facts, file, id).is_some_and(|seed| !may_be_none(seed.value))
 }
 
 /// Whether a call draws from a generator that was made with a constant seed.

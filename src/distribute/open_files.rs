@@ -6,7 +6,7 @@ use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::runs_started;
 use super::step::Step;
 use super::waiting::Waiting;
-use crate::api::{Effect, Kind, Symbol};
+use crate::api::{Effect, Kind, Parameter, Symbol};
 use crate::finding::{Finding, Rule};
 use crate::program::{Literal, Object};
 use crate::project::FileId;
@@ -30,7 +30,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         } else if is_profile(job, file, id) {
             profile(job, rule, file, id)
         } else if job.facts.opens_for_writing(file, call) {
-            call.arguments.first().and_then(|path| opened(job, rule, (file, id), path))
+            let path = call.arguments.first().filter(|own| !is_open_already(job, file, id, own));
+            path.and_then(|path| opened(job, rule, (file, id), path))
         } else if let Some(path) = kept_writer(job, file, id) {
             opened(job, rule, (file, id), path)
         } else if let Some(path) = log_file(job, file, id) {
@@ -256,6 +257,26 @@ fn opened(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), path
     let mut step = code.step(change);
     waiting.add_to(job, &mut step);
     Some(step)
+}
+
+/// Whether the first argument of a call that opens a file is no path but something to write to: `ZipFile(io.BytesIO(), "w")`,
+/// `tarfile.open(fileobj=stream, mode="w")`.
+fn is_open_already(job: &Job<'_>, file: FileId, id: CallId, first: &Argument) -> bool {
+    let facts = job.facts;
+    let call = facts.module(file).call(id);
+    let is_stream = |own: &Symbol| {
+        facts.library.lookup("io.IOBase").is_some_and(|stream| facts.library.is_subclass(own, stream))
+            || facts.library.kind_of_class(own) == Kind::FileWriter
+    };
+    let is_first = |symbol: &Symbol| {
+        let name = symbol.parameters().first().map(Parameter::name);
+        let given = name.and_then(|name| facts.argument(file, call, symbol, name));
+        given.is_some_and(|own| own.value == first.value)
+    };
+    !facts.opens_stream(file, call)
+        && (!facts.called_symbols(file, id).any(is_first)
+            || facts.is_none(file, first.value)
+            || facts.objects(file, first.value).any(|(_, own)| facts.symbol(own).is_some_and(is_stream)))
 }
 
 /// Whether an argument depends on the rank: each rank has a file of its own.

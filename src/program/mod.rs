@@ -54,7 +54,7 @@ pub use components::Components;
 pub use conditions::{Approach, ConditionalCall, Decision, Manner};
 pub use doings::Doing;
 pub use effects::{Effects, Summary};
-pub use facts::{Condition, Creation, Facts};
+pub use facts::{Condition, Creation, Facts, writes_by_mode};
 pub use hierarchy::{Ancestor, Entity, Hierarchy, Resolver};
 pub use influence::{Influence, Place};
 pub use loops::{LoopKind, TrainingLoop};

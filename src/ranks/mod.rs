@@ -59,7 +59,7 @@ pub use model::Model;
 pub use numbers::Numbers;
 pub use overrides::Overrides;
 pub use proof::{Proof, proofs};
-pub use seeds::has_own_seed;
+pub use seeds::{given_seed, has_own_seed};
 pub use values::{Cause, Difference, Values};
 
 use crate::checks::{Check, Context};

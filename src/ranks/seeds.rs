@@ -6,7 +6,7 @@ use super::values::Values;
 use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Facts, Object, ObjectId, Place, Program};
 use crate::project::FileId;
-use crate::semantic::{CallId, Constant, Value};
+use crate::semantic::{Argument, CallId, Constant, Value};
 
 /// The common generators that each program seeds alike on all ranks.
 #[derive(Debug, Default)]
@@ -90,14 +90,18 @@ fn is_drawn_by_own(facts: &Facts<'_>, file: FileId, id: CallId) -> bool {
     !generators(facts, file, id).is_empty()
 }
 
+/// The seed that a call is given itself; it may be `None`.
+pub fn given_seed<'f>(facts: &'f Facts<'_>, file: FileId, id: CallId) -> Option<&'f Argument> {
+    let call = facts.module(file).call(id);
+    facts.called_symbols(file, id).find_map(|symbol| {
+        SEEDS.into_iter().find_map(|parameter| facts.argument(file, call, symbol, parameter))
+    })
+}
+
 /// Whether a call draws from a generator that was made with a seed, or is given one itself. Whether the seed differs
 /// between ranks is seen where it is passed on.
 pub fn has_own_seed(facts: &Facts<'_>, file: FileId, id: CallId) -> bool {
-    let call = facts.module(file).call(id);
-    let given = facts.called_symbols(file, id).find_map(|symbol| {
-        SEEDS.into_iter().find_map(|parameter| facts.argument(file, call, symbol, parameter))
-    });
-    if given.is_some_and(|seed| is_seed(facts, (file, seed.value))) {
+    if given_seed(facts, file, id).is_some_and(|seed| is_seed(facts, (file, seed.value))) {
         return true;
     }
     let generators = generators(facts, file, id);

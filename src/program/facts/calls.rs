@@ -20,6 +20,17 @@ const MODE: &str = "mode";
 /// The class of what is read and written from one end to the other.
 const STREAM: &str = "io.IOBase";
 
+/// Whether a mode of opening a file writes: `"w"`, `"r+"`, `"x:gz"`.
+#[must_use]
+pub fn writes_by_mode(mode: &str) -> bool {
+    without_compression(mode).contains(['w', 'a', 'x', '+'])
+}
+
+/// What a mode says in front of the compression of an archive: `"r:xz"` reads.
+fn without_compression(mode: &str) -> &str {
+    mode.split([':', '|']).next().unwrap_or(mode)
+}
+
 /// Where the edges of the call graph are that concern a scope, a call or a function.
 #[derive(Debug)]
 pub(super) struct CallIndex {
@@ -300,14 +311,14 @@ impl<'a> Facts<'a> {
     /// Whether a call opens a file with a mode that writes.
     #[must_use]
     pub fn opens_for_writing(&self, file: FileId, call: &Call) -> bool {
-        self.modes_of_opening(file, call).any(|mode| mode.contains(['w', 'a', 'x', '+']))
+        self.modes_of_opening(file, call).any(writes_by_mode)
     }
 
     /// Whether a call opens a file with a mode in which nothing remains of what was in it.
     #[must_use]
     pub fn begins_anew(&self, file: FileId, call: &Call) -> bool {
         let mut modes = self.modes_of_opening(file, call).peekable();
-        modes.peek().is_some() && modes.all(|mode| mode.contains(['w', 'x']))
+        modes.peek().is_some() && modes.all(|mode| without_compression(mode).contains(['w', 'x']))
     }
 
     /// The modes that a call opens a file with, as far as they are known.

@@ -5,6 +5,7 @@ mod conditions;
 mod files;
 mod objects;
 
+pub use calls::writes_by_mode;
 pub use conditions::Condition;
 pub use objects::Creation;
 

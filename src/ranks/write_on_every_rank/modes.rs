@@ -2,7 +2,7 @@
 
 use super::super::model::Model;
 use crate::api::{Effect, Parameter};
-use crate::program::Place;
+use crate::program::{Place, writes_by_mode};
 use crate::project::FileId;
 use crate::semantic::CallId;
 
@@ -20,7 +20,7 @@ pub(super) fn opened_for_writing(model: &Model<'_>, file: FileId, id: CallId) ->
     }
     facts.called_symbols(file, id).filter(|symbol| symbol.has(Effect::ReadsFile)).find_map(|symbol| {
         let mode = facts.argument(file, call, symbol, MODE)?;
-        if !model.text((file, mode.value))?.contains(['w', 'a', 'x', '+']) {
+        if !writes_by_mode(&model.text((file, mode.value))?) {
             return None;
         }
         match symbol.position_of(MODE) {
