@@ -28,29 +28,48 @@ pub(super) fn counters(job: &Job<'_>) -> FxHashSet<ObjectId> {
     found
 }
 
-/// Whether a value is the number of the step, as a session gives it by itself or among others.
-pub(super) fn is_step(job: &Job<'_>, (file, value): Place) -> bool {
+/// Whether a value is the number of the step, as a session gives it by itself or among others. Where it is read while a step
+/// is made it is the same only once [`raced_steps`](super::raced_steps) has mended that.
+pub(super) fn is_step(job: &Job<'_>, place: Place) -> bool {
+    fetched_step(job, place).is_some()
+}
+
+/// The number of the step as a session gives it.
+pub(super) struct FetchedStep {
+    /// The run of the session.
+    pub(super) run: CallId,
+    /// Where it stands among what is asked for; `None` if it is all.
+    pub(super) index: Option<usize>,
+    /// Something else is asked for, which may be what counts it.
+    pub(super) is_beside: bool,
+}
+
+/// How a session gives the number of the step that a value is.
+pub(super) fn fetched_step(job: &Job<'_>, (file, value): Place) -> Option<FetchedStep> {
     let module = job.facts.module(file);
-    let fetched = |id: CallId| {
-        let fetched = module.call(id).arguments.first().filter(|_| runs(job, file, id));
-        fetched.map(|own| own.value)
+    let (run, index) = match module.value(value).value {
+        Value::Call(run) => (run, None),
+        Value::Unpack { base, index: Some(index), .. } => match module.value(base).value {
+            Value::Call(run) => (run, Some(index as usize)),
+            _ => return None,
+        },
+        _ => return None,
     };
-    match module.value(value).value {
-        Value::Call(id) => fetched(id).is_some_and(|own| is_counter(job, file, own)),
-        Value::Unpack { base, index: Some(index), .. } => {
-            let Value::Call(id) = module.value(base).value else { return false };
-            let Some(fetched) = fetched(id) else { return false };
-            match &module.value(fetched).value {
-                Value::Display(Container::List | Container::Tuple, elements) => {
-                    let are_single = elements.iter().all(|own| matches!(own, Element::At(..)));
-                    let own = elements.get(index as usize).filter(|_| are_single);
-                    matches!(own, Some(&Element::At(_, own)) if is_counter(job, file, own))
-                }
-                _ => false,
-            }
-        }
-        _ => false,
-    }
+    let fetched = module.call(run).arguments.first().filter(|_| runs(job, file, run))?.value;
+    let is_counter = |own| is_counter(job, file, own);
+    let Some(place) = index else {
+        return is_counter(fetched).then_some(FetchedStep { run, index, is_beside: false });
+    };
+    let Value::Display(Container::List | Container::Tuple, elements) = &module.value(fetched).value else {
+        return None;
+    };
+    let single = |own: &Element| match *own {
+        Element::At(_, value) => Some(value),
+        _ => None,
+    };
+    let elements: Vec<ValueId> = elements.iter().map(single).collect::<Option<_>>()?;
+    let is_step = elements.get(place).is_some_and(|&own| is_counter(own));
+    is_step.then(|| FetchedStep { run, index, is_beside: !elements.into_iter().all(is_counter) })
 }
 
 fn is_counter(job: &Job<'_>, file: FileId, value: ValueId) -> bool {

@@ -64,6 +64,7 @@ mod plan;
 mod preparation;
 mod printed;
 mod progress_bars;
+mod raced_steps;
 mod raised;
 mod rank_local;
 mod ranked;

@@ -17,6 +17,7 @@ use super::job::Job;
 use super::lookups;
 use super::moved_seeds::is_order;
 use super::own_lengths::is_as_long_as_own_results;
+use super::raced_steps;
 use super::raised;
 use super::session;
 use super::set_by_gradients;
@@ -41,6 +42,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(needs_keras_3(job, rule));
     found.extend(random_lengths(job, rule));
     found.extend(ends_by_own_data(job, rule));
+    found.extend(raced_steps::steps(job, rule));
     found.extend(raised::steps(job, rule));
     found.extend(survived_errors::steps(job, rule));
     found.extend(cut_short::steps(job, rule));
@@ -233,9 +235,8 @@ const COUNTED: [&str; 4] = [
 
 /// Loops that end, or steps that are left out, because of what this rank's own examples gave.
 fn ends_by_own_data(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let loops = || job.program.loops.iter().chain(&job.program.steps_of_fit);
-    let sure: Vec<Location> = loops().flat_map(|own| decisions(job, own, Confidence::Certain)).collect();
-    let all: Vec<Location> = loops().flat_map(|own| decisions(job, own, Confidence::Possible)).collect();
+    let decided = |sureness| decisions(job, sureness, |caller, branch| turns_differ(job, caller, branch));
+    let (sure, all) = (decided(Confidence::Certain), decided(Confidence::Possible));
     let mut found = Vec::new();
     let mut reported = FxHashSet::default();
     let ways = [(sure, Confidence::Certain), (all, Confidence::Possible)];
@@ -352,8 +353,22 @@ fn differs(job: &Job<'_>, symbol: &Symbol) -> bool {
     symbol.has(Effect::DrawsRandom) || is_clock
 }
 
-/// The conditions on the way to a loop's steps that depend on such values; on ways that are certain or possible.
-fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, sureness: Confidence) -> Vec<Location> {
+/// The conditions on the way to the steps of a program's loops that are of a kind; on ways that are certain or possible.
+pub(super) fn decisions(
+    job: &Job<'_>,
+    sureness: Confidence,
+    is_meant: impl Fn(Caller, &Branch) -> bool,
+) -> Vec<Location> {
+    let loops = job.program.loops.iter().chain(&job.program.steps_of_fit);
+    loops.flat_map(|own| decisions_of(job, own, sureness, &is_meant)).collect()
+}
+
+fn decisions_of(
+    job: &Job<'_>,
+    training_loop: &TrainingLoop,
+    sureness: Confidence,
+    is_meant: &impl Fn(Caller, &Branch) -> bool,
+) -> Vec<Location> {
     let facts = job.facts;
     let mut found = Vec::new();
     let mut seen: FxHashSet<Caller> = FxHashSet::default();
@@ -370,7 +385,7 @@ fn decisions(job: &Job<'_>, training_loop: &TrainingLoop, sureness: Confidence) 
     while let Some((caller, block)) = work.pop() {
         let file = caller.file;
         for condition in facts.conditions(caller, block) {
-            if turns_differ(job, caller, &condition.branch) {
+            if is_meant(caller, &condition.branch) {
                 found.push(facts.location(file, condition.branch.range));
             }
         }

@@ -57,7 +57,11 @@ fn device(job: &Job<'_>, own: &TrainingLoop) -> Result<Vec<Edit>, &'static str> 
         lines.extend(settings(&name));
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let mut edits = text.before(call.statement, &lines);
-        edits.push(text.append_argument(call, &format!("{CONFIG}={name}")));
+        // The hook that broadcasts is written behind it: the first argument, too.
+        let is_followed =
+            own.kind == LoopKind::MonitoredSession && call.arguments.is_empty() && !is_broadcast(job);
+        let separator = if is_followed { ", " } else { "" };
+        edits.push(text.append_argument(call, &format!("{CONFIG}={name}{separator}")));
         return Ok(edits);
     };
     if let Value::Call(_) = text.module.value(given.value).value
@@ -99,11 +103,7 @@ fn namespace<'t>(text: Text<'t>, call: &Call) -> Option<&'t str> {
 
 /// The steps that give all ranks the variables of rank 0.
 pub(super) fn broadcasts(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let is_done = job.calls().any(|(file, call)| {
-        let mut symbols = job.facts.called_symbols(file, call);
-        symbols.any(|symbol| does(symbol, Effect::Broadcasts))
-    });
-    if is_done {
+    if is_broadcast(job) {
         return Vec::new();
     }
     sessions(job)
@@ -112,6 +112,14 @@ pub(super) fn broadcasts(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             _ => behind_initialiser(job, rule, own),
         })
         .collect()
+}
+
+/// Whether the program broadcasts variables by itself.
+fn is_broadcast(job: &Job<'_>) -> bool {
+    job.calls().any(|(file, call)| {
+        let mut symbols = job.facts.called_symbols(file, call);
+        symbols.any(|symbol| does(symbol, Effect::Broadcasts))
+    })
 }
 
 fn missing(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) -> Finding {

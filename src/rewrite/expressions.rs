@@ -120,6 +120,32 @@ impl Text<'_> {
         begins && subscripts && tokens.iter().all(fits)
     }
 
+    /// The elements of a list or of a tuple in parentheses; `None` for another expression.
+    #[must_use]
+    pub fn elements(&self, expression: TextRange) -> Option<Vec<TextRange>> {
+        let (&(opening, first), tokens) = self.tokens(expression).split_first()?;
+        let is_display =
+            matches!(opening, TokenKind::Lsqb | TokenKind::Lpar) && first.start() == expression.start();
+        let (_, inside) = tokens.split_last().filter(|_| is_display)?;
+        let mut depth = 0_usize;
+        let mut parts = vec![None];
+        for &(kind, range) in inside {
+            match kind {
+                TokenKind::Lsqb | TokenKind::Lpar | TokenKind::Lbrace => depth += 1,
+                TokenKind::Rsqb | TokenKind::Rpar | TokenKind::Rbrace => depth = depth.checked_sub(1)?,
+                TokenKind::Comma if depth == 0 => {
+                    parts.push(None);
+                    continue;
+                }
+                TokenKind::Comment | TokenKind::NonLogicalNewline => continue,
+                _ => {}
+            }
+            let part = parts.last_mut()?;
+            *part = Some(part.map_or(range, |own: TextRange| own.cover(range)));
+        }
+        Some(parts.into_iter().flatten().collect())
+    }
+
     /// The expression's text, in parentheses if it binds less than a product.
     #[must_use]
     pub fn as_factor(&self, expression: TextRange) -> String {
