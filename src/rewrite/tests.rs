@@ -188,6 +188,23 @@ fn expressions_are_scaled() {
 }
 
 #[test]
+fn displays_have_elements() {
+    let elements = |text: &str| {
+        rewritten(text, |source| {
+            let range = source.module.statements[0].range;
+            let elements = source.elements(range).unwrap_or_default();
+            let texts: Vec<&str> = elements.into_iter().map(|own| source.slice(own)).collect();
+            vec![source.replace(range, texts.join("; "))]
+        })
+    };
+    assert_eq!(elements("[a, b.c, f(d, e)[1, 2], {3: 4, 5: 6}]"), "a; b.c; f(d, e)[1, 2]; {3: 4, 5: 6}");
+    assert_eq!(elements("(\n    a,  # first, of two\n    b,\n)"), "a; b");
+    assert_eq!(elements("[]"), "");
+    assert_eq!(elements("[a] + [b]"), "");
+    assert_eq!(elements("a[b, c]"), "");
+}
+
+#[test]
 fn arguments_are_added() {
     let added =
         |text: &str| rewritten(text, |source| vec![source.append_argument(call(source.module), "k=1")]);
