@@ -5,13 +5,12 @@ use rustc_hash::FxHashSet;
 use super::job::Job;
 use super::obstacles;
 use super::ranked::is_for_some;
-use super::session::sessions;
 use super::started::code_runs_started;
 use crate::api::{Effect, Kind};
-use crate::program::{Caller, Place};
+use crate::program::{CallEdge, Caller, Place};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, Branch, BranchKind, CallId, Module, ScopeId, StatementId, StatementKind, Suite, Value,
+    BlockId, Branch, BranchKind, CallId, Module, StatementId, StatementKind, Suite, Value,
 };
 use crate::syntax::TextRange;
 
@@ -20,7 +19,7 @@ use crate::syntax::TextRange;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Question {
     pub(super) file: FileId,
-    pub(super) scope: ScopeId,
+    pub(super) statement: StatementId,
     /// The condition.
     pub(super) range: TextRange,
 }
@@ -117,25 +116,35 @@ const PATH: &str = "pathlib.Path";
 fn question(job: &Job<'_>, caller: Caller, branch: &Branch) -> Option<Question> {
     let module = job.facts.module(caller.file);
     let statement = module.statement(branch.statement);
+    // What `elif` asks can't be asked in front of the statement.
+    let is_first = !module.clauses.iter().any(|own| own.test == Some(branch.range));
     let can_be_told = branch.kind == BranchKind::If
         && statement.kind == StatementKind::If
         && !module.definitions.iter().any(|own| branch.range.contains_range(own.range))
-        && can_wait(job, caller.file, branch.statement);
-    can_be_told.then_some(Question { file: caller.file, scope: statement.scope, range: branch.range })
+        && can_wait(job, caller.file, branch.statement)
+        && (is_first || !lacks_session(job, caller.file, branch.statement));
+    can_be_told.then_some(Question { file: caller.file, statement: branch.statement, range: branch.range })
 }
 
-/// Whether Horovod's collectives work at a statement: it is started there, and where graphs are made that sessions run,
-/// one of those is in charge.
+/// Whether the ranks can meet at a statement: Horovod is started there.
 pub(super) fn can_wait(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
     let own = job.facts.module(file).statement(statement);
     code_runs_started(job, file, own.scope, own.range.start())
-        && (sessions(job).next().is_none() || is_in_session(job, file, statement))
 }
 
-/// Whether a statement runs in the block of a session: `with tf.Session() as session:`. A monitored one has finished its
-/// graph.
-fn is_in_session(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
+/// Whether rank 0 can tell the others something by an expression there, which has no place for a session of its own.
+pub(super) fn can_be_told(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
+    can_wait(job, file, statement) && !lacks_session(job, file, statement)
+}
+
+/// Whether some program comes to a statement that makes graphs for sessions, and not in the block of one, `with tf.Session() as
+/// session:`, which would run collectives. A monitored one has finished its graph.
+pub(super) fn lacks_session(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
     let facts = job.facts;
+    let programs = job.common.session_programs(facts);
+    if programs.is_empty() {
+        return false;
+    }
     let mut work = vec![(file, statement)];
     let mut seen: FxHashSet<Caller> = FxHashSet::default();
     while let Some((file, statement)) = work.pop() {
@@ -148,11 +157,17 @@ fn is_in_session(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
         if !seen.insert(caller) {
             continue;
         }
-        let Some(function) = facts.function_of(caller) else { return false };
-        for edge in facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)) {
-            let Some(call) = facts.call_in_place(edge) else { return false };
+        let Some(function) = facts.function_of(caller) else {
+            if programs.iter().any(|program| program.reached.contains(&caller)) {
+                return true;
+            }
+            continue;
+        };
+        let is_run = |edge: &&CallEdge| programs.iter().any(|program| facts.is_run(program, edge));
+        for edge in facts.incoming(function).iter().filter(is_run) {
+            let Some(call) = facts.call_in_place(edge) else { return true };
             work.push((edge.caller.file, facts.module(edge.caller.file).call(call).statement));
         }
     }
-    true
+    false
 }

@@ -4,6 +4,7 @@
 use super::awaited::{can_wait, questions_around};
 use super::callback::is_of_callback;
 use super::job::Job;
+use super::meeting::Meeting;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::code_runs_started;
 use super::step::Step;
@@ -75,8 +76,9 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<
     };
     let code = job.code(file, call.scope);
     let mut edits = text.guard(call.statement, call.statement, &format!("if {}:", code.is_first()));
-    edits.extend(code.wait_behind(text, call.statement));
-    let mut step = code.step(Step::change(finding, "let rank 0 run it", edits, vec![code.import]));
+    let meeting = Meeting::at(job, text, call.statement);
+    edits.extend(meeting.behind());
+    let mut step = code.step(Step::change(finding, "let rank 0 run it", edits, meeting.uses().collect()));
     Waiting { is_behind: true, questions, ..Waiting::default() }.add_to(job, &mut step);
     Some(step)
 }

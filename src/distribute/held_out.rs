@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::awaited::{all_ranks_come_to, can_wait};
+use super::awaited::{all_ranks_come_to, can_be_told};
 use super::draws::{draws_alike, is_seeded};
 use super::job::Job;
 use super::keras::{Given, given};
@@ -87,7 +87,10 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId, symbol: &S
     let text = job.text(file)?;
     let call = text.module.call(id);
     let is_of_rank = || call.arguments.iter().any(|own| reads_rank(job, file, own.value));
-    if !all_ranks_come_to(job, file, call.statement) || !can_wait(job, file, call.statement) || is_of_rank() {
+    if !all_ranks_come_to(job, file, call.statement)
+        || !can_be_told(job, file, call.statement)
+        || is_of_rank()
+    {
         return None;
     }
     let code = job.code(file, call.scope);

@@ -116,6 +116,8 @@ pub struct Common {
     path_ends: OnceCell<FxHashSet<Place>>,
     /// What parameters have where they are left out.
     default_texts: OnceCell<DefaultTexts>,
+    /// The programs that train in sessions of TensorFlow 1, by their place among all.
+    session_programs: OnceCell<Vec<usize>>,
     /// What the hooks of callbacks do.
     hooks: RefCell<FxHashMap<(FileId, FunctionId), Rc<Hook>>>,
 }
@@ -159,6 +161,17 @@ impl Common {
     /// What parameters have where they are left out.
     pub(super) fn default_texts(&self, facts: &Facts<'_>) -> &DefaultTexts {
         self.default_texts.get_or_init(|| DefaultTexts::of(facts))
+    }
+
+    /// The programs that train in sessions of TensorFlow 1.
+    pub(super) fn session_programs<'f>(&self, facts: &'f Facts<'_>) -> Vec<&'f Program> {
+        let of_sessions = || {
+            let programs = facts.programs.iter().enumerate();
+            let of_sessions = programs.filter(|(_, own)| own.loops.iter().any(is_session));
+            of_sessions.map(|(place, _)| place).collect()
+        };
+        let places = self.session_programs.get_or_init(of_sessions);
+        places.iter().map(|&place| &facts.programs[place]).collect()
     }
 
     /// What a function does that the library calls as a hook.

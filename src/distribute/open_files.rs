@@ -2,6 +2,7 @@
 
 use super::bound::end_of_use;
 use super::job::Job;
+use super::meeting::Meeting;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::runs_started;
 use super::step::Step;
@@ -251,7 +252,9 @@ fn opened(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), path
         return Some(Step::blocked(finding, reason));
     }
     if let Some(end) = end.filter(|_| waiting.is_behind) {
-        edits.extend(code.wait_behind(text, end));
+        let meeting = Meeting::at(job, text, end);
+        edits.extend(meeting.behind());
+        imports.extend(meeting.uses());
     }
     let change = Step::change(finding, "write the file on rank 0 only", edits, imports);
     let mut step = code.step(change);

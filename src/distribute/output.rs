@@ -9,6 +9,7 @@ use super::distribution_rule;
 use super::for_all;
 use super::inputs::names_own;
 use super::job::Job;
+use super::meeting::Meeting;
 use super::open_files;
 use super::printed;
 use super::progress_bars;
@@ -84,19 +85,24 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
         edits.splice(0..0, first);
     }
     let is_behind = run.waiting.is_behind;
+    let meeting = Meeting::at(job, text, run.last);
+    let mut uses = vec![code.import];
+    if is_behind {
+        uses.extend(meeting.uses());
+    }
     match &run.unbound {
-        Some(names) if run.is_loaded => match code.tell_behind(text, run.last, names) {
+        Some(names) if run.is_loaded => match meeting.tell_behind(names) {
             Some(told) if is_behind => edits.extend(told),
             _ => return Some(Step::blocked(finding, UNTOLD)),
         },
-        _ if is_behind => edits.extend(code.wait_behind(text, run.last)),
+        _ if is_behind => edits.extend(meeting.behind()),
         _ => {}
     }
     if let Some(name) = &run.returned {
         edits.push(text.bind_returned(run.last, name));
         edits.extend(text.after(run.last, &[&format!("return {name}")]));
     }
-    let mut step = code.step(Step::change(finding, "let rank 0 do it", edits, vec![code.import]));
+    let mut step = code.step(Step::change(finding, "let rank 0 do it", edits, uses));
     run.waiting.add_to(job, &mut step);
     Some(step)
 }

@@ -12,6 +12,7 @@ use super::bound::{read_elsewhere, within};
 use super::for_all::done_by_all;
 use super::inputs::names_input;
 use super::job::Job;
+use super::left_behind::changes_objects;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::code_runs_started;
 use super::waiting::Waiting;
@@ -180,7 +181,7 @@ fn trains(job: &Job<'_>, file: FileId, range: TextRange) -> bool {
     false
 }
 
-/// Whether the other ranks can do without a statement: nothing in it is done by all, what it binds is read only
+/// Whether the other ranks can do without a statement: nothing in it is done by all, what it binds and sets is read only
 /// there, and the program goes on behind it.
 fn can_be_left_out(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
     let module = job.facts.module(file);
@@ -196,6 +197,7 @@ fn can_be_left_out(job: &Job<'_>, file: FileId, statement: StatementId) -> bool 
         })
         && read_elsewhere(module, range).is_empty()
         && done_by_all(job, file, range, &[]).is_empty()
+        && !changes_objects(job, file, range)
 }
 
 /// Whether a stretch is left in another way than at its end.

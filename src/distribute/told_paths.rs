@@ -3,6 +3,7 @@
 
 use super::inputs::paths_behind;
 use super::job::Job;
+use super::meeting::Meeting;
 use super::obstacles::is_conditional;
 use super::started::runs_started;
 use super::step::Step;
@@ -57,7 +58,8 @@ fn told(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<
     {
         return Some(Step::blocked(finding, UNTOLD));
     }
-    let edits =
-        job.text(file)?.wrap(call.range, &format!("{}.broadcast_object(", code.horovod), ", name='time')");
-    Some(code.step(Step::change(finding, "let rank 0 tell the time", edits, vec![code.import])))
+    let meeting = Meeting::at(job, job.text(file)?, call.statement);
+    let Some(edits) = meeting.told_time(call) else { return Some(Step::blocked(finding, UNTOLD)) };
+    let change = Step::change(finding, "let rank 0 tell the time", edits, meeting.uses().collect());
+    Some(code.step(change))
 }

@@ -9,12 +9,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::Import;
 use super::step::Step;
-use crate::finding::Edit;
 use crate::program::{Caller, Facts, Pattern};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{Module, StatementId};
-use crate::syntax::TextRange;
 
 /// The code of a project that runs also without Horovod.
 #[derive(Debug)]
@@ -93,32 +91,6 @@ impl Code {
         }
     }
 
-    /// The edits by which the ranks wait for each other behind a statement.
-    pub(super) fn wait_behind(&self, text: Text<'_>, statement: StatementId) -> Vec<Edit> {
-        self.behind(text, statement, &[self.wait()])
-    }
-
-    /// The same in front of a statement.
-    pub(super) fn wait_in_front_of(&self, text: Text<'_>, statement: StatementId) -> Vec<Edit> {
-        let lines = self.if_started(text, &[self.wait()]);
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        text.above(statement, &lines)
-    }
-
-    /// The edits by which rank 0 answers a condition for the others.
-    pub(super) fn answered_by_first(&self, text: Text<'_>, condition: TextRange) -> Vec<Edit> {
-        let hvd = &self.horovod;
-        let (before, behind) = match self.import.1 {
-            Import::HorovodKeras => (format!("{hvd}.broadcast(bool("), "), 0, name='asked')"),
-            _ => (format!("{hvd}.broadcast_object("), ", name='asked')"),
-        };
-        let otherwise = match self.runs {
-            Runs::Started => String::new(),
-            Runs::Anywhere => format!(" if {hvd}.is_initialized() else {}", text.slice(condition)),
-        };
-        text.wrap(condition, &before, &format!("{behind}{otherwise}"))
-    }
-
     /// What a number is on rank 0, as all ranks are told; nothing for who is alone.
     pub(super) fn told_by_first(&self, number: &str, name: &str) -> String {
         let hvd = &self.horovod;
@@ -130,36 +102,6 @@ impl Code {
             Runs::Started => told,
             Runs::Anywhere => format!("{told} if {hvd}.is_initialized() else None"),
         }
-    }
-
-    /// The line at which ranks wait for each other; Horovod's module for Keras broadcasts numbers only.
-    fn wait(&self) -> String {
-        let hvd = &self.horovod;
-        match self.import.1 {
-            Import::HorovodKeras => format!("{hvd}.broadcast(0, 0, name='written')"),
-            _ => format!("{hvd}.broadcast_object(0, name='written')"),
-        }
-    }
-
-    /// The edits by which rank 0 tells the others behind a statement what variables are; they wait for it. None where only
-    /// Horovod's module for Keras is at hand, which broadcasts numbers.
-    pub(super) fn tell_behind(
-        &self,
-        text: Text<'_>,
-        statement: StatementId,
-        names: &[String],
-    ) -> Option<Vec<Edit>> {
-        let hvd = &self.horovod;
-        let tell = |name: &String| format!("{name} = {hvd}.broadcast_object({name}, name='{name}')");
-        let lines: Vec<String> = names.iter().map(tell).collect();
-        (self.import.1 == Import::Horovod).then(|| self.behind(text, statement, &lines))
-    }
-
-    /// Collectives behind a statement, only where Horovod is started.
-    fn behind(&self, text: Text<'_>, statement: StatementId, lines: &[String]) -> Vec<Edit> {
-        let lines = self.if_started(text, lines);
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        text.after(statement, &lines)
     }
 
     /// Lines that are only right where Horovod is started, under a condition if need be.

@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use super::awaited::{Question, all_ranks_come_to, asks_the_world, can_wait, questions_around};
 use super::inputs::{names_input, own_effects};
 use super::job::Job;
+use super::meeting::Meeting;
 use super::obstacles;
 use super::ranked::is_for_some;
 use super::read_before;
@@ -127,18 +128,18 @@ impl Waiting {
         let Outcome::Change { edits, uses, .. } = &mut step.outcome else { return };
         for question in &self.questions {
             let Some(text) = job.text(question.file) else { continue };
-            let code = job.code(question.file, question.scope);
-            edits.extend(code.answered_by_first(text, question.range));
-            step.everywhere.extend(code.everywhere());
-            uses.push(code.import);
+            let meeting = Meeting::at(job, text, question.statement);
+            edits.extend(meeting.answered_by_first(question.range));
+            step.everywhere.extend(meeting.everywhere());
+            uses.extend(meeting.uses());
         }
         for &(file, statement) in &self.in_front_of {
             let Some(text) = job.text(file) else { continue };
-            let code = job.code(file, text.module.statement(statement).scope);
+            let meeting = Meeting::at(job, text, statement);
             // In front of a guard that the step puts there, too.
-            edits.splice(0..0, code.wait_in_front_of(text, statement));
-            step.everywhere.extend(code.everywhere());
-            uses.push(code.import);
+            edits.splice(0..0, meeting.in_front());
+            step.everywhere.extend(meeting.everywhere());
+            uses.extend(meeting.uses());
         }
     }
 }

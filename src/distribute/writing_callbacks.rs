@@ -7,6 +7,7 @@ use super::callbacks::makes_list;
 use super::inputs::names_own;
 use super::job::Job;
 use super::keras::written;
+use super::meeting::Meeting;
 use super::output::OF_PROCESS;
 use super::ranked::{is_for_one_rank, is_for_some, reads_rank};
 use super::started::code_runs_started;
@@ -58,10 +59,10 @@ fn wait(job: &Job<'_>, own: &TrainingLoop, step: &mut Step) {
     if let Outcome::Change { edits, uses, .. } = &mut step.outcome
         && waiting.is_behind
     {
-        let code = job.code(file, data.scope);
-        edits.extend(code.wait_behind(text, data.statement));
-        step.everywhere.extend(code.everywhere());
-        uses.push(code.import);
+        let meeting = Meeting::at(job, text, data.statement);
+        edits.extend(meeting.behind());
+        step.everywhere.extend(meeting.everywhere());
+        uses.extend(meeting.uses());
     }
     waiting.add_to(job, step);
 }

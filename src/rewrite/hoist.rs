@@ -11,6 +11,17 @@ impl Text<'_> {
     /// two such changes of one statement contradict each other: they would choose the same name.
     #[must_use]
     pub fn hoist(&self, statement: StatementId, named: &[(TextRange, &str)]) -> Vec<Edit> {
+        self.hoist_with(statement, named, &[])
+    }
+
+    /// The same, with more lines between the assignments and the statement.
+    #[must_use]
+    pub fn hoist_with(
+        &self,
+        statement: StatementId,
+        named: &[(TextRange, &str)],
+        more: &[&str],
+    ) -> Vec<Edit> {
         let start = self.module.statement(statement).range.start();
         let indentation = self.indentation(statement);
         let (mut lines, mut rest, mut done) = (String::new(), String::new(), start);
@@ -20,6 +31,9 @@ impl Text<'_> {
             lines.extend([name, " = ", expression, self.newline(), &indentation]);
             rest.extend([self.slice(TextRange::new(done, range.start())), name]);
             done = range.end();
+        }
+        for line in more {
+            lines.extend([line, self.newline(), &indentation]);
         }
         let mut edits = self.unfold(statement);
         edits.push(self.replace(TextRange::new(start, done), lines + &rest));
