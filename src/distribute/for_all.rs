@@ -2,6 +2,7 @@
 //! takes a batch, `build().summary()` makes layers, which Keras numbers.
 
 use super::job::Job;
+use super::left_behind::changes_objects;
 use crate::api::{Effect, Kind};
 use crate::finding::Edit;
 use crate::normalise;
@@ -27,8 +28,11 @@ pub(super) fn done_by_all(
     let inner = job.calls_in(file).filter(|&id| {
         within.contains_range(module.call(id).range) && !writing.contains(&id) && !is_print(job, file, id)
     });
-    let by_all =
-        |&id: &CallId| facts.makes_layers(file, id) || facts.doings(file, id, within).iter().any(is_for_all);
+    let by_all = |&id: &CallId| {
+        facts.makes_layers(file, id)
+            || facts.doings(file, id, within).iter().any(is_for_all)
+            || changes_objects(job, file, id, within)
+    };
     inner.filter(by_all).map(|id| module.call(id).range).collect()
 }
 

@@ -11,6 +11,7 @@ use super::counted::Counted;
 use super::default_texts::DefaultTexts;
 use super::fetched;
 use super::inputs::{self, Inputs, Settings};
+use super::left_behind::Changes;
 use super::names::{Api, Import, Names};
 use super::obstacles::{computed_from, own_results};
 use super::preparation::Preparations;
@@ -116,6 +117,8 @@ pub struct Common {
     path_ends: OnceCell<FxHashSet<Place>>,
     /// What parameters have where they are left out.
     default_texts: OnceCell<DefaultTexts>,
+    /// What each function changes.
+    changes: OnceCell<Changes>,
     /// The programs that train in sessions of TensorFlow 1, by their place among all.
     session_programs: OnceCell<Vec<usize>>,
     /// What the hooks of callbacks do.
@@ -161,6 +164,11 @@ impl Common {
     /// What parameters have where they are left out.
     pub(super) fn default_texts(&self, facts: &Facts<'_>) -> &DefaultTexts {
         self.default_texts.get_or_init(|| DefaultTexts::of(facts))
+    }
+
+    /// What each function changes.
+    pub(super) fn changes(&self, facts: &Facts<'_>) -> &Changes {
+        self.changes.get_or_init(|| Changes::of(facts))
     }
 
     /// The programs that train in sessions of TensorFlow 1.

@@ -1,88 +1,104 @@
-//! What code of the project that a stretch calls leaves behind in objects that were there before: `self.words = ...` in a method
-//! that prepares a file. Who leaves the stretch out misses it.
+//! What code of the project leaves behind in objects that were there before it was called: `self.words = ...` in a method that
+//! prepares a file. Who does not call it misses that.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::job::Job;
 use crate::api::Effect;
-use crate::program::{Caller, Object, ObjectId};
+use crate::program::{Caller, Facts, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, Value, ValueId};
 use crate::syntax::TextRange;
 
-/// Whether functions of the project that a stretch calls change objects made elsewhere, or variables of modules.
-pub(super) fn changes_objects(job: &Job<'_>, file: FileId, within: TextRange) -> bool {
+/// What each function of a project changes itself.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// What it sets attributes or elements of.
+    stored: FxHashMap<Caller, Vec<Place>>,
+    /// The lists and the like whose elements it changes by their methods: `words.append(word)`.
+    resized: FxHashMap<Caller, Vec<ObjectId>>,
+    /// The functions that bind variables of another scope: `global words`.
+    binding: FxHashSet<Caller>,
+}
+
+impl Changes {
+    pub(super) fn of(facts: &Facts<'_>) -> Self {
+        let mut own = Self::default();
+        for file in facts.modules.files() {
+            let module = facts.module(file);
+            for store in &module.stores {
+                let code = Caller { file, scope: module.code_scope(store.scope) };
+                own.stored.entry(code).or_default().push((file, store.base));
+            }
+            let binds = module.definitions.iter().filter(|own| own.scope != own.variable.scope);
+            own.binding.extend(binds.map(|own| Caller { file, scope: own.scope }));
+            for (index, call) in module.calls.iter().enumerate() {
+                let edges = facts.callees(file, CallId::new(index)).iter();
+                let resized = edges.filter_map(|edge| match facts.solution.object(edge.callee) {
+                    Object::BuiltinMethod(receiver, _) => {
+                        let effects = facts.effects().of_edge(facts, edge).effects;
+                        effects.contains(Effect::UpdatesState).then_some(receiver)
+                    }
+                    _ => None,
+                });
+                let code = Caller { file, scope: module.code_scope(call.scope) };
+                own.resized.entry(code).or_default().extend(resized);
+            }
+        }
+        own
+    }
+}
+
+/// Whether functions of the project that a call runs change objects made outside of a stretch around it, or variables of
+/// modules.
+pub(super) fn changes_objects(job: &Job<'_>, file: FileId, call: CallId, within: TextRange) -> bool {
     let facts = job.facts;
-    let inside = |id: &CallId| within.contains_range(facts.module(file).call(*id).range);
-    let calls = job.calls_in(file).filter(inside);
-    let mut work: Vec<Caller> = calls
-        .flat_map(|call| facts.called_functions(file, call).map(|function| facts.code_of(function)))
-        .collect();
-    let mut called = Called { job, file, within, code: FxHashSet::default() };
-    while let Some(code) = work.pop() {
-        if called.code.insert(code) {
-            work.extend(facts.reached_functions(code).map(|(_, function)| facts.code_of(function)));
+    let functions = facts.called_functions(file, call);
+    let mut work: Vec<Caller> = functions.map(|function| facts.code_of(function)).collect();
+    let mut code = FxHashSet::default();
+    while let Some(caller) = work.pop() {
+        if code.insert(caller) {
+            work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
         }
     }
-    called.code.iter().any(|&code| called.stores(code) || called.binds(code) || called.resizes(code))
+    let changes = job.common.changes(facts);
+    let made = Made { facts, code: &code, within: (file, within) };
+    code.iter().any(|caller| {
+        let stored = changes.stored.get(caller).into_iter().flatten();
+        let resized = changes.resized.get(caller).into_iter().flatten();
+        changes.binding.contains(caller)
+            || stored.copied().any(|(file, base)| !made.has_value(file, base))
+            || resized.copied().any(|list| !made.has(list))
+    })
 }
 
-/// The code that a stretch calls.
-struct Called<'j> {
-    job: &'j Job<'j>,
-    file: FileId,
-    within: TextRange,
-    code: FxHashSet<Caller>,
+/// What code makes itself, or a stretch that calls it.
+struct Made<'m> {
+    facts: &'m Facts<'m>,
+    code: &'m FxHashSet<Caller>,
+    within: (FileId, TextRange),
 }
 
-impl Called<'_> {
-    /// Whether code sets attributes or elements of objects made elsewhere.
-    fn stores(&self, code: Caller) -> bool {
-        let module = self.job.facts.module(code.file);
-        let stores = module.stores.iter().filter(|own| module.code_scope(own.scope) == code.scope);
-        stores.into_iter().any(|own| !self.has_made(code.file, own.base))
-    }
-
-    /// Whether code binds variables of another scope: `global words`.
-    fn binds(&self, code: Caller) -> bool {
-        let definitions = self.job.facts.module(code.file).definitions.iter();
-        definitions.filter(|own| own.scope == code.scope).any(|own| own.variable.scope != code.scope)
-    }
-
-    /// Whether code changes lists and the like that are made elsewhere: `self.words.append(word)`.
-    fn resizes(&self, code: Caller) -> bool {
-        let facts = self.job.facts;
-        facts.outgoing(code).iter().any(|edge| match facts.solution.object(edge.callee) {
-            Object::BuiltinMethod(receiver, _) => {
-                facts.effects().of_edge(facts, edge).effects.contains(Effect::UpdatesState)
-                    && !self.is_made(receiver)
-            }
-            _ => false,
-        })
-    }
-
-    /// Whether the called code itself makes what a value is.
-    fn has_made(&self, file: FileId, value: ValueId) -> bool {
-        let facts = self.job.facts;
+impl Made<'_> {
+    fn has_value(&self, file: FileId, value: ValueId) -> bool {
         // What a library returns is new, also where nobody knows what it is.
-        let is_returned = matches!(facts.module(file).value(value).value, Value::Call(_));
-        let mut objects = facts.solution.values(file, value).iter().copied().peekable();
-        is_returned || objects.peek().is_some() && objects.all(|own| self.is_made(own))
+        let is_returned = matches!(self.facts.module(file).value(value).value, Value::Call(_));
+        let mut objects = self.facts.solution.values(file, value).iter().copied().peekable();
+        is_returned || objects.peek().is_some() && objects.all(|own| self.has(own))
     }
 
-    /// Whether an object is made in the stretch, or in the code that it calls.
-    fn is_made(&self, object: ObjectId) -> bool {
-        let facts = self.job.facts;
+    fn has(&self, object: ObjectId) -> bool {
         let (Object::Created(_, node) | Object::Instance(_, Some(node)) | Object::Container(_, node)) =
-            facts.solution.object(object)
+            self.facts.solution.object(object)
         else {
             return false;
         };
-        facts.solution.origin(node).is_some_and(|(file, value)| {
-            let module = facts.module(file);
+        self.facts.solution.origin(node).is_some_and(|(file, value)| {
+            let module = self.facts.module(file);
             let made = module.value(value);
+            let (of, within) = self.within;
             self.code.contains(&Caller { file, scope: module.code_scope(made.scope) })
-                || file == self.file && self.within.contains_range(made.range)
+                || file == of && within.contains_range(made.range)
         })
     }
 }

@@ -12,7 +12,6 @@ use super::bound::{read_elsewhere, within};
 use super::for_all::done_by_all;
 use super::inputs::names_input;
 use super::job::Job;
-use super::left_behind::changes_objects;
 use super::ranked::{is_for_one_rank, reads_rank};
 use super::started::code_runs_started;
 use super::waiting::Waiting;
@@ -197,7 +196,6 @@ fn can_be_left_out(job: &Job<'_>, file: FileId, statement: StatementId) -> bool 
         })
         && read_elsewhere(module, range).is_empty()
         && done_by_all(job, file, range, &[]).is_empty()
-        && !changes_objects(job, file, range)
 }
 
 /// Whether a stretch is left in another way than at its end.
