@@ -14,6 +14,7 @@ use super::step::Step;
 use super::{DistributionRule, INITIALISATION, distribution_rule};
 use crate::checks::Top;
 use crate::finding::Edit;
+use crate::program::{Caller, Program};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{Module, StatementId, StatementKind};
@@ -93,6 +94,14 @@ fn chooses_gpu(job: &Job<'_>) -> bool {
     !is_of_sessions(job) && !hides_gpus(job)
 }
 
+/// Whether a program that runs a file is written for TensorFlow 1: those that share it share its lines.
+fn is_of_tensorflow_1(job: &Job<'_>, file: FileId) -> bool {
+    let facts = job.facts;
+    let runs = |program: &&Program| program.reached.contains(&Caller { file, scope: Module::TOP });
+    let mut programs = facts.programs.iter().filter(runs);
+    programs.any(|program| program.files().into_iter().any(|own| facts.is_of_tensorflow_1(own)))
+}
+
 /// The lines behind a file's imports.
 fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> Vec<Edit> {
     let names = job.names(text.file);
@@ -124,7 +133,7 @@ fn preamble(job: &Job<'_>, text: Text<'_>, wanted: &[Import], begins: bool) -> V
     }
     if begins && chooses_gpu(job) {
         // TensorFlow 1 with eager execution has them there only.
-        let is_old = job.program.files().into_iter().any(|file| job.facts.is_of_tensorflow_1(file));
+        let is_old = is_of_tensorflow_1(job, text.file);
         let config = format!("{}.config{}", names.tensorflow.text, if is_old { ".experimental" } else { "" });
         let tf = &names.tensorflow.text;
         let gpus = super::names::fresh(text.module, "gpus");

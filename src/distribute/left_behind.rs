@@ -83,8 +83,8 @@ impl Made<'_> {
     fn has_value(&self, file: FileId, value: ValueId) -> bool {
         // What a library returns is new, also where nobody knows what it is.
         let is_returned = matches!(self.facts.module(file).value(value).value, Value::Call(_));
-        let mut objects = self.facts.solution.values(file, value).iter().copied().peekable();
-        is_returned || objects.peek().is_some() && objects.all(|own| self.has(own))
+        // Objects that one class makes here and elsewhere share its methods: what those change is taken for what is made here.
+        is_returned || self.facts.solution.values(file, value).iter().any(|&own| self.has(own))
     }
 
     fn has(&self, object: ObjectId) -> bool {

@@ -1,7 +1,8 @@
 //! The rates of a schedule grow with the number of ranks; the optimizer that takes the schedule is not scaled again.
 //!
 //! The seed's rules for `LearningRateSchedule`, `PiecewiseConstantDecay` and `exponential_decay` (section 2.3). A
-//! schedule can't be multiplied: its initial rate, or what a class of the program's own returns, is.
+//! schedule can't be multiplied: its initial rate, or what a class of the program's own returns, is. The steps that it counts are
+//! divided where those of the program are (`horovod.md`, L6).
 
 use rustc_hash::FxHashSet;
 
@@ -11,12 +12,15 @@ use super::ranked::knows_size;
 use super::rates;
 use super::shared_rates::{self, Shared};
 use super::step::Step;
+use super::steps::are_all_divided;
 use crate::api::{Kind, Symbol};
 use crate::finding::{Edit, Finding};
 use crate::program::{ClassRef, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::rewrite::Text;
-use crate::semantic::{CallId, Container, Element, Passing, ScopeKind, StatementKind, Value, ValueId};
+use crate::semantic::{
+    Argument, CallId, Container, Element, Passing, ScopeKind, StatementKind, Value, ValueId,
+};
 use crate::syntax::TextRange;
 
 distribution_rule!("HVD203", "schedule-not-scaled", steps);
@@ -125,16 +129,33 @@ fn of_library(job: &Job<'_>, file: FileId, call: CallId, class: &Symbol, shared:
     if edits.is_empty() {
         return None;
     }
+    let counts = COUNTS.iter().filter_map(|name| facts.argument(file, call, class, name));
+    let counts: Vec<&Argument> = counts.filter(|own| !knows_size(job, &[(file, own.value)])).collect();
+    if !counts.is_empty() && are_all_divided(job) {
+        edits.extend(counts.into_iter().flat_map(|count| shared_out(job, text, count, &size)));
+    }
     Some(code.step(Step::change(finding, "scale the rates of the schedule", edits, vec![code.import])))
+}
+
+/// The parameters for numbers of steps, in which a schedule has to come as far on a share of them.
+const COUNTS: [&str; 4] = ["decay_steps", "first_decay_steps", "warmup_steps", "boundaries"];
+
+/// A number of steps, or each of a list of them, for a share of all steps.
+fn shared_out(job: &Job<'_>, text: Text<'_>, count: &Argument, size: &str) -> Vec<Edit> {
+    if is_list(job, text, count.value) {
+        return text.wrap(count.range, &format!("[step // {size} for step in "), "]");
+    }
+    vec![text.replace(count.range, format!("{} // {size} or 1", text.as_factor(count.range)))]
+}
+
+fn is_list(job: &Job<'_>, text: Text<'_>, value: ValueId) -> bool {
+    let is_list = |(_, object)| matches!(object, Object::Container(Container::List | Container::Tuple, _));
+    job.facts.objects(text.file, value).any(is_list)
 }
 
 /// A rate, or each of a list of rates.
 fn scaled(job: &Job<'_>, text: Text<'_>, value: ValueId, range: TextRange, size: &str) -> Vec<Edit> {
-    let is_list = job
-        .facts
-        .objects(text.file, value)
-        .any(|(_, object)| matches!(object, Object::Container(Container::List | Container::Tuple, _)));
-    if !is_list {
+    if !is_list(job, text, value) {
         return text.multiply(range, size);
     }
     if let Value::Display(_, elements) = &text.module.value(value).value {

@@ -14,7 +14,7 @@ use super::ranked::{is_for_one_rank, reads_rank, reads_size};
 use super::relied_steps::{Counting, decides_by_number, is_counted_on};
 use super::session;
 use super::started::runs_started;
-use super::step::Step;
+use super::step::{Outcome, Step};
 use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Edit, Finding};
 use crate::program::{Caller, Facts, Literal, LoopKind, Object, ObjectId, Place, TrainingLoop};
@@ -35,6 +35,12 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     found.extend(taken(job, &fed(job)));
     found.extend(session::stops(job, &RULE.rule));
     found
+}
+
+/// Whether each loop of a program makes a share of its steps only.
+pub(super) fn are_all_divided(job: &Job<'_>) -> bool {
+    let divided = steps(job).into_iter().filter(|own| matches!(own.outcome, Outcome::Change { .. })).count();
+    divided > 0 && divided == job.program.loops.len()
 }
 
 /// What the loops of a program train on.
