@@ -265,6 +265,33 @@ fn an_import_of_the_main_program_stays_where_others_import_the_module() {
 }
 
 #[test]
+fn an_import_that_other_modules_lead_back_from_stays() {
+    let model = "import tensorflow as tf\n\n\ndef build():\n    from data import SIZE\n    return SIZE\n";
+    let train = format!("import model\n{HEAD}{TAIL}");
+    let files = |data: &str| {
+        let texts = [("train.py", train.as_str()), ("model.py", model), ("data.py", data)];
+        Files::from(texts.map(|(name, text)| (name.to_owned(), text.to_owned())))
+    };
+    let mended = |data: &str| mended(&files(data), Applicability::Unsafe, Some(IMPORT))["model.py"].clone();
+    assert_eq!(mended("from model import build\nSIZE = 4\n"), model);
+    assert!(mended("SIZE = 4\n").starts_with("import tensorflow as tf\nfrom data import SIZE\n"));
+}
+
+#[test]
+fn an_import_of_the_project_stays_behind_what_makes_it_known() {
+    let data = ("nearby.py".to_owned(), "SIZE = 4\n".to_owned());
+    let mended = |between: &str| {
+        let train = format!("{HEAD}{between}\nfrom nearby import SIZE\n{TAIL}");
+        let files = Files::from([("train.py".to_owned(), train.clone()), data.clone()]);
+        let after = mended(&files, Applicability::Unsafe, Some(IMPORT)).remove("train.py").unwrap();
+        (after == train, after)
+    };
+    let (stays, after) = mended("import sys\nx = 1\nif x:\n    sys.path.append('..')");
+    assert!(stays, "{after}");
+    assert!(!mended("x = 1").0);
+}
+
+#[test]
 fn an_import_overwrites_an_unread_one_at_the_top() {
     assert_eq!(
         safe(IMPORT, "from a import Dense\nx = 1\nfrom tensorflow.keras.layers import Dense\nDense(x)\n"),

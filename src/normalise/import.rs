@@ -1,5 +1,7 @@
 //! An import moves to the top of its module.
 
+use rustc_hash::FxHashSet;
+
 use super::names::is_visible_outside;
 use crate::api::{Effect, EffectSet, Prelude, Symbol};
 use crate::checks::{Context, Importers, Top, is_loaded_before, is_loaded_by};
@@ -30,7 +32,8 @@ const ARRAYS: &str = "numpy";
 
 /// Moves an import statement to the top. Safe where only the moment of loading a library changes, also in the main
 /// program's own block, and in functions where it is loaded anyway; unsafe for modules of the project. `None` where the
-/// names that it binds may mean something else, or where it stands under a condition of its own.
+/// names that it binds may mean something else, where it stands under a condition of its own, and where a module of the
+/// project would not be found or not be complete yet.
 #[must_use]
 pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, top: &Top) -> Option<Fix> {
     let facts = context.facts;
@@ -45,6 +48,13 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
     let imports = module.imports.iter().filter(|import| import.statement == statement);
     let is_foreign = imports.clone().all(|import| facts.files_of_import(file, import).is_empty());
     let crossed = TextRange::new(start.end(), own.range.start().max(start.end()));
+    let is_found = || {
+        let is_here = own.scope == Module::TOP;
+        !is_here || !text.installs(crossed) && keeps_settings(facts, file, crossed, true)
+    };
+    if !is_foreign && (leads_back(facts, file, imports.clone()) || !is_found()) {
+        return None;
+    }
     let is_safe = is_foreign
         && if own.scope == Module::TOP {
             let is_loaded = imports.clone().all(|import| is_loaded_by(facts, file, import, crossed.start()));
@@ -68,6 +78,21 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
     });
     let applicability = if is_safe { Applicability::Safe } else { Applicability::Unsafe };
     Some(super::fix(applicability, "move the import to the top", edits))
+}
+
+/// Whether modules of the project import the file in turn: at its top they would find it empty.
+fn leads_back<'m>(facts: &Facts<'_>, file: FileId, imports: impl Iterator<Item = &'m Import>) -> bool {
+    let mut work: Vec<FileId> = imports.flat_map(|import| facts.files_of_import(file, import)).collect();
+    let mut seen: FxHashSet<FileId> = FxHashSet::default();
+    while let Some(next) = work.pop() {
+        if next == file {
+            return true;
+        }
+        if seen.insert(next) {
+            work.extend(facts.imported_files(next));
+        }
+    }
+    false
 }
 
 /// Whether another import of the module's own code stands further down.
