@@ -4,6 +4,7 @@
 //! ranks get `None`.
 
 use super::distribution_rule;
+use super::evaluation_callbacks;
 use super::inputs::{arguments, loads};
 use super::job::Job;
 use super::output::guarded;
@@ -33,6 +34,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     };
     let mut found: Vec<Step> = runs.filter_map(step).collect();
     found.extend(writing_callbacks::steps(job, &RULE.rule));
+    found.extend(evaluation_callbacks::steps(job, &RULE.rule));
     found.extend(session::folders(job, &RULE.rule));
     found.extend(session::writing_hooks(job, &RULE.rule));
     found

@@ -19,6 +19,8 @@ pub(super) struct Changes {
     resized: FxHashMap<Caller, Vec<ObjectId>>,
     /// The functions that bind variables of another scope: `global words`.
     binding: FxHashSet<Caller>,
+    /// The code that does one of this, or calls what does.
+    leading: FxHashSet<Caller>,
 }
 
 impl Changes {
@@ -42,7 +44,18 @@ impl Changes {
                     _ => None,
                 });
                 let code = Caller { file, scope: module.code_scope(call.scope) };
-                own.resized.entry(code).or_default().extend(resized);
+                for list in resized {
+                    own.resized.entry(code).or_default().push(list);
+                }
+            }
+        }
+        let itself = own.stored.keys().chain(own.resized.keys()).chain(&own.binding);
+        let mut work: Vec<Caller> = itself.copied().collect();
+        while let Some(code) = work.pop() {
+            if own.leading.insert(code)
+                && let Some(function) = facts.function_of(code)
+            {
+                work.extend(facts.incoming(function).iter().map(|edge| edge.caller));
             }
         }
         own
@@ -53,15 +66,18 @@ impl Changes {
 /// modules.
 pub(super) fn changes_objects(job: &Job<'_>, file: FileId, call: CallId, within: TextRange) -> bool {
     let facts = job.facts;
+    let changes = job.common.changes(facts);
     let functions = facts.called_functions(file, call);
     let mut work: Vec<Caller> = functions.map(|function| facts.code_of(function)).collect();
+    if !work.iter().any(|code| changes.leading.contains(code)) {
+        return false;
+    }
     let mut code = FxHashSet::default();
     while let Some(caller) = work.pop() {
         if code.insert(caller) {
             work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
         }
     }
-    let changes = job.common.changes(facts);
     let made = Made { facts, code: &code, within: (file, within) };
     code.iter().any(|caller| {
         let stored = changes.stored.get(caller).into_iter().flatten();

@@ -84,20 +84,15 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
         };
         edits.splice(0..0, first);
     }
-    let is_behind = run.waiting.is_behind;
-    let meeting = Meeting::at(job, text, run.last);
-    let mut uses = vec![code.import];
-    if is_behind {
-        uses.extend(meeting.uses());
-    }
+    let meeting = run.waiting.is_behind.then(|| Meeting::at(job, text, run.last));
     match &run.unbound {
-        Some(names) if run.is_loaded => match meeting.tell_behind(names) {
-            Some(told) if is_behind => edits.extend(told),
-            _ => return Some(Step::blocked(finding, UNTOLD)),
+        Some(names) if run.is_loaded => match meeting.as_ref().and_then(|own| own.tell_behind(names)) {
+            Some(told) => edits.extend(told),
+            None => return Some(Step::blocked(finding, UNTOLD)),
         },
-        _ if is_behind => edits.extend(meeting.behind()),
-        _ => {}
+        _ => edits.extend(meeting.iter().flat_map(Meeting::behind)),
     }
+    let uses = std::iter::once(code.import).chain(meeting.iter().flat_map(Meeting::uses)).collect();
     if let Some(name) = &run.returned {
         edits.push(text.bind_returned(run.last, name));
         edits.extend(text.after(run.last, &[&format!("return {name}")]));

@@ -8,7 +8,8 @@
 use rustc_hash::FxHashSet;
 
 use super::awaited::{all_ranks_come_to, can_wait};
-use super::bound::{read_elsewhere, within};
+use super::bound::within;
+use super::downloads::missed_elsewhere;
 use super::for_all::done_by_all;
 use super::inputs::names_input;
 use super::job::Job;
@@ -194,7 +195,7 @@ fn can_be_left_out(job: &Job<'_>, file: FileId, statement: StatementId) -> bool 
             !range.contains_range(module.call(call).range)
                 || !effects(job, file, call).intersects(by_all) && !changes_other(job, file, call, range)
         })
-        && read_elsewhere(module, range).is_empty()
+        && missed_elsewhere(job, file, range).is_empty()
         && done_by_all(job, file, range, &[]).is_empty()
 }
 

@@ -2,10 +2,11 @@
 //! says whether that is the number before the step or behind it; mostly it is the one before. Where it decides about steps, one
 //! rank would make a step that another one does not, so it is read before.
 
+use super::decisions::decisions;
 use super::fetched::fetched_step;
 use super::job::Job;
 use super::names::fresh;
-use super::obstacles::{decisions, obstacle};
+use super::obstacles::obstacle;
 use super::session::runs;
 use super::step::Step;
 use crate::api::Kind;
@@ -18,6 +19,9 @@ use crate::syntax::{TextRange, TextSize};
 
 /// The steps by which a program reads such numbers before they are counted.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    if job.step_counters().is_empty() {
+        return Vec::new();
+    }
     let calls = job.calls().filter(|&(file, call)| runs(job, file, call));
     calls.flat_map(|(file, call)| steps_of(job, rule, file, call)).collect()
 }

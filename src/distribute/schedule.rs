@@ -129,10 +129,11 @@ fn of_library(job: &Job<'_>, file: FileId, call: CallId, class: &Symbol, shared:
     if edits.is_empty() {
         return None;
     }
-    let counts = COUNTS.iter().filter_map(|name| facts.argument(file, call, class, name));
-    let counts: Vec<&Argument> = counts.filter(|own| !knows_size(job, &[(file, own.value)])).collect();
+    let counts = COUNTS.iter().filter_map(|&name| Some((name, facts.argument(file, call, class, name)?)));
+    let counts: Vec<_> = counts.filter(|(_, own)| !knows_size(job, &[(file, own.value)])).collect();
     if !counts.is_empty() && are_all_divided(job) {
-        edits.extend(counts.into_iter().flat_map(|count| shared_out(job, text, count, &size)));
+        let shared_out = |(name, count)| shared_out(job, text, name, count, &size);
+        edits.extend(counts.into_iter().flat_map(shared_out));
     }
     Some(code.step(Step::change(finding, "scale the rates of the schedule", edits, vec![code.import])))
 }
@@ -140,12 +141,16 @@ fn of_library(job: &Job<'_>, file: FileId, call: CallId, class: &Symbol, shared:
 /// The parameters for numbers of steps, in which a schedule has to come as far on a share of them.
 const COUNTS: [&str; 4] = ["decay_steps", "first_decay_steps", "warmup_steps", "boundaries"];
 
+/// The one of them that may be 0.
+const WARMUP: &str = "warmup_steps";
+
 /// A number of steps, or each of a list of them, for a share of all steps.
-fn shared_out(job: &Job<'_>, text: Text<'_>, count: &Argument, size: &str) -> Vec<Edit> {
+fn shared_out(job: &Job<'_>, text: Text<'_>, name: &str, count: &Argument, size: &str) -> Vec<Edit> {
     if is_list(job, text, count.value) {
         return text.wrap(count.range, &format!("[step // {size} for step in "), "]");
     }
-    vec![text.replace(count.range, format!("{} // {size} or 1", text.as_factor(count.range)))]
+    let least = if name == WARMUP { "" } else { " or 1" };
+    vec![text.replace(count.range, format!("{} // {size}{least}", text.as_factor(count.range)))]
 }
 
 fn is_list(job: &Job<'_>, text: Text<'_>, value: ValueId) -> bool {

@@ -1,6 +1,6 @@
 //! The statements of a program that write something, joined where they follow one another.
 
-use super::bound::read_elsewhere;
+use super::downloads::missed_elsewhere;
 use super::for_all::done_by_all;
 use super::inputs::{is_told_where, loads_from, names_own, own_effects};
 use super::job::Job;
@@ -147,7 +147,7 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
     }
     for run in &mut runs {
         let place = |statement| text.module.statement(statement).range;
-        let mut names = read_elsewhere(text.module, place(run.first).cover(place(run.last)));
+        let mut names = missed_elsewhere(job, file, place(run.first).cover(place(run.last)));
         if run.sort == Sort::Checkpoint && is_return(text.module, run.last) {
             run.returned = Some(fresh(text.module, "path"));
             names.extend(run.returned.clone());

@@ -7,6 +7,7 @@
 //! follows the place where they meet. Each block is looked at once, each function before those that call it.
 
 mod asks;
+mod sessions;
 mod settled;
 mod turns;
 mod walk;

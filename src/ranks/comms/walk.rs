@@ -4,16 +4,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::guards::Key;
 use super::super::model::Model;
-use super::super::values::is_distributed;
+use super::sessions::{builds_graph, is_of_session, runs_step, takes_distributed};
 use super::settled::question;
 use super::{Comms, Ending, Event, Node, NodeId, Way, Ways};
-use crate::api::{Effect, Kind, Symbol};
+use crate::api::{Effect, Symbol};
 use crate::finding::Location;
-use crate::program::{CallEdge, Caller, Facts, Object, Place, Via, code};
+use crate::program::{CallEdge, Caller, Object, Place, Via};
 use crate::project::FileId;
 use crate::semantic::{
-    Block, BlockId, BranchKind, Call, CallId, CallKind, Constant, Element, Flow, StatementId, StatementKind,
-    Value, ValueId,
+    Block, BlockId, BranchKind, Call, CallId, CallKind, Constant, Flow, StatementId, StatementKind, Value,
+    ValueId,
 };
 
 /// The summaries of one scope in the making.
@@ -312,76 +312,14 @@ impl<'w, 'c> Walk<'w, 'c> {
         if symbol.has(Effect::Trains) {
             return self.model.fit_communicates(file, id).then(|| plain("fit")).flatten();
         }
-        if self.is_of_session(file, call) {
-            return self.runs_step(call).then(|| plain("step of a session")).flatten();
+        if is_of_session(self.model.facts, file, call) {
+            let steps = runs_step(self.model.facts, file, call);
+            return steps.then(|| plain("step of a session")).flatten();
         }
+        let facts = self.model.facts;
         let communicates =
-            takes_distributed(self.model.facts, file, id, symbol) && !self.builds_graph(file, symbol, id);
+            takes_distributed(facts, (file, id), symbol) && !builds_graph(facts, (file, id), symbol);
         if communicates { plain("gradient") } else { None }
-    }
-
-    /// Whether a call is made on a session.
-    fn is_of_session(&self, file: FileId, call: &Call) -> bool {
-        let facts = self.model.facts;
-        let is_session = |receiver| {
-            [Kind::Session, Kind::MonitoredSession].into_iter().any(|kind| facts.may_be(file, receiver, kind))
-        };
-        facts.receiver(file, call).is_some_and(is_session)
-    }
-
-    /// Whether a session is given an operation to run that applies gradients which the ranks average.
-    fn runs_step(&self, call: &Call) -> bool {
-        let module = self.model.facts.module(self.caller.file);
-        let Some(fetched) = call.arguments.first() else { return false };
-        match &module.value(fetched.value).value {
-            Value::Display(_, elements) => elements.iter().any(|element| match *element {
-                Element::At(_, value) | Element::Key(_, value) => {
-                    self.is_step((self.caller.file, value), FEW)
-                }
-                _ => false,
-            }),
-            _ => self.is_step((self.caller.file, fetched.value), FEW),
-        }
-    }
-
-    /// Whether a value is such an operation, whichever of several it is, or a group that has one as a member.
-    fn is_step(&self, (file, value): Place, depth: usize) -> bool {
-        let facts = self.model.facts;
-        let is_made_as_step = |(file, value): Place| {
-            let Value::Call(call) = facts.module(file).value(value).value else { return false };
-            facts.called_symbols(file, call).any(|symbol| {
-                takes_distributed(facts, file, call, symbol) && self.builds_graph(file, symbol, call)
-                    || symbol.has(Effect::AppliesGradients) && is_distributed(facts, file, call)
-                    || depth > 0
-                        && Some(symbol) == facts.library.lookup(GROUP)
-                        && facts
-                            .module(file)
-                            .call(call)
-                            .arguments
-                            .iter()
-                            .any(|member| self.is_step((file, member.value), depth - 1))
-            })
-        };
-        let mut objects = facts.objects(file, value).map(|(_, object)| object).peekable();
-        objects.peek().is_some()
-            && objects.all(|object| match object {
-                Object::Created(_, node) => facts.solution.origin(node).is_some_and(is_made_as_step),
-                _ => false,
-            })
-    }
-
-    /// Whether an optimizer is given a loss that is neither a function nor comes with its tape: it adds to the graph of
-    /// TensorFlow 1, and a session communicates.
-    fn builds_graph(&self, file: FileId, symbol: &Symbol, id: CallId) -> bool {
-        let facts = self.model.facts;
-        let call = facts.module(file).call(id);
-        let is_of_optimizer =
-            facts.receiver(file, call).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Optimizer));
-        let may_be_called =
-            |loss: ValueId| facts.objects(file, loss).any(|(_, object)| code(object).is_some());
-        is_of_optimizer
-            && facts.argument(file, call, symbol, "tape").is_none()
-            && facts.argument(file, call, symbol, "loss").is_some_and(|loss| !may_be_called(loss.value))
     }
 
     fn collective(&self, symbol: &Symbol, call: &Call) -> Event {
@@ -398,17 +336,6 @@ impl<'w, 'c> Walk<'w, 'c> {
         Event::Collective { kind: kind.into(), purpose }
     }
 }
-
-/// Whether a call takes gradients, by itself or to apply them, with an optimizer or a tape that averages them.
-fn takes_distributed(facts: &Facts<'_>, file: FileId, call: CallId, symbol: &Symbol) -> bool {
-    (symbol.has(Effect::Minimizes) || symbol.has(Effect::TakesGradients)) && is_distributed(facts, file, call)
-}
-
-/// What makes one operation of several.
-const GROUP: &str = "tensorflow.group";
-
-/// How many groups are looked into, one within the other.
-const FEW: usize = 3;
 
 /// How a program ends that calls `sys.exit`: well, or with an error.
 fn ending(model: &Model<'_>, file: FileId, call: &Call) -> Ending {
