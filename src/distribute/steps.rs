@@ -37,10 +37,14 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     found
 }
 
-/// Whether each loop of a program makes a share of its steps only.
+/// Whether each loop of a program makes a share of its steps only. Several tapes of one function step together; what is taken
+/// may be taken again.
 pub(super) fn are_all_divided(job: &Job<'_>) -> bool {
     let divided = steps(job).into_iter().filter(|own| matches!(own.outcome, Outcome::Change { .. })).count();
-    divided > 0 && divided == job.program.loops.len()
+    let own_call = |own: &TrainingLoop| (own.kind == LoopKind::KerasFit).then_some(own.call);
+    let loops: FxHashSet<(Caller, Option<CallId>)> =
+        job.program.loops.iter().map(|own| (own.caller, own_call(own))).collect();
+    !loops.is_empty() && divided >= loops.len()
 }
 
 /// What the loops of a program train on.

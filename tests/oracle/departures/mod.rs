@@ -85,6 +85,11 @@ pub const DEPARTURES: &[Departure] = &[
         apply: callbacks::steps_divided,
     },
     Departure {
+        number: "L6 of the mistakes with Horovod",
+        reason: "where the ranks share the steps, a schedule that counts all of them comes to its end too late",
+        apply: rates::steps_shared,
+    },
+    Departure {
         number: "F2 of the mistakes with Horovod",
         reason: "with one seed for all, the ranks shuffle alike and train on the same examples",
         apply: seeds::of_each_rank,

@@ -1,4 +1,4 @@
-//! Departure 7: which rates are multiplied by the number of ranks.
+//! Departure 7: which rates are multiplied by the number of ranks; and L6: which steps are divided by it.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,8 @@ use hvdlint::syntax::ast::{Expr, Operator, Stmt};
 use super::Program;
 use crate::rules::classes::{OPTIMIZER, PIECEWISE, SCHEDULE};
 use crate::rules::expr::{scaled, with_argument};
-use crate::tree::{every_suite, expression, path, same, strict_assignment, with_call};
+use crate::show::source;
+use crate::tree::{every_suite, expression, keyword, path, same, strict_assignment, with_call, with_keyword};
 
 /// Every rate is scaled exactly once: a schedule where it is made, an optimizer unless it takes a schedule.
 pub fn scaled_once(program: &Program, body: Vec<Stmt>) -> Vec<Stmt> {
@@ -49,6 +50,33 @@ fn rate(program: &Program, schedules: &BTreeSet<String>, stmt: Stmt) -> Stmt {
     } else {
         return stmt;
     };
+    with_call(&stmt, call)
+}
+
+/// The steps that a schedule counts are divided where those of the program are.
+pub fn steps_shared(program: &Program, body: Vec<Stmt>) -> Vec<Stmt> {
+    if !source(&body).contains("// hvd.size()") {
+        return body;
+    }
+    every_suite(body, &|suite| suite.into_iter().map(|stmt| counts(program, stmt)).collect())
+}
+
+fn counts(program: &Program, stmt: Stmt) -> Stmt {
+    let Some((_, call)) = strict_assignment(&stmt) else { return stmt };
+    let is = |class| program.classes.is_subclass(&call.func, class);
+    // The boundaries are the first argument, a number of steps the second.
+    let (name, place, shared) = match (is(PIECEWISE), is(SCHEDULE)) {
+        (true, _) => ("boundaries", 0, "[step // hvd.size() for step in counted]"),
+        (false, true) => ("decay_steps", 1, "counted // hvd.size() or 1"),
+        _ => return stmt,
+    };
+    let shared = |counted: &Expr| expression(shared, &[("counted", counted)]);
+    let mut call = call.clone();
+    match (keyword(&call, name).map(shared), call.arguments.args.get_mut(place)) {
+        (Some(value), _) => call = with_keyword(&call, name, value),
+        (None, Some(argument)) => *argument = shared(argument),
+        (None, None) => {}
+    }
     with_call(&stmt, call)
 }
 
