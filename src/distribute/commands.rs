@@ -6,7 +6,6 @@ use super::callback::is_of_callback;
 use super::job::Job;
 use super::meeting::Meeting;
 use super::ranked::{is_for_one_rank, reads_rank};
-use super::started::code_runs_started;
 use super::step::Step;
 use super::waiting::Waiting;
 use crate::finding::Rule;
@@ -69,8 +68,7 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<
     if call.role != Role::Statement || !matches!(statement.kind, StatementKind::Expression { .. }) {
         return Some(Step::blocked(finding, USED));
     }
-    let can_wait =
-        can_wait(job, file, call.statement) && code_runs_started(job, file, call.scope, call.range.start());
+    let can_wait = can_wait(job, file, call.statement);
     let Some(questions) = questions_around(job, file, id).filter(|_| can_wait) else {
         return Some(Step::blocked(finding, NO_PLACE));
     };
