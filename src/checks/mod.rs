@@ -14,7 +14,7 @@ mod loaded_before;
 mod loop_in_several_files;
 mod loop_not_recognised;
 mod model_with_two_loops;
-mod object_created_conditionally;
+pub(crate) mod object_created_conditionally;
 mod object_not_assigned_once;
 mod object_variable_reused;
 mod objects;

@@ -12,7 +12,7 @@ use super::sent::is_broadcast;
 use super::step::Step;
 use crate::api::{Effect, Kind};
 use crate::finding::{Edit, Finding};
-use crate::program::{Literal, LoopKind, Object, ObjectId, TrainingLoop};
+use crate::program::{Literal, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::ranks::{has_callback_that_may_broadcast, has_unknown_callback};
 use crate::rewrite::Text;
@@ -24,7 +24,7 @@ distribution_rule!("HVD207", "fit-without-broadcast", steps);
 fn steps(job: &Job<'_>) -> Vec<Step> {
     let loops = job.program.loops.iter();
     loops
-        .filter(|own| own.kind == LoopKind::KerasFit && job.is_fit(own))
+        .filter(|own| job.is_fit(own))
         .filter(|own| !forms::is_of_others(job, own))
         .filter_map(|own| step(job, own))
         .collect()

@@ -4,6 +4,8 @@
 //! program is asked once it is distributed, and its answer is only possible: what an example is and how many there
 //! are is known when it runs.
 
+use std::collections::BTreeMap;
+
 use super::distribution_rule;
 use super::draws::draws_alike;
 use super::held_out;
@@ -13,7 +15,7 @@ use super::ranked::reads_size;
 use super::session::{self, is_session, sessions};
 use super::started::runs_started;
 use super::step::{Outcome, Step};
-use super::steps::{data, fed};
+use super::steps::{data, iterated};
 use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Applicability, Confidence};
 use crate::program::{Creation, FunctionRef, Place, TrainingLoop};
@@ -48,7 +50,7 @@ fn of_sessions(job: &Job<'_>) -> Vec<Step> {
     if fed.is_empty() {
         return Vec::new();
     }
-    let way = Way::to(job, &fed);
+    let way = Way::to(job, &[], &fed);
     if way.is_parted() || way.has(|symbol| symbol.has(Effect::ReadsSize)) {
         return Vec::new();
     }
@@ -71,23 +73,42 @@ fn fed_to_sessions(job: &Job<'_>) -> Vec<Place> {
 /// The parameter for what a session is fed with.
 const FED: &str = "feed_dict";
 
+/// What is trained without a session: each `fit` has data of its own, and those of the other loops are looked at together.
 fn of_other_loops(job: &Job<'_>) -> Vec<Step> {
-    let way = Way::to(job, &fed(job));
-    if way.is_parted() || way.is_shuffled() && way.is_divided() {
-        return Vec::new();
-    }
-    let sources = way.sources();
     let loops = job.program.loops.iter().filter(|own| !is_session(own));
-    if sources.is_empty() && way.is_divided() {
-        return loops
-            .filter(|own| is_fed_by_generator(job, own))
-            .map(|own| told(job, own, SAME, PART))
-            .collect();
+    let (fits, stepped): (Vec<_>, Vec<_>) = loops.partition(|own| job.is_fit(own));
+    let mut groups: Vec<_> = fits
+        .into_iter()
+        .map(|own| {
+            let given = data(job, own).map(|argument| (own.caller.file, argument.value));
+            (vec![own], given.into_iter().collect())
+        })
+        .collect();
+    if !stepped.is_empty() {
+        groups.push((stepped, iterated(job)));
     }
-    if sources.is_empty() && !way.has(|symbol| symbol.has(Effect::ReadsSize)) {
-        return loops.map(|own| whole(job, own)).collect();
+    let mut found = Vec::new();
+    let mut sources: BTreeMap<(FileId, CallId), Source<'_>> = BTreeMap::new();
+    for (loops, fed) in groups {
+        let way = Way::to(job, &loops, &fed);
+        match way.sharing() {
+            Sharing::Shared => {}
+            Sharing::Whole => found.extend(loops.into_iter().map(|own| whole(job, own))),
+            Sharing::OfSources(made) => {
+                let is_divided = way.is_divided();
+                for made in made {
+                    let source = sources.entry((made.file, made.call));
+                    source.or_insert(Source { made, is_divided: true }).is_divided &= is_divided;
+                }
+            }
+            Sharing::InOneOrder => {
+                let generated = loops.into_iter().filter(|own| is_fed_by_generator(job, own));
+                found.extend(generated.map(|own| told(job, own, SAME, PART)));
+            }
+        }
     }
-    sources.into_iter().filter_map(|source| way.step(source)).collect()
+    found.extend(sources.into_values().filter_map(|source| source.step(job)));
+    found
 }
 
 /// Whether `fit` is given a generator of the project's, which brings the examples in an order of its own.
@@ -134,17 +155,48 @@ fn call_of(job: &Job<'_>, (file, value): Place) -> Option<(FileId, CallId)> {
     }
 }
 
-/// The calls on the way to what the loops are fed.
+/// How ranks share what a loop is fed with.
+enum Sharing<'c> {
+    /// Each has a part, or an order of its own.
+    Shared,
+    /// Each goes through everything.
+    Whole,
+    /// They read these datasets in the same order.
+    OfSources(Vec<&'c Creation>),
+    /// Each makes its share of the steps, in an order that isn't known.
+    InOneOrder,
+}
+
+/// The calls on the way to what loops are fed.
 struct Way<'j, 'c> {
     job: &'j Job<'c>,
     calls: Vec<(FileId, CallId)>,
+    /// Those that run the loops.
+    loops: Vec<(FileId, CallId)>,
 }
 
 impl<'j, 'c> Way<'j, 'c> {
-    /// The way to what loops are fed.
-    fn to(job: &'j Job<'c>, fed: &[Place]) -> Self {
+    /// The way to what these loops are fed.
+    fn to(job: &'j Job<'c>, loops: &[&TrainingLoop], fed: &[Place]) -> Self {
         let behind = job.facts.influence().backwards(fed, |_| false);
-        Self { job, calls: behind.iter().filter_map(|&place| call_of(job, place)).collect() }
+        let loops = loops.iter().map(|own| (own.caller.file, own.call)).collect();
+        Self { job, calls: behind.iter().filter_map(|&place| call_of(job, place)).collect(), loops }
+    }
+
+    fn sharing(&self) -> Sharing<'c> {
+        if self.is_parted() || self.is_shuffled() && self.is_divided() {
+            return Sharing::Shared;
+        }
+        let sources = self.sources();
+        if !sources.is_empty() {
+            Sharing::OfSources(sources)
+        } else if self.is_divided() {
+            Sharing::InOneOrder
+        } else if self.has(|symbol| symbol.has(Effect::ReadsSize)) {
+            Sharing::Shared
+        } else {
+            Sharing::Whole
+        }
     }
 
     /// Whether something on the way depends on the rank.
@@ -168,8 +220,7 @@ impl<'j, 'c> Way<'j, 'c> {
     /// Whether each rank makes its share of the steps.
     fn is_divided(&self) -> bool {
         let facts = self.job.facts;
-        let of_fit = self.job.program.loops.iter().map(|own| (own.caller.file, own.call));
-        self.calls.iter().copied().chain(of_fit).any(|(file, call)| {
+        self.calls.iter().chain(&self.loops).any(|&(file, call)| {
             let data = facts.module(file).call(call);
             facts.called_symbols(file, call).any(|symbol| {
                 let mut counts = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);
@@ -182,9 +233,9 @@ impl<'j, 'c> Way<'j, 'c> {
     }
 
     /// The datasets that the way begins with and whose order is the same on all ranks.
-    fn sources(&self) -> Vec<&Creation> {
+    fn sources(&self) -> Vec<&'c Creation> {
         let facts = self.job.facts;
-        let mut found: Vec<&Creation> = facts
+        facts
             .creations
             .iter()
             .filter(|made| {
@@ -195,15 +246,21 @@ impl<'j, 'c> Way<'j, 'c> {
                 symbols.peek().is_some()
                     && symbols.all(|symbol| symbol.calls().is_empty() && !symbol.has(Effect::Varies))
             })
-            .collect();
-        found.sort_by_key(|made| (made.file, made.call));
-        found
+            .collect()
     }
+}
 
-    fn step(&self, source: &Creation) -> Option<Step> {
-        let job = self.job;
-        let (file, call) = (source.file, source.call);
-        let (message, here) = if self.is_divided() {
+/// A dataset that all ranks read in the same order.
+struct Source<'c> {
+    made: &'c Creation,
+    /// Whether each rank makes its share of the steps of all loops that it is for.
+    is_divided: bool,
+}
+
+impl Source<'_> {
+    fn step(&self, job: &Job<'_>) -> Option<Step> {
+        let (file, call) = (self.made.file, self.made.call);
+        let (message, here) = if self.is_divided {
             (SAME, "read in the same order by each rank")
         } else {
             (WHOLE, "read by each rank")
@@ -215,7 +272,7 @@ impl<'j, 'c> Way<'j, 'c> {
             .confidence(Confidence::Possible);
         let name = job.names(file).horovod;
         // Parts of different sizes would end at different times, if the steps were not counted.
-        if !self.is_divided() || !name.bound || !runs_started(job, file, call) {
+        if !self.is_divided || !name.bound || !runs_started(job, file, call) {
             return Some(Step { finding, outcome: Outcome::ByHand, everywhere: Vec::new() });
         }
         let text = job.text(file)?;

@@ -6,7 +6,7 @@ use super::awaited::{Question, questions_around};
 use super::job::Job;
 use super::step::Step;
 use super::waiting::Waiting;
-use crate::checks::conditional_training_loop;
+use crate::checks::{conditional_training_loop, object_created_conditionally};
 use crate::finding::{Finding, Location};
 use crate::program::TrainingLoop;
 
@@ -24,15 +24,28 @@ pub(super) fn steps(job: &Job<'_>) -> Vec<Step> {
     found.into_iter().map(|question| step(job, question)).collect()
 }
 
-/// Whether a finding is about a condition of a training loop that rank 0 decides for all.
+/// Whether a finding is about a condition of a training loop, or of an optimizer, that rank 0 decides for all.
 pub(super) fn is_decided(job: &Job<'_>, finding: &Finding) -> bool {
-    let is_shown = |question: Question| {
-        let asked = job.facts.location(question.file, question.range);
-        finding.labels.iter().any(|label| label.location == asked)
-    };
-    let is_of = |own: &&TrainingLoop| Location::new(own.caller.file, own.range) == finding.primary.location;
-    finding.rule.code == conditional_training_loop::CHECK.rule.code
-        && job.program.loops.iter().filter(is_of).flat_map(|own| questions(job, own)).any(is_shown)
+    let code = finding.rule.code;
+    if code == conditional_training_loop::CHECK.rule.code {
+        let is_shown = |question: Question| {
+            let asked = job.facts.location(question.file, question.range);
+            finding.labels.iter().any(|label| label.location == asked)
+        };
+        let is_of =
+            |own: &&TrainingLoop| Location::new(own.caller.file, own.range) == finding.primary.location;
+        return job.program.loops.iter().filter(is_of).flat_map(|own| questions(job, own)).any(is_shown);
+    }
+    code == object_created_conditionally::CHECK.rule.code && is_made_with_loop(job, finding.primary.location)
+}
+
+/// Whether what decides about making what stands somewhere decides about a training loop, too.
+fn is_made_with_loop(job: &Job<'_>, place: Location) -> bool {
+    let file = place.file;
+    let made = job.calls_in(file).find(|&call| job.at_call(file, call) == place);
+    let Some(asked) = made.and_then(|call| questions_around(job, file, call)) else { return false };
+    let decided: Vec<Question> = job.program.loops.iter().flat_map(|own| questions(job, own)).collect();
+    !asked.is_empty() && asked.iter().all(|question| decided.contains(question))
 }
 
 /// The questions that decide whether a rank comes to a loop, if nothing else does that ranks may find otherwise.

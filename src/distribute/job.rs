@@ -224,8 +224,7 @@ impl<'c> Job<'c> {
             step_counters: OnceCell::new(),
             started: RefCell::default(),
         };
-        let by_fit = |own: &TrainingLoop| own.kind == LoopKind::KerasFit && job.is_fit(own);
-        if program.steps_of_fit.is_empty() && program.loops.iter().all(by_fit) {
+        if program.steps_of_fit.is_empty() && program.loops.iter().all(|own| job.is_fit(own)) {
             // Horovod's module for Keras broadcasts numbers only.
             job.api = if told_paths::clocks(&job).is_empty() { Api::Keras } else { Api::Tape };
         }
@@ -254,12 +253,11 @@ impl<'c> Job<'c> {
         })
     }
 
-    /// Whether a Keras loop calls back: `fit`, and not `train_on_batch`.
+    /// Whether a loop is one of Keras that calls back: `fit`, and not `train_on_batch`.
     #[must_use]
     pub fn is_fit(&self, own: &TrainingLoop) -> bool {
-        self.facts
-            .called_symbols(own.caller.file, own.call)
-            .any(|symbol| symbol.parameter("callbacks").is_some())
+        let mut symbols = self.facts.called_symbols(own.caller.file, own.call);
+        own.kind == LoopKind::KerasFit && symbols.any(|symbol| symbol.parameter("callbacks").is_some())
     }
 
     /// The tape loops, also those that `fit` runs.

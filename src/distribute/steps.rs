@@ -29,8 +29,7 @@ distribution_rule!("HVD210", "steps-not-divided", steps, Warning);
 const GPUS_OF_A_MACHINE: i64 = 8;
 
 fn steps(job: &Job<'_>) -> Vec<Step> {
-    let fits: Vec<&TrainingLoop> =
-        job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit && job.is_fit(own)).collect();
+    let fits: Vec<&TrainingLoop> = job.program.loops.iter().filter(|own| job.is_fit(own)).collect();
     let mut found: Vec<Step> = fits.iter().filter_map(|own| of_fit(job, own)).collect();
     found.extend(taken(job, &fed(job)));
     found.extend(session::stops(job, &RULE.rule));
@@ -50,7 +49,7 @@ pub(super) fn are_all_divided(job: &Job<'_>) -> bool {
 /// What the loops of a program train on.
 pub(super) fn fed(job: &Job<'_>) -> Vec<Place> {
     let mut fed = iterated(job);
-    for own in job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit && job.is_fit(own)) {
+    for own in job.program.loops.iter().filter(|own| job.is_fit(own)) {
         fed.extend(data(job, own).map(|argument| (own.caller.file, argument.value)));
     }
     fed
@@ -251,10 +250,9 @@ fn repeats(facts: &Facts<'_>, dataset: ObjectId, seen: &mut Vec<ObjectId>) -> bo
 // ---- take ----
 
 /// What the `for` statements iterate over whose body makes a step.
-fn iterated(job: &Job<'_>) -> Vec<Place> {
+pub(super) fn iterated(job: &Job<'_>) -> Vec<Place> {
     let facts = job.facts;
-    let by_hand =
-        || job.program.loops.iter().filter(|own| own.kind != LoopKind::KerasFit || !job.is_fit(own));
+    let by_hand = || job.program.loops.iter().filter(|own| !job.is_fit(own));
     let mut training: FxHashSet<Caller> = FxHashSet::default();
     let mut work: Vec<Caller> = by_hand().map(|own| own.caller).collect();
     while let Some(caller) = work.pop() {

@@ -15,7 +15,7 @@ use super::step::{Outcome, Step};
 use super::waiting::Waiting;
 use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Rule};
-use crate::program::{Caller, LoopKind, Object, TrainingLoop};
+use crate::program::{Caller, Object, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{
     BlockId, CallId, Container, Element, Module, Role, ScopeId, StatementKind, Value, ValueId,
@@ -26,7 +26,7 @@ use crate::syntax::TextRange;
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
-    let fits = job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit && job.is_fit(own));
+    let fits = job.program.loops.iter().filter(|own| job.is_fit(own));
     for own in fits {
         let Some(handed) = Handed::of(job, own) else { continue };
         let writing = Writing { job, rule, own, handed };

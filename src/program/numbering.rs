@@ -89,6 +89,16 @@ impl<T: Copy> Lists<T> {
         Self { starts, items: sorted }
     }
 
+    /// Sorts the lists that have more than `few` items.
+    pub fn sort_long<K: Ord>(&mut self, few: usize, key: impl Fn(&T) -> K) {
+        for bounds in self.starts.windows(2) {
+            let (start, end) = (bounds[0] as usize, bounds[1] as usize);
+            if end - start > few {
+                self.items[start..end].sort_by_key(&key);
+            }
+        }
+    }
+
     /// With room for the lists of `count` numbers.
     #[must_use]
     pub fn with_capacity(count: usize) -> Self {

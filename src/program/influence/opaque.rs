@@ -13,7 +13,9 @@ pub(super) struct Opaque {
 
 pub(super) struct Expression {
     range: TextRange,
-    value: ValueId,
+    pub(super) value: ValueId,
+    /// Whether some of what is evaluated in it may be so in a run of a lambda.
+    pub(super) holds_lambda: bool,
     /// The one around it.
     around: Option<usize>,
 }
@@ -25,10 +27,15 @@ impl Opaque {
             Value::Unknown => true,
             _ => false,
         });
+        let lambdas = module.functions.iter().filter(|own| own.statement.is_none());
+        let mut lambdas: Vec<TextRange> = lambdas.map(|own| own.range).collect();
+        lambdas.sort_by_key(|own| own.start());
         let mut expressions: Vec<Expression> = opaque
             .map(|(index, evaluation)| {
                 let (range, value) = (evaluation.range, ValueId::new(index));
-                Expression { range, value, around: None }
+                let first = lambdas.partition_point(|own| own.start() < range.start());
+                let holds_lambda = lambdas.get(first).is_some_and(|own| own.start() < range.end());
+                Expression { range, value, holds_lambda, around: None }
             })
             .collect();
         expressions.sort_by_key(|own| (own.range.start(), Reverse(own.range.end())));
@@ -56,13 +63,13 @@ impl Opaque {
 
     /// Calls `found` with the expressions that contain a range and more, from the inside; `count` of them begin
     /// where it does or before.
-    pub(super) fn for_each_around(&self, range: TextRange, count: usize, mut found: impl FnMut(ValueId)) {
+    pub(super) fn for_each_around(&self, range: TextRange, count: usize, mut found: impl FnMut(&Expression)) {
         let mut next = count.checked_sub(1);
         while let Some(index) = next {
             let own = &self.expressions[index];
             let begins_inside = range.start() < own.range.end();
             if own.range != range && begins_inside && own.range.contains_range(range) {
-                found(own.value);
+                found(own);
             }
             next = own.around;
         }
