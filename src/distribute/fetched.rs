@@ -8,7 +8,7 @@ use super::session::runs;
 use crate::api::Effect;
 use crate::program::{Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, Container, Element, Value, ValueId};
+use crate::semantic::{CallId, Constant, Container, Element, Value, ValueId};
 
 /// The parameter for the variable that counts an optimizer's steps.
 const COUNTER: &str = "global_step";
@@ -51,6 +51,12 @@ pub(super) fn fetched_step(job: &Job<'_>, (file, value): Place) -> Option<Fetche
         Value::Call(run) => (run, None),
         Value::Unpack { base, index: Some(index), .. } => match module.value(base).value {
             Value::Call(run) => (run, Some(index as usize)),
+            _ => return None,
+        },
+        Value::Item { base, key, .. } => match (&module.value(base).value, &module.value(key).value) {
+            (&Value::Call(run), &Value::Constant(Constant::Int(index))) => {
+                (run, Some(usize::try_from(index).ok()?))
+            }
             _ => return None,
         },
         _ => return None,

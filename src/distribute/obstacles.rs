@@ -27,7 +27,9 @@ use super::survived_errors;
 use super::typed_input;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location, Rule};
-use crate::program::{Caller, Literal, Object, Place, code, influenced_through_contents};
+use crate::program::{
+    Caller, Literal, LoopKind, Object, Place, TrainingLoop, code, influenced_through_contents,
+};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Value, ValueId};
 
@@ -51,6 +53,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(lookups::steps(job, rule));
     found.extend(set_by_gradients::steps(job, rule));
     found.extend(graphs_of_old(job, rule));
+    found.extend(sessions_unknown(job, rule));
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));
     found.extend(typed_input::steps(job, rule));
@@ -120,6 +123,24 @@ fn graphs_of_old(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     first_call(job, GRAPHS).map(step).into_iter().collect()
 }
 
+/// `optimizer.minimize(loss)` makes an operation of a graph. The session that runs it is where a program trains.
+fn sessions_unknown(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    let is_session = |kind: Kind| matches!(kind, Kind::Session | Kind::MonitoredSession);
+    let makes_session =
+        || facts.creations.iter().any(|made| is_session(made.kind) && job.runs(made.file, made.call));
+    let of_graph = |own: &TrainingLoop| own.kind == LoopKind::Minimize;
+    let Some(own) = job.program.loops.iter().find(|own| of_graph(own)) else { return Vec::new() };
+    if first_call(job, GRAPHS).is_none() && !makes_session() {
+        return Vec::new();
+    }
+    let location = job.at_call(own.caller.file, own.call);
+    let finding = obstacle(rule, location, "it can't be seen which session runs this step")
+        .help("run it in a session that is made by `tf.Session()` in the program")
+        .in_scope(job.scope_of(own.caller.file, own.call));
+    vec![Step::blocked(finding, "In a graph, variables are broadcast by the session that trains them.")]
+}
+
 /// What brings the graphs of TensorFlow 1 back.
 const GRAPHS: [&str; 2] =
     ["tensorflow.compat.v1.disable_eager_execution", "tensorflow.compat.v1.disable_v2_behavior"];
@@ -147,7 +168,7 @@ fn driven_callbacks(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 }
 
 /// The first call of one of these symbols that the program makes.
-fn first_call<const N: usize>(job: &Job<'_>, names: [&str; N]) -> Option<(FileId, CallId)> {
+pub(super) fn first_call<const N: usize>(job: &Job<'_>, names: [&str; N]) -> Option<(FileId, CallId)> {
     let wanted = names.map(|name| job.facts.library.lookup(name));
     job.calls()
         .find(|&(file, call)| job.facts.called_symbols(file, call).any(|own| wanted.contains(&Some(own))))
@@ -389,7 +410,7 @@ pub(super) fn is_common(job: &Job<'_>, (file, value): Place) -> bool {
                 attribute.is_some_and(|own| own.has(Effect::Measures))
             }),
         },
-        Value::Unpack { .. } => fetched::is_step(job, (file, value)),
+        Value::Unpack { .. } | Value::Item { .. } => fetched::is_step(job, (file, value)),
         _ => false,
     }
 }

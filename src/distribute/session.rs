@@ -4,16 +4,18 @@
 //! local rank. The broadcast stands behind the statement that initialises the variables, or is a hook of a monitored
 //! session, which initialises them itself; those of its hooks that only write belong to rank 0.
 
+use rustc_hash::FxHashSet;
+
 use super::job::Job;
-use super::ranked::{is_for_one_rank, reads_rank, reads_size};
+use super::ranked::{is_for_one_rank, is_for_some, reads_rank, reads_size};
 use super::step::Step;
 use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Edit, Finding, Rule};
-use crate::program::{Creation, LoopKind, TrainingLoop};
+use crate::program::{Caller, Creation, LoopKind, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::Text;
-use crate::semantic::{Argument, Call, CallId, Container, Role, Value};
-use crate::syntax::TextSize;
+use crate::semantic::{Argument, Call, CallId, Container, Element, Role, Use, Value};
+use crate::syntax::{TextRange, TextSize};
 
 /// Whether a loop is that of a session.
 pub(super) fn is_session(own: &TrainingLoop) -> bool {
@@ -219,8 +221,9 @@ fn with_hook(text: Text<'_>, given: &Argument, hook: &str) -> Vec<Edit> {
     match &evaluation.value {
         Value::Display(Container::List, elements) if given.range.contains_range(evaluation.range) => {
             let separator = if elements.is_empty() { "" } else { ", " };
-            let inside = evaluation.range.start() + TextSize::from(1);
-            vec![text.insert(inside, format!("{hook}{separator}"))]
+            // The first element may be changed, too, from its first character on.
+            let bracket = TextRange::at(evaluation.range.start(), TextSize::from(1));
+            vec![text.replace(bracket, format!("[{hook}{separator}"))]
         }
         _ if text.binds_like_a_product(given.range) => {
             vec![text.insert(given.range.start(), format!("[{hook}] + "))]
@@ -256,13 +259,10 @@ fn folder(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop, name: &str) ->
     .here("written by each rank")
     .help(format!("give it on rank 0 only: `{name}=... if hvd.rank() == 0 else None`"))
     .in_scope(job.facts.scope_name(own.caller));
-    let behind = format!(" if {hvd}.rank() == 0 else None");
-    let edits = if text.binds_like_a_product(given.range) {
-        vec![text.insert(given.range.end(), behind)]
-    } else {
-        text.wrap(given.range, "(", &format!("){behind}"))
-    };
-    Some(Step::change(finding, "write them on rank 0 only", edits, vec![import]))
+    // Other arguments may be appended right behind it.
+    let edit =
+        text.replace(given.range, format!("{} if {hvd}.rank() == 0 else None", text.as_factor(given.range)));
+    Some(Step::change(finding, "write them on rank 0 only", vec![edit], vec![import]))
 }
 
 /// The steps that let one rank run the hooks that only write.
@@ -284,13 +284,40 @@ pub(super) fn writing_hooks(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             .here("written by each rank")
             .help("give it to the session on rank 0 only")
             .in_scope(job.scope_of(file, call));
-        if data.role == Role::Element {
-            let edits = text.wrap(data.range, "*([", &format!("] if {hvd}.rank() == 0 else [])"));
+        let (before, behind) = ("*([", format!("] if {hvd}.rank() == 0 else [])"));
+        let edits = if data.role == Role::Element {
+            text.wrap(data.range, before, &behind)
+        } else {
+            let names = read_everywhere(job, file, data)?;
+            let own = |name: TextRange| text.replace(name, format!("{before}{}{behind}", text.slice(name)));
+            if are_elements(text, data, &names) { names.into_iter().map(own).collect() } else { Vec::new() }
+        };
+        if !edits.is_empty() {
             return Some(Step::change(finding, "run it on rank 0 only", edits, vec![import]));
         }
         writes.then(|| Step::blocked(finding, "The hook is not written in a list of hooks."))
     };
     hooks.filter_map(step).collect()
+}
+
+/// Where names of what a call makes are read on all ranks; `None` if there are such names, and all are read on some ranks only.
+fn read_everywhere(job: &Job<'_>, file: FileId, call: &Call) -> Option<Vec<TextRange>> {
+    let uses = job.facts.module(file).uses.iter().filter(|own| own.value == call.result);
+    let is_everywhere = |own: &&Use| {
+        !is_for_some(job, Caller { file, scope: own.scope }, own.block, &mut FxHashSet::default())
+    };
+    let (everywhere, others): (Vec<&Use>, Vec<&Use>) = uses.partition(is_everywhere);
+    (others.is_empty() || !everywhere.is_empty()).then(|| everywhere.iter().map(|own| own.range).collect())
+}
+
+/// Whether each of the names of what a call makes stands in a list as it is.
+fn are_elements(text: Text<'_>, call: &Call, names: &[TextRange]) -> bool {
+    let holds = |element: &Element| matches!(*element, Element::At(_, value) if value == call.result);
+    let lists = text.module.values.iter().filter(
+        |own| matches!(&own.value, Value::Display(Container::List, elements) if elements.iter().any(holds)),
+    );
+    let elements: Vec<TextRange> = lists.flat_map(|own| text.elements(own.range)).flatten().collect();
+    names.iter().all(|name| elements.contains(name))
 }
 
 /// The steps that share out the steps after which a session stops.

@@ -31,9 +31,7 @@ impl Graph<'_> {
             }
             let id = staged.branch.statement;
             let statement = module.statement(id);
-            let first = module.clauses.partition_point(|clause| clause.statement < id);
-            let clauses: Vec<_> =
-                module.clauses[first..].iter().take_while(|clause| clause.statement == id).collect();
+            let clauses = module.clauses_of(id);
             let at = clauses.iter().position(|clause| clause.test == Some(staged.branch.range));
             let next = at.map_or(0, |at| at + 1);
             let (header, start) = match at {

@@ -169,11 +169,11 @@ fn leaves_function(module: &Module, id: StatementId) -> bool {
         StatementKind::Return | StatementKind::Raise | StatementKind::While | StatementKind::Match => true,
         StatementKind::With => ends(last_of(&|_, _| true)),
         StatementKind::If => {
-            let clauses = module.clauses.iter().filter(|clause| clause.statement == id);
-            let has_else = clauses.clone().any(|clause| clause.test.is_none());
+            let clauses = module.clauses_of(id);
+            let has_else = clauses.iter().any(|clause| clause.test.is_none());
             has_else
                 && ends(last_of(&|suite, _| suite == Suite::Body))
-                && clauses.clone().all(|clause| ends(last_of(&|_, range| clause.range.contains_range(range))))
+                && clauses.iter().all(|clause| ends(last_of(&|_, range| clause.range.contains_range(range))))
         }
         StatementKind::Try => {
             ends(last_of(&|suite, _| suite == Suite::Finally))

@@ -48,22 +48,27 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
     let imports = module.imports.iter().filter(|import| import.statement == statement);
     let is_foreign = imports.clone().all(|import| facts.files_of_import(file, import).is_empty());
     let crossed = TextRange::new(start.end(), own.range.start().max(start.end()));
+    let is_at_top = own.scope == Module::TOP;
     let is_found = || {
-        let is_here = own.scope == Module::TOP;
-        !is_here || !text.installs(crossed) && keeps_settings(facts, file, crossed, true)
+        !is_at_top || !text.installs(crossed) && keeps_settings(facts, file, crossed, true)
     };
     if !is_foreign && (leads_back(facts, file, imports.clone()) || !is_found()) {
         return None;
     }
+    let is_loaded =
+        is_at_top && imports.clone().all(|import| is_loaded_by(facts, file, import, crossed.start()));
+    // Behind the question whether this is the main program, it is not loaded for those who import the module, who may not
+    // have it.
+    let is_for_all = own.parent.is_none() || is_loaded || facts.importers(file).is_empty();
+    if is_at_top && !is_for_all && !is_repeated(text, statement) {
+        return None;
+    }
     let is_safe = is_foreign
-        && if own.scope == Module::TOP {
-            let is_loaded = imports.clone().all(|import| is_loaded_by(facts, file, import, crossed.start()));
-            // Behind the question whether this is the main program, it was not loaded for those who import the module.
-            let is_for_all = own.parent.is_none() || is_loaded || facts.importers(file).is_empty();
+        && if is_at_top {
             let is_there = |import: &Import| is_standard(import.package()) || import.package() == ARRAYS;
             let installs = || text.installs(crossed) || starts_process(facts, file, crossed);
             let is_installed = is_loaded || imports.clone().all(is_there) || !installs();
-            is_for_all && is_installed && keeps_settings(facts, file, crossed, is_loaded)
+            is_installed && keeps_settings(facts, file, crossed, is_loaded)
         } else {
             imports.clone().all(|import| is_loaded_before(facts, file, import, Importers::All))
         };

@@ -88,14 +88,16 @@ impl Influence {
         stops: impl Fn(Place) -> bool,
     ) -> FxHashMap<Place, Place> {
         let mut nearest: FxHashMap<Place, Place> = FxHashMap::default();
-        let told = sources.iter().map(|&source| (self.number(source), source));
+        let told = sources.iter().map(|&source| (self.number(source), (source, source)));
         walk(
             self.forward_steps(),
             self.values.count(),
             told,
-            |number| stops(self.place(number, sources[0].0)),
-            |number, source| {
-                nearest.insert(self.place(number, source.0), source);
+            |(place, _)| stops(place),
+            |number, (before, source)| {
+                let place = self.place(number, before.0);
+                nearest.insert(place, source);
+                (place, source)
             },
         );
         nearest
@@ -112,14 +114,17 @@ impl Influence {
     }
 
     fn slice(&self, steps: &Lists<Step>, from: &[Place], mut stops: impl FnMut(Place) -> bool) -> Vec<Place> {
-        let Some(&(near, _)) = from.first() else { return Vec::new() };
         let mut found = Vec::new();
         walk(
             steps,
             self.values.count(),
-            from.iter().map(|&place| (self.number(place), ())),
-            |number| stops(self.place(number, near)),
-            |number, ()| found.push(self.place(number, near)),
+            from.iter().map(|&place| (self.number(place), place)),
+            &mut stops,
+            |number, before| {
+                let place = self.place(number, before.0);
+                found.push(place);
+                place
+            },
         );
         found
     }

@@ -8,7 +8,7 @@ use super::object::{Literal, Object};
 use super::solver::{CallEdge, Caller};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, BranchKind, Element, ScopeKind, StatementId, StatementKind, Suite, Value, ValueId,
+    BlockId, BranchKind, Call, Element, ScopeKind, StatementId, StatementKind, Suite, Value, ValueId,
 };
 
 /// A reason why a scope's code runs more than once.
@@ -92,7 +92,7 @@ fn own_reason(
     function: FunctionRef,
     is_run: impl Fn(&CallEdge) -> bool,
 ) -> Option<Repeated> {
-    let mut first = None;
+    let mut sites: Vec<(Caller, &Call)> = Vec::new();
     for edge in facts.incoming(function) {
         if !is_run(edge) {
             continue;
@@ -110,15 +110,24 @@ fn own_reason(
                 continue;
             }
         }
-        let place = (edge.caller.file, site.range);
-        match first {
-            None => first = Some(place),
-            Some(other) if other != place => return Some(Repeated::Calls(other, place)),
-            Some(_) => {}
+        let place = |(caller, site): (Caller, &Call)| (caller.file, site.range);
+        let own = (edge.caller, site);
+        if sites.iter().any(|&before| place(before) == place(own)) {
+            continue;
         }
+        let is_made_too = |(caller, before): (Caller, &Call)| {
+            caller != edge.caller || !module.exclude_each_other(before.statement, site.statement)
+        };
+        if let Some(&before) = sites.iter().find(|&&before| sites.len() > MANY || is_made_too(before)) {
+            return Some(Repeated::Calls(place(before), place(own)));
+        }
+        sites.push(own);
     }
     None
 }
+
+/// So many calls that exclude each other are taken for repeated ones.
+const MANY: usize = 32;
 
 /// The innermost loop statement whose body repeats a statement's code, within its scope; a comprehension
 /// counts as the statement that it stands in.

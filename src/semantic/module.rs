@@ -77,7 +77,7 @@ pub struct Module {
     pub imports: Vec<Import>,
     /// `with` statements' managers, with their statements.
     pub managers: Vec<(ValueId, StatementId)>,
-    /// The clauses behind the first of `if` statements, those of one statement in order.
+    /// The clauses behind the first of `if` statements, by statement and in order.
     pub clauses: Vec<Clause>,
     /// The numbers of the literals that are no integers, by their values.
     pub floats: Vec<(ValueId, f64)>,
@@ -266,6 +266,27 @@ impl Module {
     /// The statements around `statement`, from the inside, itself excluded.
     pub fn ancestors(&self, statement: StatementId) -> impl Iterator<Item = &Statement> {
         self.ancestor_ids(statement).map(|id| self.statement(id))
+    }
+
+    /// The clauses of an `if` statement behind the first.
+    #[must_use]
+    pub fn clauses_of(&self, statement: StatementId) -> &[Clause] {
+        let first = self.clauses.partition_point(|clause| clause.statement < statement);
+        let own = &self.clauses[first..];
+        &own[..own.partition_point(|clause| clause.statement == statement)]
+    }
+
+    /// Whether one run of the code makes at most one of two statements: they stand in different branches of an `if`.
+    #[must_use]
+    pub fn exclude_each_other(&self, one: StatementId, other: StatementId) -> bool {
+        let around: Vec<StatementId> = self.ancestor_ids(one).collect();
+        let Some(common) = self.ancestor_ids(other).find(|id| around.contains(id)) else { return false };
+        let clauses = self.clauses_of(common);
+        let branch = |id: StatementId| {
+            let start = self.statement(id).range.start();
+            clauses.partition_point(|clause| clause.range.start() <= start)
+        };
+        self.statement(common).kind == StatementKind::If && branch(one) != branch(other)
     }
 
     /// Whether an exception is raised in a block of a scope.

@@ -197,12 +197,19 @@ impl Collector<'_, '_> {
     fn add_binding(&mut self, file: FileId, call: &Call, function: FunctionRef) {
         let facts = self.facts;
         let own = facts.module(function.file).function(function.function);
-        let site = self.number((file, call.result));
+        // What a single call brings in can go back to no other.
+        let (enter, leave) = match facts.incoming(function) {
+            [_] => (Way::Within, Way::Within),
+            _ => {
+                let site = self.number((file, call.result));
+                (Way::Enter(site), Way::Leave(site))
+            }
+        };
         for &value in own.returns.iter().chain(&own.yields) {
-            self.add_by(Way::Leave(site), (function.file, value), (file, call.result));
+            self.add_by(leave, (function.file, value), (file, call.result));
         }
         let mut bind = |argument, parameter: usize| {
-            self.add_by(Way::Enter(site), (file, argument), (function.file, own.parameters[parameter].value));
+            self.add_by(enter, (file, argument), (function.file, own.parameters[parameter].value));
         };
         for_bound(facts, file, call, function, &mut bind);
         for_merged(facts, file, call, function, &mut bind);
@@ -210,7 +217,7 @@ impl Collector<'_, '_> {
         let is_alone = |default| !facts.module(function.file).value(default).is_shared();
         for_left_out(facts, file, call, function, is_alone, |default, parameter| {
             let parameter = (function.file, own.parameters[parameter].value);
-            self.add_by(Way::Enter(site), (function.file, default), parameter);
+            self.add_by(enter, (function.file, default), parameter);
         });
     }
 

@@ -92,14 +92,14 @@ thread_local! {
     static SEEN: Cell<(FixedBitSet, FixedBitSet)> = const { Cell::new((FixedBitSet::new(), FixedBitSet::new())) };
 }
 
-/// Calls `found` with all values that can be reached from some, themselves included, each once, with what is `told` along
-/// the way. Goes no further from a value that `stops`, but for the first ones.
+/// Calls `found` with all values that can be reached from some, themselves included, each once, with what was told of the
+/// one before; it tells what is to be told of this one. Goes no further from a value that `stops`, but for the first ones.
 pub(super) fn walk<T: Copy>(
     steps: &Lists<Step>,
     count: usize,
     from: impl Iterator<Item = (u32, T)>,
-    stops: impl FnMut(u32) -> bool,
-    found: impl FnMut(u32, T),
+    stops: impl FnMut(T) -> bool,
+    found: impl FnMut(u32, T) -> T,
 ) {
     // What `stops` asks may be a walk, too, which then has sets of its own.
     let (mut anywhere, mut somewhere) = SEEN.take();
@@ -148,17 +148,17 @@ struct Walk<'s, T, S, F> {
     found: F,
 }
 
-impl<T: Copy, S: FnMut(u32) -> bool, F: FnMut(u32, T)> Walk<'_, T, S, F> {
+impl<T: Copy, S: FnMut(T) -> bool, F: FnMut(u32, T) -> T> Walk<'_, T, S, F> {
     fn start(&mut self, number: u32, told: T) {
         if !self.anywhere.put(number as usize) {
             self.somewhere.insert(number as usize);
             self.visited.push(number);
-            (self.found)(number, told);
+            let told = (self.found)(number, told);
             self.work.push_back((Run::Any, number, told));
         }
     }
 
-    fn come(&mut self, run: Run, number: u32, told: T) {
+    fn come(&mut self, run: Run, number: u32, mut told: T) {
         // What can be reached from it in any run covers what can be in one.
         let is_known = match run {
             Run::Any => self.anywhere.put(number as usize),
@@ -171,8 +171,8 @@ impl<T: Copy, S: FnMut(u32) -> bool, F: FnMut(u32, T)> Walk<'_, T, S, F> {
         }
         if !self.somewhere.put(number as usize) {
             self.visited.push(number);
-            (self.found)(number, told);
-            if (self.stops)(number) {
+            told = (self.found)(number, told);
+            if (self.stops)(told) {
                 self.inside.stopped.insert(number);
                 return;
             }

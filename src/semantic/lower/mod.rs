@@ -45,6 +45,8 @@ pub(super) fn module(source: &str) -> Module {
         is_of_python_2: syntax::is_of_python_2(error),
     }));
     lowering.module.errors.sort_by_key(|error| error.range.start());
+    // Those of the statements in a clause come before the next one.
+    lowering.module.clauses.sort_by_key(|clause| (clause.statement, clause.range.start()));
     lowering.finish()
 }
 
