@@ -4,6 +4,12 @@ use std::borrow::Cow;
 
 use super::effect::{Effect, EffectSet};
 
+/// The parameter for the tuple of what a function that is called back gets.
+pub const HANDED: &str = "args";
+
+/// The parameters for the dictionary of what it gets by name.
+pub const HANDED_BY_NAME: [&str; 2] = ["kwargs", "kwds"];
+
 /// Text of a table: borrowed from the program for the built-in tables, owned for a user's rows.
 pub(super) type Text = Cow<'static, str>;
 
@@ -335,6 +341,14 @@ impl Symbol {
     #[must_use]
     pub fn calls(&self) -> &[Calls] {
         &self.calls
+    }
+
+    /// Whether what is given for a parameter is what the library calls with the arguments that it is handed: `target` of
+    /// `Thread(target=work, args=(path,))`.
+    #[must_use]
+    pub fn hands_on(&self, called: &str) -> bool {
+        matches!(self.calls.first(), Some(Calls::Argument(first)) if first.as_ref() == called)
+            && self.parameter(HANDED).is_some()
     }
 
     /// The parameters whose arguments depend on the number of ranks.

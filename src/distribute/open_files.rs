@@ -246,7 +246,8 @@ fn opened(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), path
     let mut managers = text.module.managers.iter();
     let block = managers.find(|(manager, _)| *manager == call.result);
     let end = block.map_or_else(|| end_of_use(text.module, call), |&(_, block)| Some(block));
-    let waiting = Waiting::for_written(job, (file, id), end);
+    let waiting =
+        Waiting::for_written(job, (file, id), end).and_for_readers(job, [(file, id)], (file, call.statement));
     let finding = finding(job, rule, file, id, "every rank writes the same file");
     if let Some(reason) = waiting.impossible {
         return Some(Step::blocked(finding, reason));

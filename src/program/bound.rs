@@ -5,8 +5,11 @@ use super::influence::Place;
 use super::modules::FunctionRef;
 use super::object::Object;
 use super::travel::code;
+use crate::api::{HANDED, HANDED_BY_NAME, Symbol};
 use crate::project::FileId;
-use crate::semantic::{Argument, Call, Parameter, ParameterKind, Passing, ValueId};
+use crate::semantic::{
+    Argument, Call, Container, Element, Function, Parameter, ParameterKind, Passing, Value, ValueId,
+};
 
 /// What a call of a function binds to its parameters: arguments, each with the index of a parameter.
 pub fn for_bound(
@@ -17,6 +20,10 @@ pub fn for_bound(
     mut found: impl FnMut(ValueId, usize),
 ) {
     let own = facts.module(function.file).function(function.function);
+    if let Some((symbol, called)) = called_with_handed(facts, file, call, function) {
+        let is_method = facts.objects(file, called).any(|(_, object)| matches!(object, Object::Bound(..)));
+        return for_handed(facts, file, call, symbol, own, is_method, found);
+    }
     let receiver = receiver_of(facts, file, call, function);
     let mut places = own.parameters.iter().enumerate().filter(|&(index, parameter)| {
         matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
@@ -47,6 +54,66 @@ pub fn for_bound(
             found(argument.value, parameter);
         }
     }
+}
+
+/// What a library calls the function with that it is given: `Thread(target=work, args=(path,))` calls `work(path)`.
+fn for_handed(
+    facts: &Facts<'_>,
+    file: FileId,
+    call: &Call,
+    symbol: &Symbol,
+    function: &Function,
+    is_method: bool,
+    mut found: impl FnMut(ValueId, usize),
+) {
+    let is_place = |parameter: &Parameter| {
+        matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
+    };
+    let places =
+        function.parameters.iter().enumerate().filter(|(_, own)| is_place(own)).map(|(index, _)| index);
+    if let Some(handed) = facts.argument(file, call, symbol, HANDED) {
+        let elements = match &facts.module(file).value(handed.value).value {
+            Value::Display(Container::Tuple | Container::List, elements) => written_out(elements),
+            _ => None,
+        };
+        match elements {
+            // The receiver of a method is not among them.
+            Some(elements) => {
+                let places = places.clone().skip(usize::from(is_method));
+                places.zip(elements).for_each(|(place, value)| found(value, place));
+            }
+            None => places.clone().for_each(|place| found(handed.value, place)),
+        }
+    }
+    for named in HANDED_BY_NAME.iter().filter_map(|name| facts.argument(file, call, symbol, name)) {
+        places.clone().for_each(|place| found(named.value, place));
+    }
+}
+
+/// The elements of a display, if each is written there by itself.
+fn written_out(elements: &[Element]) -> Option<Vec<ValueId>> {
+    let single = |own: &Element| match *own {
+        Element::At(_, value) => Some(value),
+        _ => None,
+    };
+    elements.iter().map(single).collect()
+}
+
+/// The library's symbol that calls the function with what it is handed for it, and what is given for the function, if it is
+/// called back in this way.
+fn called_with_handed<'f>(
+    facts: &'f Facts<'_>,
+    file: FileId,
+    call: &Call,
+    function: FunctionRef,
+) -> Option<(&'f Symbol, ValueId)> {
+    let mut symbols = facts.objects(file, call.callee).filter_map(|(_, object)| facts.symbol(object));
+    symbols.find_map(|symbol| {
+        let called = symbol.parameters().iter().filter(|own| symbol.hands_on(own.name()));
+        let mut given = called.filter_map(|own| facts.argument(file, call, symbol, own.name()));
+        let given = given.find(|given| is_called_back(facts, file, call, given, function))?;
+        Some((symbol, given.value))
+    })
 }
 
 /// How many arguments a partial object around a function binds by position: one for `partial(function, 1)`.

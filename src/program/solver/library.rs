@@ -4,7 +4,7 @@ use super::{
     Arguments, Caller, ExternalId, Field, FileId, Literal, Meaning, Name, NodeId, Object, ObjectId, SiteId,
     Solver, Target, Use, Via,
 };
-use crate::api::{Calls, Effect, Kind, Library, Passing, Returns, Symbol};
+use crate::api::{Calls, Effect, HANDED, HANDED_BY_NAME, Kind, Library, Passing, Returns, Symbol};
 use crate::semantic::Container;
 
 /// What the arguments of the command line are kept in.
@@ -246,8 +246,8 @@ impl Solver<'_> {
                 }
                 let given = argument(self, symbol, arguments, name);
                 if let Some(callee) = given.or_else(|| self.main(symbol, arguments, name, caller.file)) {
-                    let open = Arguments { open: true, ..Arguments::default() };
-                    let inner = self.derived(site, open, None, Via::Library);
+                    let handed = self.handed_on(symbol, name, arguments);
+                    let inner = self.derived(site, handed, None, Via::Library);
                     self.on(callee, Use::Call(inner));
                 }
             }
@@ -279,6 +279,17 @@ impl Solver<'_> {
                 self.on(node, Use::CallOwn(inner));
             }
         }
+    }
+
+    /// What a library gives to the argument that it calls: `Thread(target=work, args=(path,))` calls `work(path)`.
+    fn handed_on(&mut self, symbol: &Symbol, called: &str, arguments: &Arguments) -> Arguments {
+        if !symbol.hands_on(called) {
+            return Arguments { open: true, ..Arguments::default() };
+        }
+        let spread: Vec<NodeId> = argument(self, symbol, arguments, HANDED).into_iter().collect();
+        let named = HANDED_BY_NAME.iter().filter_map(|name| argument(self, symbol, arguments, name));
+        let merge: Vec<NodeId> = named.collect();
+        Arguments { open: spread.is_empty() && merge.is_empty(), spread, merge, ..Arguments::default() }
     }
 
     /// The function that is called for a parameter that nothing is given for.
