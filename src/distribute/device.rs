@@ -4,7 +4,7 @@ use super::distribution_rule;
 use super::job::Job;
 use super::step::Step;
 use crate::api::Effect;
-use crate::program::{Caller, Literal, Object, way};
+use crate::program::{Caller, Literal, Object, Place, way};
 use crate::project::FileId;
 use crate::semantic::{BlockId, BuiltinType, CallId, Module, Role, Store, StoreKey, Value, ValueId};
 
@@ -53,7 +53,7 @@ fn by_call(job: &Job<'_>) -> Vec<Step> {
 const PLACE: &str = "device_name";
 
 /// `with tf.device("/gpu:%d" % i)`: a process that uses several GPUs. One that a constant names is the first, as each
-/// rank sees it.
+/// rank sees it, and so is one that the user chooses for the whole program.
 fn placed(job: &Job<'_>, file: FileId, id: CallId) -> Option<Step> {
     let facts = job.facts;
     let call = facts.module(file).call(id);
@@ -66,7 +66,7 @@ fn placed(job: &Job<'_>, file: FileId, id: CallId) -> Option<Step> {
             .rsplit(':')
             .next()
             .is_some_and(|number| number.parse().is_ok_and(|number: u32| number > 0)),
-        Object::Type(BuiltinType::Str) => true,
+        Object::Type(BuiltinType::Str) => is_one_of_several(job, (file, place.value)),
         _ => false,
     });
     let finding =
@@ -75,6 +75,14 @@ fn placed(job: &Job<'_>, file: FileId, id: CallId) -> Option<Step> {
             .help("place the work of a step on one device")
             .in_scope(job.scope_of(file, id));
     is_several.then(|| Step::blocked(finding, "A rank has one GPU; there is no second one to place work on."))
+}
+
+/// Whether a name that is computed may be another one each time.
+fn is_one_of_several(job: &Job<'_>, name: Place) -> bool {
+    let behind = job.facts.influence().list_backwards(&[name], |_| false);
+    behind.into_iter().any(|(file, value)| {
+        matches!(job.facts.module(file).value(value).value, Value::Iteration(_) | Value::Unknown)
+    })
 }
 
 /// `os.environ["CUDA_VISIBLE_DEVICES"] = "0"`.
