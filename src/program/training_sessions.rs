@@ -1,6 +1,6 @@
 //! Sessions of TensorFlow 1 that train: those that run something, in programs that have steps.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::facts::Facts;
 use super::loops::TrainingLoop;
@@ -12,8 +12,8 @@ use crate::semantic::CallId;
 
 /// What tells them apart from others.
 pub(super) struct TrainingSessions {
-    /// The sessions that run something, each with the files in which it does; the default one, given to a saver, does not.
-    running: FxHashMap<ObjectId, FxHashSet<FileId>>,
+    /// The sessions that run something; the default one, given to a saver, does not.
+    running: FxHashSet<ObjectId>,
     /// The files in which steps are made.
     stepping: FxHashSet<FileId>,
     /// The files with code that calls a function which makes a step.
@@ -34,29 +34,31 @@ impl TrainingSessions {
     pub(super) fn contain(&self, facts: &Facts<'_>, own: &TrainingLoop) -> bool {
         let file = own.caller.file;
         let made = facts.solution.values(file, facts.module(file).call(own.call).result);
-        let running: FxHashSet<FileId> =
-            made.iter().filter_map(|session| self.running.get(session)).flatten().copied().collect();
         let steps = |file: &FileId| self.stepping.contains(file);
-        !running.is_empty()
-            && running.iter().chain([&file]).any(|file| {
-                steps(file) || self.calling.contains(file) || facts.imported_files(*file).iter().any(steps)
-            })
+        made.iter().any(|session| self.running.contains(session))
+            && (steps(&file)
+                || self.calling.contains(&file)
+                || facts.imported_files(file).iter().any(steps)
+                || asking_files(facts, own).any(|file| steps(&file)))
     }
 }
 
-/// The sessions that a method is called on or that a `with` statement manages, with the files in which that is.
-fn sessions_that_run(facts: &Facts<'_>) -> FxHashMap<ObjectId, FxHashSet<FileId>> {
-    let mut found: FxHashMap<ObjectId, FxHashSet<FileId>> = FxHashMap::default();
+/// The files with code that calls the function which makes a session.
+fn asking_files<'f>(facts: &'f Facts<'_>, own: &TrainingLoop) -> impl Iterator<Item = FileId> + use<'f> {
+    let maker = facts.function_of(own.caller).into_iter();
+    maker.flat_map(|function| facts.incoming(function)).map(|edge| edge.caller.file)
+}
+
+/// The sessions that a method is called on or that a `with` statement manages.
+fn sessions_that_run(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
+    let mut found = FxHashSet::default();
     let is_session = |kind: Kind| matches!(kind, Kind::Session | Kind::MonitoredSession);
     for file in facts.files().filter(|&file| facts.has_any(file, is_session)) {
         let module = facts.module(file);
         let receivers = module.calls.iter().filter_map(|call| facts.receiver(file, call));
         for value in receivers.chain(module.managers.iter().map(|&(value, _)| value)) {
-            let sessions =
-                [Kind::Session, Kind::MonitoredSession].map(|kind| facts.of_kind(file, value, kind));
-            for session in sessions.into_iter().flatten() {
-                found.entry(session).or_default().insert(file);
-            }
+            found.extend(facts.of_kind(file, value, Kind::Session));
+            found.extend(facts.of_kind(file, value, Kind::MonitoredSession));
         }
     }
     found
