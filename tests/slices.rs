@@ -109,15 +109,15 @@ fn what_enters_by_several_calls_comes_back_to_each() {
 
 #[test]
 fn what_begins_in_a_function_comes_back_to_all_calls() {
-    check(
-        "def held():\n    return a\nr1 = held()\nr2 = same(held())\nr3 = same(b)\n",
-        &["r1", "r2"],
-    );
+    check("def held():\n    return a\nr1 = held()\nr2 = same(held())\nr3 = same(b)\n", &["r1", "r2"]);
 }
 
 #[test]
 fn what_goes_through_an_object_may_come_back_anywhere() {
-    check("kept = Kept()\nkept.put(a)\nr1 = kept.get()\nr2 = same(kept.get())\nr3 = same(b)\n", &["r1", "r2"]);
+    check(
+        "kept = Kept()\nkept.put(a)\nr1 = kept.get()\nr2 = same(kept.get())\nr3 = same(b)\n",
+        &["r1", "r2"],
+    );
     check("late = functools.partial(same, a)\nra = late()\n", &["ra"]);
     check("def outer(x):\n    def inner():\n        return x\n    return inner()\nra = outer(a)\n", &["ra"]);
     check("ra = f'{(lambda x: x)(a)}'\n", &["ra"]);

@@ -49,7 +49,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use effect::{Effect, EffectSet};
 pub use row::RowError;
-pub use symbol::{Calls, HANDED, HANDED_BY_NAME, Kind, Parameter, Passing, Prelude, Returns, Role, Scaling, Symbol};
+pub use symbol::{
+    Calls, HANDED, HANDED_BY_NAME, Kind, Parameter, Passing, Prelude, Returns, Role, Scaling, Symbol,
+};
 
 use row::{Row, Table};
 use symbol::Text;

@@ -316,7 +316,7 @@ fn are_elements(text: Text<'_>, call: &Call, names: &[TextRange]) -> bool {
     let lists = text.module.values.iter().filter(
         |own| matches!(&own.value, Value::Display(Container::List, elements) if elements.iter().any(holds)),
     );
-    let elements: Vec<TextRange> = lists.flat_map(|own| text.elements(own.range)).flatten().collect();
+    let elements: Vec<TextRange> = lists.filter_map(|own| text.elements(own.range)).flatten().collect();
     names.iter().all(|name| elements.contains(name))
 }
 

@@ -49,9 +49,7 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
     let is_foreign = imports.clone().all(|import| facts.files_of_import(file, import).is_empty());
     let crossed = TextRange::new(start.end(), own.range.start().max(start.end()));
     let is_at_top = own.scope == Module::TOP;
-    let is_found = || {
-        !is_at_top || !text.installs(crossed) && keeps_settings(facts, file, crossed, true)
-    };
+    let is_found = || !is_at_top || !text.installs(crossed) && keeps_settings(facts, file, crossed, true);
     if !is_foreign && (leads_back(facts, file, imports.clone()) || !is_found()) {
         return None;
     }

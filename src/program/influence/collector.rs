@@ -198,13 +198,10 @@ impl Collector<'_, '_> {
         let facts = self.facts;
         let own = facts.module(function.file).function(function.function);
         // What a single call brings in can go back to no other.
-        let (enter, leave) = match facts.incoming(function) {
-            [_] => (Way::Within, Way::Within),
-            _ => {
-                let site = self.number((file, call.result));
-                (Way::Enter(site), Way::Leave(site))
-            }
-        };
+        let is_only = facts.incoming(function).len() == 1;
+        let site = self.number((file, call.result));
+        let (enter, leave) =
+            if is_only { (Way::Within, Way::Within) } else { (Way::Enter(site), Way::Leave(site)) };
         for &value in own.returns.iter().chain(&own.yields) {
             self.add_by(leave, (function.file, value), (file, call.result));
         }
