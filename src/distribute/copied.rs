@@ -7,8 +7,9 @@ use super::rate_changes::sets;
 use super::site::{Site, is_repeated};
 use super::spoken::Spoken;
 use crate::api::{Effect, Kind};
+use crate::program::{Caller, for_bound};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Value};
+use crate::semantic::{Argument, CallId, Definition, Value, ValueId, Variable};
 use crate::syntax::TextRange;
 
 /// Why a copy can't be broadcast.
@@ -24,7 +25,8 @@ pub(super) fn add(job: &Job<'_>, sites: &mut [Site]) -> Vec<(FileId, CallId)> {
         let module = job.facts.module(file);
         let Some(text) = job.text(file) else { continue };
         let beside = |spoken: &Spoken| spoken.beside(text, module.call(source), module.call(call));
-        if !broadcast_beside(sites, beside) && !is_repeated(job, file, call) {
+        let is_named = broadcast_beside(sites, beside) || broadcast_handed(job, sites, file, source, call);
+        if !is_named && !is_repeated(job, file, call) {
             unnamed.push((file, call));
         }
     }
@@ -44,6 +46,51 @@ pub(super) fn broadcast_beside(sites: &mut [Site], beside: impl Fn(&Spoken) -> O
         }
     }
     is_named
+}
+
+/// The same where the model and its copy are handed to the function that trains: `train(online, target)`.
+fn broadcast_handed(job: &Job<'_>, sites: &mut [Site], file: FileId, source: CallId, call: CallId) -> bool {
+    let receiver = |id| job.facts.receiver(file, job.facts.module(file).call(id));
+    let (Some(model), Some(copy)) = (receiver(source), receiver(call)) else { return false };
+    let mut is_named = false;
+    for site in sites {
+        let Some([model, copy]) = handed(job, site.caller, file, [model, copy]) else { continue };
+        let module = job.facts.module(site.caller.file);
+        is_named |=
+            broadcast_beside(std::slice::from_mut(site), |spoken| spoken.beside_handed(module, model, copy));
+    }
+    is_named
+}
+
+/// The parameters that two values come to wherever a function is called, if it gives these no other values.
+fn handed(job: &Job<'_>, caller: Caller, file: FileId, values: [ValueId; 2]) -> Option<[Variable; 2]> {
+    let facts = job.facts;
+    let function = facts.function_of(caller)?;
+    let mut found: Option<[usize; 2]> = None;
+    for edge in facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)) {
+        let id = facts.call_in_place(edge).filter(|_| edge.caller.file == file)?;
+        let mut places = [None; 2];
+        for_bound(facts, file, facts.module(file).call(id), function, |value, parameter| {
+            for (place, wanted) in places.iter_mut().zip(values) {
+                *place = place.or((value == wanted).then_some(parameter));
+            }
+        });
+        let [Some(first), Some(second)] = places else { return None };
+        if found.is_some_and(|known| known != [first, second]) {
+            return None;
+        }
+        found = Some([first, second]);
+    }
+    let module = facts.module(function.file);
+    let parameters = &module.function(function.function).parameters;
+    let variable = |index: usize| {
+        let is_it = |own: &&Definition| own.value == parameters[index].value;
+        let variable = module.definitions.iter().find(is_it)?.variable;
+        let definitions = module.definitions.iter().filter(|own| own.variable == variable);
+        (definitions.count() == 1).then_some(variable)
+    };
+    let [first, second] = found?;
+    Some([variable(first)?, variable(second)?])
 }
 
 /// The same for models whose variables follow those of the trained one, pair by pair:

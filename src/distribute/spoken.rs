@@ -6,7 +6,8 @@ use crate::program::Caller;
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{
-    Argument, Call, CallId, Element, FunctionId, Passing, ScopeId, ScopeKind, Value, ValueId, Variable,
+    Argument, Call, CallId, Element, FunctionId, Module, Passing, ScopeId, ScopeKind, Value, ValueId,
+    Variable,
 };
 use crate::syntax::{TextRange, TextSize};
 
@@ -103,6 +104,14 @@ impl Spoken {
             Some(Chain { text: owner.to_owned(), ..whole.clone() })
         };
         self.named_beside(text, &owner(model)?, &owner(other)?)
+    }
+
+    /// The same, if both are parameters of the code that names this one.
+    pub(super) fn beside_handed(&self, module: &Module, model: Variable, other: Variable) -> Option<Self> {
+        let Self::Model(known) = self else { return None };
+        let is_it = known.variable == model && known.text == module.variable_name(model);
+        let text = module.variable_name(other).to_owned();
+        is_it.then(|| Self::Model(Chain { variable: other, text, ..known.clone() }))
     }
 
     /// The same, if code elsewhere calls both: `target(x)` beside `model(x)`.

@@ -156,4 +156,13 @@ mod tests {
         assert_eq!(lists.of_all(1..4), ['a', 'c', 'd']);
         assert!(Lists::<char>::group(2, std::iter::empty()).of(1).is_empty());
     }
+
+    #[test]
+    fn only_long_lists_are_sorted() {
+        let items = [(0, 'b'), (0, 'a'), (1, 'e'), (1, 'd'), (1, 'c')];
+        let mut lists = Lists::group(2, items.into_iter());
+        lists.sort_long(2, |&own| own);
+        assert_eq!(lists.of(0), ['b', 'a']);
+        assert_eq!(lists.of(1), ['c', 'd', 'e']);
+    }
 }

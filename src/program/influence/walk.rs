@@ -51,7 +51,7 @@ pub(super) struct Step {
     way: Way,
 }
 
-/// What lists have more steps than these are sorted, so that those of a call are found at once.
+/// Lists of more steps than these are sorted, so that those of a call are found at once.
 const FEW: usize = 16;
 
 /// The steps from each value along the dependences.
