@@ -62,6 +62,7 @@ mod names;
 mod obstacles;
 mod open_files;
 pub mod optimizer;
+mod other_fits;
 pub mod output;
 mod own_lengths;
 mod path_texts;

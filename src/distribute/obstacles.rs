@@ -17,6 +17,7 @@ use super::file_waits;
 use super::job::Job;
 use super::lookups;
 use super::moved_seeds::is_order;
+use super::other_fits;
 use super::own_lengths::is_as_long_as_own_results;
 use super::raced_steps;
 use super::raised;
@@ -54,6 +55,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(set_by_gradients::steps(job, rule));
     found.extend(graphs_of_old(job, rule));
     found.extend(sessions_unknown(job, rule));
+    found.extend(other_fits::steps(job, rule));
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));
     found.extend(typed_input::steps(job, rule));
