@@ -8,7 +8,7 @@ use super::session::runs;
 use crate::api::Effect;
 use crate::program::{Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, Constant, Container, Element, Value, ValueId};
+use crate::semantic::{CallId, Constant, Container, Value, ValueId};
 
 /// The parameter for the variable that counts an optimizer's steps.
 const COUNTER: &str = "global_step";
@@ -69,11 +69,7 @@ pub(super) fn fetched_step(job: &Job<'_>, (file, value): Place) -> Option<Fetche
     let Value::Display(Container::List | Container::Tuple, elements) = &module.value(fetched).value else {
         return None;
     };
-    let single = |own: &Element| match *own {
-        Element::At(_, value) => Some(value),
-        _ => None,
-    };
-    let elements: Vec<ValueId> = elements.iter().map(single).collect::<Option<_>>()?;
+    let elements: Vec<ValueId> = elements.iter().map(|own| own.written_out()).collect::<Option<_>>()?;
     let is_step = elements.get(place).is_some_and(|&own| is_counter(own));
     is_step.then(|| FetchedStep { run, index, is_beside: !elements.into_iter().all(is_counter) })
 }

@@ -78,10 +78,7 @@ impl<'a> Graph<'a> {
                 _ => None,
             },
             Value::Display(Container::List | Container::Tuple, elements) => {
-                let values = elements.iter().map(|element| match *element {
-                    Element::At(_, value) => Some(value),
-                    _ => None,
-                });
+                let values = elements.iter().map(|element| element.written_out());
                 all(values.collect::<Option<Vec<_>>>()?)
             }
             Value::Call(call) => self.dtype_of_call(file, *call, depth),

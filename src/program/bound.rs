@@ -8,7 +8,7 @@ use super::travel::code;
 use crate::api::{HANDED, HANDED_BY_NAME, Symbol};
 use crate::project::FileId;
 use crate::semantic::{
-    Argument, Call, Container, Element, Function, Parameter, ParameterKind, Passing, Value, ValueId,
+    Argument, Call, Container, Function, Parameter, ParameterKind, Passing, Value, ValueId,
 };
 
 /// What a call of a function binds to its parameters: arguments, each with the index of a parameter.
@@ -25,10 +25,9 @@ pub fn for_bound(
         return for_handed(facts, file, call, symbol, own, is_method, found);
     }
     let receiver = receiver_of(facts, file, call, function);
-    let mut places = own.parameters.iter().enumerate().filter(|&(index, parameter)| {
-        matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
-            && Some(index) != receiver
-    });
+    let parameters = own.parameters.iter().enumerate();
+    let mut places =
+        parameters.filter(|&(index, parameter)| parameter.has_position() && Some(index) != receiver);
     let mut places = places.by_ref().skip(given_before(facts, (file, call.callee), function));
     let names = &facts.module(function.file).names;
     let index_of = |is_wanted: &dyn Fn(&Parameter) -> bool| own.parameters.iter().position(is_wanted);
@@ -66,14 +65,13 @@ fn for_handed(
     is_method: bool,
     mut found: impl FnMut(ValueId, usize),
 ) {
-    let is_place = |parameter: &Parameter| {
-        matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
-    };
-    let places =
-        function.parameters.iter().enumerate().filter(|(_, own)| is_place(own)).map(|(index, _)| index);
+    let parameters = function.parameters.iter().enumerate();
+    let places = parameters.filter(|(_, own)| own.has_position()).map(|(index, _)| index);
     if let Some(handed) = facts.argument(file, call, symbol, HANDED) {
         let elements = match &facts.module(file).value(handed.value).value {
-            Value::Display(Container::Tuple | Container::List, elements) => written_out(elements),
+            Value::Display(Container::Tuple | Container::List, elements) => {
+                elements.iter().map(|own| own.written_out()).collect::<Option<Vec<_>>>()
+            }
             _ => None,
         };
         match elements {
@@ -88,15 +86,6 @@ fn for_handed(
     for named in HANDED_BY_NAME.iter().filter_map(|name| facts.argument(file, call, symbol, name)) {
         places.clone().for_each(|place| found(named.value, place));
     }
-}
-
-/// The elements of a display, if each is written there by itself.
-fn written_out(elements: &[Element]) -> Option<Vec<ValueId>> {
-    let single = |own: &Element| match *own {
-        Element::At(_, value) => Some(value),
-        _ => None,
-    };
-    elements.iter().map(single).collect()
 }
 
 /// The library's symbol that calls the function with what it is handed for it, and what is given for the function, if it is
@@ -198,13 +187,10 @@ pub fn for_left_out(
 /// the plain function, with the object among the arguments.
 fn receiver_of(facts: &Facts<'_>, file: FileId, call: &Call, function: FunctionRef) -> Option<usize> {
     let own = facts.module(function.file).function(function.function);
-    let is_place = |parameter: &Parameter| {
-        matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
-    };
     let is_method = own.class.is_some() && own.statement.is_some();
     let is_plain =
         || facts.objects(file, call.callee).any(|(_, object)| object == Object::Function(function));
-    own.parameters.iter().position(is_place).filter(|_| is_method && !is_plain())
+    own.parameters.iter().position(Parameter::has_position).filter(|_| is_method && !is_plain())
 }
 
 /// Whether an argument of a call is the very function, which the callee calls back: `dataset.map(function)` does not give

@@ -35,6 +35,14 @@ pub struct Parameter {
     pub range: TextRange,
 }
 
+impl Parameter {
+    /// Whether one argument that is passed by its position may go to it.
+    #[must_use]
+    pub fn has_position(&self) -> bool {
+        matches!(self.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
+    }
+}
+
 /// A function or lambda.
 #[derive(Clone, Debug)]
 pub struct Function {

@@ -86,6 +86,17 @@ pub enum Element {
     Merge(ValueId),
 }
 
+impl Element {
+    /// The element of a list or tuple, or of a set, that is written there by itself.
+    #[must_use]
+    pub fn written_out(self) -> Option<ValueId> {
+        match self {
+            Self::At(_, value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
 /// The method that a class defines an operator by: an index into the table of their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Method(u8);

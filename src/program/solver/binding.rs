@@ -144,11 +144,8 @@ impl Solver<'_> {
         let mut filled: SmallVec<[bool; 16]> = smallvec![false; parameters.len()];
         let variadic = parameters.iter().position(|parameter| parameter.kind == ParameterKind::Variadic);
         let keywords = parameters.iter().position(|parameter| parameter.kind == ParameterKind::Keywords);
-        let places: SmallVec<[usize; 16]> = (0..parameters.len())
-            .filter(|&index| {
-                matches!(parameters[index].kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
-            })
-            .collect();
+        let places: SmallVec<[usize; 16]> =
+            (0..parameters.len()).filter(|&index| parameters[index].has_position()).collect();
         let mut next = 0;
         let mut extra = 0;
         if let Some(receiver) = receiver {
@@ -221,9 +218,7 @@ impl Solver<'_> {
     /// Binds the receiver to the first parameter that takes arguments by position.
     fn bind_receiver(&mut self, function: FunctionRef, parameters: &[Parameter], receiver: ObjectId) {
         let file = function.file;
-        let first = parameters.iter().find(|parameter| {
-            matches!(parameter.kind, ParameterKind::PositionalOnly | ParameterKind::Ordinary)
-        });
+        let first = parameters.iter().find(|parameter| parameter.has_position());
         let variadic = || parameters.iter().find(|parameter| parameter.kind == ParameterKind::Variadic);
         if let Some(first) = first {
             let node = self.node(file, first.value);

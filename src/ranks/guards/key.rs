@@ -6,7 +6,7 @@ use super::kept::kept;
 use super::{Number, calls, number};
 use crate::program::{Caller, Place};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, Constant, Element, Operator, Value, ValueId};
+use crate::semantic::{BranchKind, Constant, Operator, Value, ValueId};
 
 /// A value by how it is computed: equal keys are equal values on each rank.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,10 +70,7 @@ impl Model<'_> {
                 of("[.]", &[*base, *key])
             }
             Value::Display(_, elements) if elements.len() < 8 => {
-                let at = elements.iter().filter_map(|element| match *element {
-                    Element::At(_, value) => Some(value),
-                    _ => None,
-                });
+                let at = elements.iter().filter_map(|element| element.written_out());
                 of("[]", &at.collect::<Vec<_>>())
             }
             Value::Phi(parts) => {

@@ -184,11 +184,8 @@ impl<'g, 'c> Given<'g, 'c> {
             }
             Value::Item { base, key, .. } => of("[.]".to_owned(), &[*base, *key]),
             Value::Display(container, elements) => {
-                let at = elements.iter().map(|element| match *element {
-                    Element::At(_, value) => Some(value),
-                    _ => None,
-                });
-                let parts: Option<Vec<ValueId>> = at.collect();
+                let parts: Option<Vec<ValueId>> =
+                    elements.iter().map(|element| element.written_out()).collect();
                 parts.map_or_else(|| self.itself(value), |parts| of(format!("{container:?}"), &parts))
             }
             Value::Call(id) => {
