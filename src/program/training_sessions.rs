@@ -43,10 +43,15 @@ impl TrainingSessions {
     }
 }
 
-/// The files with code that calls the function which makes a session.
+/// The files with code that calls the function which makes a session and gives it back.
 fn asking_files<'f>(facts: &'f Facts<'_>, own: &TrainingLoop) -> impl Iterator<Item = FileId> + use<'f> {
-    let maker = facts.function_of(own.caller).into_iter();
-    maker.flat_map(|function| facts.incoming(function)).map(|edge| edge.caller.file)
+    let file = own.caller.file;
+    let made = facts.solution.values(file, facts.module(file).call(own.call).result);
+    let maker = facts.function_of(own.caller).filter(|maker| {
+        let mut returned = facts.module(file).function(maker.function).returns.iter();
+        returned.any(|&value| facts.solution.values(file, value).iter().any(|own| made.contains(own)))
+    });
+    maker.into_iter().flat_map(|maker| facts.incoming(maker)).map(|edge| edge.caller.file)
 }
 
 /// The sessions that a method is called on or that a `with` statement manages.
