@@ -31,6 +31,7 @@ SINGLE_THREADED = {
     "PYTHONWARNINGS": "ignore",
 }
 GRACE = 10  # seconds that a rank has to end after another one failed
+LOST = 255  # the status of a process of which the server that forked it tells none (`multiprocessing.popen_forkserver`)
 
 
 @dataclass
@@ -78,10 +79,12 @@ def run(context, program, task, place, ranks=1, use_horovodrun=False):
         tasks.append({**task, "work": str(work), "folder": str(folder), "environment": own_folders(folder)})
     start = run_with_horovodrun if use_horovodrun and ranks > 1 else run_forked
     statuses = start(context, tasks)
-    left = [
-        Rank(status, text(folder / "stdout"), text(folder / "stderr"), written(work, folder), report(folder))
-        for status, folder in zip(statuses, folders)
-    ]
+    left = []
+    for status, folder in zip(statuses, folders):
+        own = report(folder)
+        # What a process reports last is the status that it ends with.
+        status = own.get("status", status) if status == LOST else status
+        left.append(Rank(status, text(folder / "stdout"), text(folder / "stderr"), written(work, folder), own))
     return Run(left, changes(before, files_below(work)))
 
 
