@@ -138,15 +138,20 @@ def rendezvous(count):
 def wait(processes, deadline):
     """Waits for the processes, until the deadline or shortly after one failed; ends the others. Gives statuses."""
     reason = "timeout"
-    while alive := [process for process in processes if process.exitcode is None]:
-        multiprocessing.connection.wait([process.sentinel for process in alive], max(0, deadline - time.monotonic()))
-        if reason == "timeout" and any(process.exitcode for process in processes):
+    while alive := [process for process in processes if is_alive(process)]:
+        told = [process.sentinel for process in alive if process.exitcode is None]
+        left = max(0, deadline - time.monotonic())
+        if len(told) == len(alive):
+            multiprocessing.connection.wait(told, left)
+        else:
+            time.sleep(min(left, 0.1))
+        if reason == "timeout" and any(process.exitcode not in (None, 0, LOST) for process in processes):
             reason, deadline = "stopped", min(deadline, time.monotonic() + GRACE)
         if time.monotonic() >= deadline:
             break
     statuses = []
     for process in processes:
-        if process.exitcode is None:
+        if is_alive(process):
             process.join(1)  # it writes its stack at the time limit
             end_group(process.pid)
             process.join()
@@ -154,6 +159,17 @@ def wait(processes, deadline):
         else:
             statuses.append(process.exitcode)
     return statuses
+
+
+def is_alive(process):
+    """Whether a process runs, also one whose status is lost."""
+    if process.exitcode != LOST:
+        return process.exitcode is None
+    try:
+        os.kill(process.pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def end_group(leader):
