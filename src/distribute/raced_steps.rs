@@ -20,7 +20,7 @@ use crate::rewrite::Text;
 use crate::semantic::{Call, CallId, Definition, Value, ValueId};
 use crate::syntax::{TextRange, TextSize};
 
-/// The steps by which a program reads such numbers before they are counted.
+/// The steps by which a program reads such numbers by themselves.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     if job.step_counters().is_empty() {
         return Vec::new();
