@@ -2,7 +2,7 @@
 //!
 //! Not in the seed, whose rules divide the steps: without a shuffle all ranks then train on the same first examples. A
 //! program is asked once it is distributed, and its answer is only possible: what an example is and how many there
-//! are is known when it runs.
+//! are is known when it runs. What is certain is that a part which nobody uses is lost.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use super::distribution_rule;
 use super::draws::draws_alike;
 use super::held_out;
 use super::job::Job;
+use super::lost_parts;
 use super::moved_seeds;
 use super::ranked::reads_size;
 use super::session::{self, is_session, sessions};
@@ -39,7 +40,8 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
         steps.extend(held_out::steps(job, &RULE.rule));
         return steps;
     }
-    let mut found = of_sessions(job);
+    let mut found = lost_parts::steps(job, &RULE.rule);
+    found.extend(of_sessions(job));
     found.extend(of_other_loops(job));
     found
 }

@@ -55,6 +55,7 @@ pub mod learning_rate;
 mod left_behind;
 mod loading;
 mod lookups;
+mod lost_parts;
 mod maker;
 mod meeting;
 mod moved_seeds;

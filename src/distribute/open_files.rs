@@ -9,7 +9,6 @@ use super::step::Step;
 use super::waiting::Waiting;
 use crate::api::{Effect, Kind, Parameter, Symbol};
 use crate::finding::{Finding, Rule};
-use crate::program::{Literal, Object};
 use crate::project::FileId;
 use crate::semantic::{Argument, Call, CallId, Role, Value, ValueId};
 use crate::syntax::TextRange;
@@ -35,7 +34,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             path.and_then(|path| opened(job, rule, (file, id), path))
         } else if let Some(path) = kept_writer(job, file, id) {
             opened(job, rule, (file, id), path)
-        } else if let Some(path) = log_file(job, file, id) {
+        } else if let Some(path) = job.facts.log_file(file, id) {
             if runs_started(job, file, id) {
                 opened(job, rule, (file, id), path)
             } else {
@@ -186,24 +185,6 @@ const CHANGED: &str = "It changes a file that is there already, of which the oth
 
 /// Why the other ranks can't be given the null device.
 const RENAMED: &str = "It renames its file when it begins another one, which must not happen to the null device of other ranks.";
-
-/// The path of the file that what is logged goes to: `logging.FileHandler(path)`, `logging.basicConfig(filename=path)`, and
-/// `logger.add(path)` of loguru, which takes streams and functions, too.
-fn log_file<'c>(job: &Job<'c>, file: FileId, id: CallId) -> Option<&'c Argument> {
-    let facts = job.facts;
-    let call = facts.module(file).call(id);
-    let mut symbols = facts.called_symbols(file, id).filter(|symbol| symbol.has(Effect::KeepsLog));
-    let path = symbols.find_map(|symbol| {
-        LOG_FILES.into_iter().find_map(|parameter| facts.argument(file, call, symbol, parameter))
-    })?;
-    let is_no_path = |own| {
-        own == Object::Literal(Literal::None) || matches!(own, Object::Function(_) | Object::External(_))
-    };
-    (!facts.objects(file, path.value).any(|(_, own)| is_no_path(own))).then_some(path)
-}
-
-/// The parameters for the path of a log.
-const LOG_FILES: [&str; 2] = ["filename", "sink"];
 
 /// `open(path, "w")`: the other ranks open the null device, or a file that nobody keeps where it has to be one. If the program
 /// reads the file, they wait for it.

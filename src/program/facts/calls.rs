@@ -4,7 +4,7 @@ use super::super::call_graph::is_lost;
 use super::super::influence::Place;
 use super::super::modules::{FunctionRef, Modules};
 use super::super::numbering::{Lists, Numbering};
-use super::super::object::{Literal, Object, ObjectId};
+use super::super::object::{Object, ObjectId};
 use super::super::solver::{CallEdge, Caller, Solution, Via};
 use super::Facts;
 use crate::api::{Effect, EffectSet, Kind, Symbol};
@@ -13,23 +13,6 @@ use crate::project::FileId;
 use crate::semantic::{
     BlockId, Call, CallId, Module, ParameterKind, Passing, ScopeId, ScopeKind, Value, ValueId,
 };
-
-/// The parameter that says what a file is opened for.
-const MODE: &str = "mode";
-
-/// The class of what is read and written from one end to the other.
-const STREAM: &str = "io.IOBase";
-
-/// Whether a mode of opening a file writes: `"w"`, `"r+"`, `"x:gz"`.
-#[must_use]
-pub fn writes_by_mode(mode: &str) -> bool {
-    without_compression(mode).contains(['w', 'a', 'x', '+'])
-}
-
-/// What a mode says in front of the compression of an archive: `"r:xz"` reads.
-fn without_compression(mode: &str) -> &str {
-    mode.split([':', '|']).next().unwrap_or(mode)
-}
 
 /// Where the edges of the call graph are that concern a scope, a call or a function.
 #[derive(Debug)]
@@ -258,77 +241,6 @@ impl<'a> Facts<'a> {
         let is_left_out = || !call.arguments.iter().any(|argument| self.may_bind(file, argument, name));
         let default = || parameter.default.filter(|_| is_left_out());
         own.or_else(|| default().map(|default| (function.file, default)))
-    }
-
-    /// Whether a call opens a file: a stream, or `h5py.File`.
-    #[must_use]
-    pub fn opens(&self, file: FileId, call: &Call) -> bool {
-        self.opener(file, call).is_some()
-    }
-
-    /// Whether a call opens a file that is a stream of text or bytes: `open`, `gzip.open`, `tf.io.gfile.GFile`.
-    #[must_use]
-    pub fn opens_stream(&self, file: FileId, call: &Call) -> bool {
-        let stream = self.library.lookup(STREAM);
-        self.opener(file, call)
-            .and_then(|own| self.made_by(own))
-            .zip(stream)
-            .is_some_and(|(made, stream)| self.library.is_subclass(made, stream))
-    }
-
-    /// The path object that a call is a method of: `path.open('w')`.
-    #[must_use]
-    pub fn path_asked(&self, file: FileId, call: &Call) -> Option<ValueId> {
-        self.receiver(file, call).filter(|&own| self.may_be(file, own, Kind::Path))
-    }
-
-    fn opener(&self, file: FileId, call: &Call) -> Option<&'a Symbol> {
-        let library = self.library;
-        let stream = library.lookup(STREAM)?;
-        let first = usize::from(self.path_asked(file, call).is_none());
-        let is_file = |class: &Symbol| {
-            library.is_subclass(class, stream) || library.kind_of_class(class) == Kind::FileWriter
-        };
-        let opens = |symbol: &&Symbol| {
-            symbol.has(Effect::ReadsFile)
-                && symbol.position_of(MODE).is_some_and(|position| position >= first)
-                && self.made_by(symbol).is_some_and(is_file)
-        };
-        self.objects(file, call.callee).find_map(|(_, object)| self.symbol(object).filter(opens))
-    }
-
-    /// The class of what a call of a symbol makes.
-    fn made_by<'s>(&'s self, symbol: &'s Symbol) -> Option<&'s Symbol> {
-        if symbol.is_class() { Some(symbol) } else { self.library.returned_class(symbol) }
-    }
-
-    /// Whether a call only asks whether there is a file, and needs nothing of it: `os.path.exists(path)`.
-    #[must_use]
-    pub fn asks_for_existence(&self, file: FileId, call: CallId) -> bool {
-        self.called_symbols(file, call).all(|symbol| self.library.asks_of_files(symbol))
-    }
-
-    /// Whether a call opens a file with a mode that writes.
-    #[must_use]
-    pub fn opens_for_writing(&self, file: FileId, call: &Call) -> bool {
-        self.modes_of_opening(file, call).any(writes_by_mode)
-    }
-
-    /// Whether a call opens a file with a mode in which nothing remains of what was in it.
-    #[must_use]
-    pub fn begins_anew(&self, file: FileId, call: &Call) -> bool {
-        let mut modes = self.modes_of_opening(file, call).peekable();
-        modes.peek().is_some() && modes.all(|mode| without_compression(mode).contains(['w', 'x']))
-    }
-
-    /// The modes that a call opens a file with, as far as they are known.
-    fn modes_of_opening(&self, file: FileId, call: &Call) -> impl Iterator<Item = &str> {
-        let mode = self.opener(file, call).and_then(|opener| self.argument(file, call, opener, MODE));
-        let objects = mode.into_iter().flat_map(move |mode| self.objects(file, mode.value));
-        objects.filter_map(|(_, object)| match object {
-            Object::Literal(Literal::Str(text)) => Some(self.solution.names.text(text)),
-            _ => None,
-        })
     }
 
     /// Whether a call is one of, or is given, a model or what keeps its weights in files.

@@ -4,10 +4,11 @@ mod calls;
 mod conditions;
 mod files;
 mod objects;
+mod opened;
 
-pub use calls::writes_by_mode;
 pub use conditions::Condition;
 pub use objects::Creation;
+pub use opened::writes_by_mode;
 
 use std::sync::OnceLock;
 

@@ -1,7 +1,7 @@
 //! Calls that open files, and whether they do it to write: their `mode` decides.
 
 use super::super::model::Model;
-use crate::api::{Effect, Parameter};
+use crate::api::Effect;
 use crate::program::{Place, writes_by_mode};
 use crate::project::FileId;
 use crate::semantic::CallId;
@@ -9,14 +9,20 @@ use crate::semantic::CallId;
 /// The parameter that decides.
 const MODE: &str = "mode";
 
+/// The parameters that decide of a log.
+const LOG_MODES: [&str; 2] = [MODE, "filemode"];
+
 /// The path of a file that a call opens for writing: `open(path, 'w')`, `tf.io.gfile.GFile(path, 'w')`,
-/// `pathlib.Path(path).open('w')`.
+/// `pathlib.Path(path).open('w')`, and logs.
 pub(super) fn opened_for_writing(model: &Model<'_>, file: FileId, id: CallId) -> Option<Place> {
     let facts = model.facts;
     let call = facts.module(file).call(id);
     let first = || call.arguments.first().map(|own| (file, own.value));
     if facts.opens_for_writing(file, call) {
         return facts.path_asked(file, call).map(|path| (file, path)).or_else(first);
+    }
+    if let Some(log) = facts.log_file(file, id) {
+        return Some((file, log.value));
     }
     facts.called_symbols(file, id).filter(|symbol| symbol.has(Effect::ReadsFile)).find_map(|symbol| {
         let mode = facts.argument(file, call, symbol, MODE)?;
@@ -31,16 +37,13 @@ pub(super) fn opened_for_writing(model: &Model<'_>, file: FileId, id: CallId) ->
     })
 }
 
-/// Whether a call makes what appends line by line to a file unless it is told otherwise, as handlers of logs do: ranks may
-/// mean to share it.
+/// Whether a call has what is logged appended to a file line by line, as it is done unless told otherwise: ranks may mean to
+/// share it.
 pub(super) fn is_shared_log(model: &Model<'_>, file: FileId, id: CallId) -> bool {
     let facts = model.facts;
     let call = facts.module(file).call(id);
-    facts.called_symbols(file, id).any(|symbol| {
-        let appends = symbol.parameter(MODE).and_then(Parameter::default) == Some("'a'");
-        let given = facts.argument(file, call, symbol, MODE).map(|mode| model.text((file, mode.value)));
-        symbol.is_class()
-            && appends
-            && given.is_none_or(|mode| mode.is_some_and(|mode| mode.starts_with('a')))
+    facts.called_symbols(file, id).filter(|symbol| symbol.has(Effect::KeepsLog)).any(|symbol| {
+        let given = LOG_MODES.into_iter().find_map(|parameter| facts.argument(file, call, symbol, parameter));
+        given.is_none_or(|mode| model.text((file, mode.value)).is_some_and(|mode| mode.starts_with('a')))
     })
 }
