@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::fed_generators;
 use super::job::Job;
 use super::obstacles;
 use super::ranked::is_for_some;
@@ -25,7 +26,8 @@ pub(super) struct Question {
 }
 
 /// Whether all ranks come to a statement in the same order as to other collectives: under no condition that a rank's
-/// own results decide, in no traced code, and not called back by a library, which may do so in a thread of its own.
+/// own results decide, in no traced code, and not called back by a library, or asked for elements, which it may do in a thread of
+/// its own.
 pub(super) fn all_ranks_come_to(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
     let own = job.facts.module(file).statement(statement);
     let questions = questions(job, Caller { file, scope: own.scope }, own.block, statement);
@@ -67,7 +69,11 @@ fn questions(job: &Job<'_>, caller: Caller, block: BlockId, statement: Statement
         }
         let Some(function) = facts.function_of(caller) else { continue };
         for edge in facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)) {
-            let call = facts.module(edge.caller.file).call(facts.call_in_place(edge)?);
+            let id = facts.call_in_place(edge)?;
+            if fed_generators::is_made_by(job, edge, id) {
+                return None;
+            }
+            let call = facts.module(edge.caller.file).call(id);
             work.push((edge.caller, call.block, call.statement));
         }
     }

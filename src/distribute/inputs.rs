@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::job::Job;
-use super::path_texts::PathTexts;
+use super::path_texts::{self, PathText, PathTexts};
 use crate::api::{Effect, EffectSet, Kind, Role, Symbol};
 use crate::program::{Facts, FunctionRef, Object, ObjectId, Place};
 use crate::project::FileId;
@@ -164,20 +164,43 @@ pub(super) fn names_input(job: &Job<'_>, file: FileId, call: CallId) -> bool {
         && (job.inputs().contain(job, &arguments(job, file, call)) || writes_anywhere(job, file, call))
 }
 
-/// Whether a call does not say where it puts files, though it could: `archive.extractall()`.
+/// Whether a call does not say where it puts files, though it could, or nothing is seen of it: `archive.extractall()`,
+/// `archive.extractall(".")`.
 pub(super) fn writes_anywhere(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let data = job.facts.module(file).call(call);
-    let mut symbols = job.facts.called_symbols(file, call).filter(|own| is_told_where(own));
-    symbols.any(|own| job.facts.argument(file, data, own, PATH).is_none())
+    job.facts.called_symbols(file, call).any(|own| {
+        folder(own).is_some_and(|folder| {
+            let told = job.facts.argument(file, data, own, folder);
+            told.is_none_or(|told| !says_where(job, (file, told.value)))
+        })
+    })
 }
 
-/// Whether a method of a file puts others elsewhere: `archive.extractall(path)`.
+/// Whether something is known of the place that a path names: "." is where the process is.
+fn says_where(job: &Job<'_>, path: Place) -> bool {
+    let says = |&place: &Place| path_texts::text(job, place).is_none_or(|text| PathText::new(text).is_some());
+    texts_behind(job, &[path]).iter().any(says)
+}
+
+/// Whether a call takes files out of another, and may be told where to put them: `archive.extractall(path)`,
+/// `shutil.unpack_archive(archive, path)`.
 pub(super) fn is_told_where(symbol: &Symbol) -> bool {
-    symbol.has(Effect::WritesFile) && *symbol.role() == Role::Method && symbol.parameter(PATH).is_some()
+    folder(symbol).is_some()
 }
 
 /// The parameter that says where.
-const PATH: &str = "path";
+fn folder(symbol: &Symbol) -> Option<&'static str> {
+    let has = |parameter: &str| symbol.has(Effect::WritesFile) && symbol.parameter(parameter).is_some();
+    match symbol.role() {
+        Role::Method if has(OF_METHODS) => Some(OF_METHODS),
+        Role::Function if has(OF_FUNCTIONS) => Some(OF_FUNCTIONS),
+        _ => None,
+    }
+}
+
+/// What the parameter is called that says where.
+const OF_METHODS: &str = "path";
+const OF_FUNCTIONS: &str = "extract_dir";
 
 /// Whether a call is given a path of the process's own.
 pub(super) fn names_own(job: &Job<'_>, file: FileId, call: CallId) -> bool {

@@ -9,6 +9,7 @@ use super::callback::Hook;
 use super::choices;
 use super::counted::Counted;
 use super::default_texts::DefaultTexts;
+use super::fed_generators;
 use super::fetched;
 use super::inputs::{self, Inputs, Settings};
 use super::left_behind::Changes;
@@ -119,6 +120,8 @@ pub struct Common {
     default_texts: OnceCell<DefaultTexts>,
     /// What each function changes.
     changes: OnceCell<Changes>,
+    /// The generators that libraries are fed with.
+    fed_generators: OnceCell<FxHashSet<ObjectId>>,
     /// The programs that train in sessions of TensorFlow 1, by their place among all.
     session_programs: OnceCell<Vec<usize>>,
     /// What the hooks of callbacks do.
@@ -169,6 +172,11 @@ impl Common {
     /// What each function changes.
     pub(super) fn changes(&self, facts: &Facts<'_>) -> &Changes {
         self.changes.get_or_init(|| Changes::of(facts))
+    }
+
+    /// The generators that libraries are fed with.
+    pub(super) fn fed_generators(&self, facts: &Facts<'_>) -> &FxHashSet<ObjectId> {
+        self.fed_generators.get_or_init(|| fed_generators::all(facts))
     }
 
     /// The programs that train in sessions of TensorFlow 1.

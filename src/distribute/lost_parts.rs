@@ -18,9 +18,10 @@ fn is_lost(job: &Job<'_>, (file, id): (FileId, CallId)) -> bool {
 }
 
 fn told(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId)) -> Step {
-    let finding = Step::missing(rule, job.at_call(file, id), "the part that each rank takes of the data is not used")
-        .here("returns another dataset, and leaves this one as it is")
-        .help("keep what it returns: `dataset = dataset.shard(..)`")
-        .in_scope(job.scope_of(file, id));
+    let finding =
+        Step::missing(rule, job.at_call(file, id), "the part that each rank takes of the data is not used")
+            .here("returns another dataset, and leaves this one as it is")
+            .help("keep what it returns: `dataset = dataset.shard(..)`")
+            .in_scope(job.scope_of(file, id));
     Step { finding, outcome: Outcome::ByHand, everywhere: Vec::new() }
 }

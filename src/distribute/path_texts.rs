@@ -18,7 +18,7 @@ const ADDED: [&str; 2] = [".npy", ".npz"];
 
 /// A literal, or an f-string, as part of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct PathText {
+pub(super) struct PathText {
     /// What it begins with for sure.
     start: String,
     /// Its end behind what is open, if anything is.
@@ -26,7 +26,8 @@ struct PathText {
 }
 
 impl PathText {
-    fn new(text: &str) -> Option<Self> {
+    /// What a text says of a place, if anything.
+    pub(super) fn new(text: &str) -> Option<Self> {
         // What stands in front of a separator is a part of its own: `f"{folder}/values.npy"`.
         let text = text.strip_prefix("{}").unwrap_or(text).trim_start_matches(SEPARATOR);
         let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches(SEPARATOR);
@@ -150,7 +151,7 @@ impl PathTexts {
 }
 
 /// What a literal says, or an f-string with `{}` for what it inserts.
-fn text<'j>(job: &'j Job<'_>, (file, value): Place) -> Option<&'j str> {
+pub(super) fn text<'j>(job: &'j Job<'_>, (file, value): Place) -> Option<&'j str> {
     let module = job.facts.module(file);
     match module.value(value).value {
         Value::Constant(Constant::Str(text)) => Some(module.names.text(text)),

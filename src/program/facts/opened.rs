@@ -111,8 +111,10 @@ impl<'a> Facts<'a> {
             LOG_FILES.into_iter().find_map(|parameter| self.argument(file, own, symbol, parameter))
         })?;
         let is_no_path = |own| {
-            let is_called =
-                matches!(own, Object::Function(_) | Object::Bound(..) | Object::Member(..) | Object::Builtin(_));
+            let is_called = matches!(
+                own,
+                Object::Function(_) | Object::Bound(..) | Object::Member(..) | Object::Builtin(_)
+            );
             is_called || matches!(own, Object::Literal(Literal::None) | Object::External(_))
         };
         (!self.objects(file, path.value).any(|(_, own)| is_no_path(own))).then_some(path)
