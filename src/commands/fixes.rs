@@ -66,6 +66,10 @@ pub(super) fn show(job: Job<'_>, examined: &Examined) -> anyhow::Result<u8> {
         proofs::show(proofs, &Sources::new(&proven.documents), color, &mut io::stderr().lock())?;
     }
     if !global.quiet {
+        let sources = Sources::new(&mended.examined.documents);
+        for program in distributed(&examined.trainers, &mended) {
+            next_steps::foresee(&program, &sources, &mut io::stderr().lock())?;
+        }
         let rest = mended.examined.report.findings.len();
         let would = sentence("Would fix", mended.fixed, mended.changes.len());
         let remain = if rest == 1 {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::distribution_rule;
-use super::draws::draws_alike;
+use super::draws::{draws_alike, is_seeded};
 use super::held_out;
 use super::job::Job;
 use super::lost_parts;
@@ -19,9 +19,9 @@ use super::step::{Outcome, Step};
 use super::steps::{data, iterated};
 use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Applicability, Confidence};
-use crate::program::{Creation, FunctionRef, Place, TrainingLoop};
+use crate::program::{Creation, FunctionRef, Object, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{CallId, Value};
+use crate::semantic::{Argument, CallId, Value};
 
 distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
 
@@ -104,7 +104,9 @@ fn of_other_loops(job: &Job<'_>) -> Vec<Step> {
                 }
             }
             Sharing::InOneOrder => {
-                let generated = loops.into_iter().filter(|own| is_fed_by_generator(job, own));
+                let generated = loops
+                    .into_iter()
+                    .filter(|own| is_fed_by_generator(job, own) || is_fed_in_seeded_order(job, own));
                 found.extend(generated.map(|own| told(job, own, SAME, PART)));
             }
         }
@@ -124,6 +126,20 @@ fn is_fed_by_generator(job: &Job<'_>, own: &TrainingLoop) -> bool {
         |function: FunctionRef| facts.module(function.file).function(function.function).generator;
     facts.called_functions(file, call).any(is_generator)
 }
+
+/// Whether `fit` is given the project's own batches by their numbers, whose order Keras draws from Python's own generator, and the program
+/// seeds that.
+fn is_fed_in_seeded_order(job: &Job<'_>, own: &TrainingLoop) -> bool {
+    let facts = job.facts;
+    let may_be_numbered = |data: &Argument| {
+        let sources = facts.of_kind(own.caller.file, data.value, Kind::BatchSource);
+        sources.into_iter().any(|source| matches!(facts.solution.object(source), Object::Instance(..)))
+    };
+    data(job, own).is_some_and(may_be_numbered) && is_seeded(job, PYTHON_RANDOM)
+}
+
+/// The package that Keras draws the order of batches with.
+const PYTHON_RANDOM: &str = "random";
 
 /// The step for a loop that each rank goes through with all that the program trains on, as one process does.
 fn whole(job: &Job<'_>, own: &TrainingLoop) -> Step {

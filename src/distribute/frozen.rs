@@ -41,7 +41,9 @@ pub(super) fn frozen(job: &Job<'_>, model: ObjectId, compiles: &[Compile<'_>]) -
                     && moment.may_precede(job, compiled)
                     && !compiled.may_precede(job, moment)
             };
-            if !freezes || !compiles.iter().all(is_before) {
+            // Those that are added later are not among the layers yet.
+            let is_added_to = || whole != store.base && is_added_to_behind(job, model, moment);
+            if !freezes || !compiles.iter().all(is_before) || is_added_to() {
                 return None;
             }
             first.get_or_insert(facts.location(file, store.range));
@@ -64,3 +66,18 @@ fn frozen_by(job: &Job<'_>, file: FileId, store: &Store) -> Option<ValueId> {
     let is_each = module.statement(around).kind == StatementKind::For;
     (is_each && module.names.text(name) == LAYERS).then_some(base)
 }
+
+/// Whether a layer may be added to a model after a moment.
+fn is_added_to_behind(job: &Job<'_>, model: ObjectId, moment: Moment) -> bool {
+    let facts = job.facts;
+    let add = facts.library.lookup(ADD);
+    job.calls().any(|(file, id)| {
+        let receiver = facts.receiver(file, facts.module(file).call(id));
+        receiver.is_some_and(|own| facts.solution.values(file, own).contains(&model))
+            && facts.called_symbols(file, id).any(|own| Some(own) == add)
+            && moment.may_precede(job, Moment::of(job, file, id))
+    })
+}
+
+/// The method that adds a layer.
+const ADD: &str = "tensorflow.keras.Sequential.add";

@@ -70,7 +70,8 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
     }
     let mut edits = match &run.unbound {
         Some(names) => {
-            let others: Vec<String> = names.iter().map(|name| format!("{name} = None")).collect();
+            let others: Vec<String> =
+                names.iter().map(|name| format!("{name} = {}", run.otherwise)).collect();
             text.guard_else(run.first, run.last, &header, &others)
         }
         None => text.guard(run.first, run.last, &header),

@@ -12,7 +12,7 @@ use super::waiting::Waiting;
 use crate::api::{Effect, EffectSet, Kind};
 use crate::program::Caller;
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, CallKind, Module, Role, StatementId, StatementKind};
+use crate::semantic::{Call, CallId, CallKind, Module, Operator, Role, StatementId, StatementKind, Value};
 use crate::syntax::TextRange;
 
 /// What statements write.
@@ -38,6 +38,8 @@ pub(super) struct Run {
     pub(super) sort: Sort,
     /// The variables that they bind and that are read elsewhere.
     pub(super) unbound: Option<Vec<String>>,
+    /// What those are on the other ranks, as an expression.
+    pub(super) otherwise: &'static str,
     /// The last of them returns what it writes to; all ranks have to return, by this name.
     pub(super) returned: Option<String>,
     /// How the other ranks wait for what is written.
@@ -137,6 +139,7 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
                     calls,
                     sort,
                     unbound: None,
+                    otherwise: "None",
                     returned: None,
                     waiting,
                     is_loaded,
@@ -152,9 +155,28 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
             run.returned = Some(fresh(text.module, "path"));
             names.extend(run.returned.clone());
         }
-        run.unbound = (!names.is_empty()).then_some(names);
+        if !names.is_empty() {
+            if run.calls.iter().any(|&call| is_added_to_text(job, file, call)) {
+                run.otherwise = "''";
+            }
+            run.unbound = Some(names);
+        }
     }
     runs
+}
+
+/// Whether the text that a call returns is added to others, `"saved to " + path`, for which `None` is nothing.
+fn is_added_to_text(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let result = (file, facts.module(file).call(call).result);
+    let adds = |own: &Value| match own {
+        Value::Operator { operator: Operator::Binary(method) | Operator::InPlace(method), .. } => {
+            method.name() == "__add__"
+        }
+        _ => false,
+    };
+    let behind = facts.influence().list_forwards(&[result], |_| false);
+    behind.into_iter().any(|(file, value)| adds(&facts.module(file).value(value).value))
 }
 
 /// What a call writes, if it is a statement of its own or its result has a plain name.

@@ -194,8 +194,14 @@ fn name_stays(facts: &Facts<'_>, text: Text<'_>, definition: &Definition, top: T
     let is_overwritten = |other: &Definition| {
         other.variable == definition.variable && other.range.end() <= top && is_unread_anywhere_before()
     };
+    // Another import in a function would move, too, and bind the same name of the module.
+    let is_apart = |other: &Definition| {
+        !is_own(other.variable.scope)
+            && other.kind != DefinitionKind::Import
+            && !encloses(module, other, definition)
+    };
     others()
-        .all(|other| is_same(other) || is_overwritten(other) || !is_own(other.variable.scope) && !encloses(module, other, definition))
+        .all(|other| is_same(other) || is_overwritten(other) || is_apart(other))
         && !is_free(module, name)
         && is_unread_before
         // A new name of the module may be seen from outside.

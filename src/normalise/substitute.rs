@@ -66,6 +66,7 @@ pub fn substitute(context: Context<'_>, file: FileId, place: TextRange) -> Optio
         || is_repeated(module, alias.first)
         || !alias.readings.iter().all(|&reading| means_first(module, alias.first, reading))
         || !is_lasting(context.facts, file, &alias)
+        || context.facts.may_be_replaced(file, alias.definition.value)
     {
         return None;
     }
@@ -92,6 +93,7 @@ pub fn import_instead(context: Context<'_>, file: FileId, place: TextRange) -> O
     if imported > module.statement(anchor).range.start()
         || module.statement(alias.first.statement?).parent.is_some()
         || !has_no_influence(facts, file, crossed)
+        || facts.may_be_replaced(file, alias.definition.value)
     {
         return None;
     }

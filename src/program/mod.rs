@@ -34,6 +34,7 @@ mod overwritten;
 mod programs;
 mod receivers;
 mod repetition;
+mod replaced_members;
 mod roots;
 mod ruled_out;
 mod search_path;

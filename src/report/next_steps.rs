@@ -24,6 +24,27 @@ pub struct Distributed<'a> {
 pub fn show(program: &Distributed<'_>, sources: &Sources<'_>, out: &mut dyn Write) -> io::Result<()> {
     let path = visible_line(program.path);
     writeln!(out, "hvdlint: {path} is distributed; start it with {}", visible_line(&start(program.path)))?;
+    show_data(program, sources, out)
+}
+
+/// Tells what would be left to decide of the data, if the fixes that are shown were made.
+///
+/// # Errors
+///
+/// `out` can't be written to.
+pub fn foresee(program: &Distributed<'_>, sources: &Sources<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if program.data.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "hvdlint: {} would be distributed; what its ranks train on is left to decide",
+        visible_line(program.path)
+    )?;
+    show_data(program, sources, out)
+}
+
+fn show_data(program: &Distributed<'_>, sources: &Sources<'_>, out: &mut dyn Write) -> io::Result<()> {
     for finding in &program.data {
         let place = sources.page_and_line(finding.primary.location);
         writeln!(out, "  note: {}: {} ({})", visible_line(&place), finding.message, finding.rule.name)?;

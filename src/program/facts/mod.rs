@@ -65,6 +65,7 @@ pub struct Facts<'a> {
     pub(super) graph_of_training: OnceLock<GraphOfTraining>,
     pub(super) changed_by_name: OnceLock<FxHashSet<ObjectId>>,
     pub(super) makings: OnceLock<Makings>,
+    pub(super) replaced_members: OnceLock<FxHashSet<String>>,
     pub(super) tracing: OnceLock<Tracing>,
     pub(super) varying: OnceLock<FxHashMap<Place, Place>>,
     /// For each scope who decides whether its blocks run.
@@ -107,6 +108,7 @@ impl<'a> Facts<'a> {
             graph_of_training: OnceLock::new(),
             changed_by_name: OnceLock::new(),
             makings: OnceLock::new(),
+            replaced_members: OnceLock::new(),
             tracing: OnceLock::new(),
             varying: OnceLock::new(),
             repetition: Repetition::default(),
