@@ -1,6 +1,5 @@
 //! What libraries that nobody knows write, as far as names tell.
 
-use super::cache_files::cached_in;
 use super::inputs::arguments;
 use super::job::Job;
 use crate::api::Effect;
@@ -27,7 +26,7 @@ pub(super) fn is_for_others(job: &Job<'_>, file: FileId, id: CallId) -> bool {
             let is_unknown =
                 facts.may_be_foreign(file, data.callee) && facts.called_symbols(file, call).next().is_none();
             is_unknown && data.arguments.iter().any(|own| is_below(file, own))
-                || cached_in(job, file, call).is_some_and(|path| is_below(file, path))
+                || job.facts.cache_file(file, call).is_some_and(|path| is_below(file, path))
         })
     }
 }

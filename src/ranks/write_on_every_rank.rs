@@ -4,6 +4,7 @@ mod alike;
 mod destination;
 mod estimators;
 mod evaluation;
+mod figures;
 mod inputs;
 mod kept;
 mod later;

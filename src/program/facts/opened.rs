@@ -4,7 +4,7 @@ use super::super::object::{Literal, Object};
 use super::Facts;
 use crate::api::{Effect, Kind, Symbol};
 use crate::project::FileId;
-use crate::semantic::{Argument, Call, CallId, ValueId};
+use crate::semantic::{Argument, Call, CallId, Value, ValueId};
 
 /// The parameter that says what a file is opened for.
 const MODE: &str = "mode";
@@ -14,6 +14,9 @@ const STREAM: &str = "io.IOBase";
 
 /// The parameters for the path of a log.
 const LOG_FILES: [&str; 2] = ["filename", "sink"];
+
+/// The method by which a dataset keeps what it has read.
+const CACHE: &str = "tensorflow.data.Dataset.cache";
 
 /// Whether a mode of opening a file writes: `"w"`, `"r+"`, `"x:gz"`.
 #[must_use]
@@ -118,5 +121,36 @@ impl<'a> Facts<'a> {
             is_called || matches!(own, Object::Literal(Literal::None) | Object::External(_))
         };
         (!self.objects(file, path.value).any(|(_, own)| is_no_path(own))).then_some(path)
+    }
+
+    /// The path of the file in which a call caches a dataset: `dataset.cache(path)`, unless that is surely in memory.
+    #[must_use]
+    pub fn cache_file<'c>(&self, file: FileId, call: CallId) -> Option<&'c Argument>
+    where
+        'a: 'c,
+    {
+        let cache = self.library.lookup(CACHE)?;
+        let own = self.module(file).call(call);
+        let path = self.argument(file, own, cache, "filename")?;
+        let mut objects = self.objects(file, path.value).peekable();
+        let is_in_memory = objects.peek().is_some()
+            && objects.all(|(_, object)| match object {
+                Object::Literal(Literal::Str(text)) => self.solution.names.text(text).is_empty(),
+                _ => false,
+            });
+        let caches = self.called_symbols(file, call).any(|symbol| symbol == cache)
+            || self.is_called_like(file, call, cache, path);
+        (caches && !is_in_memory).then_some(path)
+    }
+
+    /// Whether a method of an object that nobody knows has the name of the one that caches, and is given a text: the dataset
+    /// of `data, info = tfds.load(name, with_info=True)`.
+    fn is_called_like(&self, file: FileId, id: CallId, cache: &Symbol, path: &Argument) -> bool {
+        let module = self.module(file);
+        let Value::Attribute { name, .. } = module.value(module.call(id).callee).value else { return false };
+        module.names.text(name) == cache.last_name()
+            && self.called_symbols(file, id).next().is_none()
+            && self.called_functions(file, id).next().is_none()
+            && self.objects(file, path.value).any(|(id, _)| self.builtin_class(id) == Some("str"))
     }
 }

@@ -101,20 +101,16 @@ impl Collector<'_, '_> {
         }
     }
 
-    /// An expression of which only the type is kept, such as `not a` or an f-string, depends on all that is
-    /// evaluated in it.
+    /// An expression of which only the type is kept, such as `not a` or an f-string, depends on all that is evaluated in it.
     fn add_opaque(&mut self, file: FileId) {
         let module = self.facts.module(file);
         let opaque = Opaque::new(module);
         if opaque.expressions.is_empty() {
             return;
         }
-        let evaluated = module.values.iter().enumerate();
-        let evaluated = evaluated.map(|(index, value)| (value.range, ValueId::new(index)));
-        let read = module.uses.iter().map(|reading| (reading.range, reading.value));
         let first = self.edges.len();
         let mut count = 0;
-        for (range, value) in evaluated.chain(read) {
+        for (range, value) in opaque.evaluated(module) {
             count = opaque.count_before(range, count);
             opaque.for_each_around(range, count, |around| {
                 let way = if around.holds_lambda { Way::Anywhere } else { Way::Within };
@@ -273,7 +269,7 @@ fn returned_argument(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Valu
 }
 
 /// Calls `found` with the values that an expression is computed from; calls are left to the call graph.
-fn for_operands(value: &Value, mut found: impl FnMut(ValueId)) {
+pub(super) fn for_operands(value: &Value, mut found: impl FnMut(ValueId)) {
     match value {
         Value::Phi(operands) => operands.iter().copied().for_each(found),
         Value::Display(_, elements) => {

@@ -1,7 +1,9 @@
-//! Expressions of which only the type is kept: `not a`, an f-string. They depend on all that is evaluated in them.
+//! Expressions of which only the type is kept: `not a`, an f-string. They depend on all that is evaluated in them, and no part of
+//! something else there: `f"{config['epochs']}"` depends on one entry, and not on the dictionary.
 
 use std::cmp::Reverse;
 
+use super::collector::for_operands;
 use crate::semantic::{BuiltinType, Module, Value, ValueId};
 use crate::syntax::TextRange;
 
@@ -49,6 +51,35 @@ impl Opaque {
         Self { expressions }
     }
 
+    /// What is evaluated in the expressions, and no part of something else there that depends on it as its own value says.
+    pub(super) fn evaluated(&self, module: &Module) -> Vec<(TextRange, ValueId)> {
+        let values = module.values.iter().enumerate();
+        let values = values.map(|(index, value)| (value.range, ValueId::new(index)));
+        let read = module.uses.iter().map(|reading| (reading.range, reading.value));
+        let mut count = 0;
+        let mut inner: Vec<(TextRange, ValueId)> = values
+            .chain(read)
+            .filter(|&(range, _)| {
+                count = self.count_before(range, count);
+                let mut is_inner = false;
+                self.for_each_around(range, count, |_| is_inner = true);
+                is_inner
+            })
+            .collect();
+        inner.sort_by_key(|&(range, value)| (range.start(), Reverse(range.end()), value));
+        let mut open: Vec<(TextRange, ValueId)> = Vec::new();
+        let mut found = Vec::new();
+        for &(range, value) in &inner {
+            while open.pop_if(|(around, _)| !around.contains_range(range)).is_some() {}
+            let around = open.iter().rev().find(|(around, _)| *around != range);
+            if !around.is_some_and(|&(_, around)| is_part_of(module, value, around)) {
+                found.push((range, value));
+            }
+            open.push((range, value));
+        }
+        found
+    }
+
     /// How many of the expressions begin where the range does or before; `near` is a guess, as most ranges are near
     /// the ones before them.
     pub(super) fn count_before(&self, range: TextRange, near: usize) -> usize {
@@ -72,6 +103,23 @@ impl Opaque {
                 found(own);
             }
             next = own.around;
+        }
+    }
+}
+
+/// Whether a value is what another one is computed from, that a slice comes to from it.
+fn is_part_of(module: &Module, part: ValueId, value: ValueId) -> bool {
+    match &module.value(value).value {
+        // A condition decides as well which of them it is, and which elements there are.
+        Value::Phi(_) | Value::Display(..) => false,
+        Value::Call(call) => {
+            let call = module.call(*call);
+            call.callee == part || call.arguments.iter().any(|own| own.value == part)
+        }
+        own => {
+            let mut is_operand = false;
+            for_operands(own, |operand| is_operand |= operand == part);
+            is_operand
         }
     }
 }

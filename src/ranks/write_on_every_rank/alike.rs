@@ -6,8 +6,9 @@ use std::cell::OnceCell;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::model::Model;
+use super::super::values::agrees;
 use super::destination::{self, Destination};
-use super::{Inputs, is_read_alike, run_calls};
+use super::{Inputs, figures, is_read_alike, run_calls};
 use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Caller, Facts, Place, influenced_through_contents};
 use crate::project::FileId;
@@ -35,6 +36,9 @@ impl Alike {
         };
         if let Some(contents) = written_at_once(model, caller.file, id) {
             return are_same(caller, &contents);
+        }
+        if let Some(drawn) = figures::drawn(model, caller.file, id) {
+            return drawn.iter().all(|&(caller, place)| are_same(caller, &[place]));
         }
         if makes_events(model, caller.file, id) {
             return !run_calls(model).into_iter().any(|(caller, id)| adds_event(model, caller, id));
@@ -133,7 +137,7 @@ fn differing(model: &Model<'_>, inputs: &Inputs) -> FxHashSet<Place> {
         }
     }
     let sources: Vec<Place> = sources.into_iter().collect();
-    influenced_through_contents(facts, &sources, |place| facts.gives(place, &[Effect::Agrees]))
+    influenced_through_contents(facts, &sources, |place| agrees(facts, place))
 }
 
 /// For each value the calls of the programs that are made on it or given it.

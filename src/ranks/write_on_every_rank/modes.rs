@@ -13,7 +13,8 @@ const MODE: &str = "mode";
 const LOG_MODES: [&str; 2] = [MODE, "filemode"];
 
 /// The path of a file that a call opens for writing: `open(path, 'w')`, `tf.io.gfile.GFile(path, 'w')`,
-/// `pathlib.Path(path).open('w')`, and logs.
+/// `pathlib.Path(path).open('w')`, and of logs and
+/// caches.
 pub(super) fn opened_for_writing(model: &Model<'_>, file: FileId, id: CallId) -> Option<Place> {
     let facts = model.facts;
     let call = facts.module(file).call(id);
@@ -21,8 +22,8 @@ pub(super) fn opened_for_writing(model: &Model<'_>, file: FileId, id: CallId) ->
     if facts.opens_for_writing(file, call) {
         return facts.path_asked(file, call).map(|path| (file, path)).or_else(first);
     }
-    if let Some(log) = facts.log_file(file, id) {
-        return Some((file, log.value));
+    if let Some(path) = facts.log_file(file, id).or_else(|| facts.cache_file(file, id)) {
+        return Some((file, path.value));
     }
     facts.called_symbols(file, id).filter(|symbol| symbol.has(Effect::ReadsFile)).find_map(|symbol| {
         let mode = facts.argument(file, call, symbol, MODE)?;
