@@ -12,7 +12,7 @@ use super::later_variables::{self, OTHERS_LATER};
 use super::names::fresh;
 use super::sent::is_broadcast;
 use super::session;
-use super::site::{Memory, Site, site};
+use super::site::{self, Memory, Site};
 use super::spoken::Spoken;
 use super::step::Step;
 use super::untrained;
@@ -50,11 +50,11 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
             found.push(Step::blocked(missing(job, file, call), reason));
             continue;
         };
-        match site(job, own, caller, statement_of(job, own, file, call), variables) {
-            Ok(site) if later_variables::are_stepped(job, own, &site) => {
+        match site::sites(job, own, caller, statement_of(job, own, file, call), variables) {
+            Ok(own_sites) if own_sites.iter().any(|site| later_variables::are_stepped(job, own, site)) => {
                 found.push(Step::blocked(missing(job, file, call), OTHERS_LATER));
             }
-            Ok(site) => add(job, &mut sites, site),
+            Ok(own_sites) => own_sites.into_iter().for_each(|site| add(job, &mut sites, site)),
             Err(reason) => found.push(Step::blocked(missing(job, file, call), reason)),
         }
     }

@@ -16,10 +16,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<Step> {
     let facts = job.facts;
     let path = facts.cache_file(file, id)?;
-    if reads_rank(job, file, path.value)
-        || is_for_one_rank(job, file, id)
-        || !runs_started(job, file, id)
-    {
+    if reads_rank(job, file, path.value) || is_for_one_rank(job, file, id) || !runs_started(job, file, id) {
         return None;
     }
     let finding = Step::missing(rule, job.at_call(file, id), "every rank caches its data in the same file")

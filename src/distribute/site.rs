@@ -2,9 +2,9 @@
 
 use super::job::Job;
 use super::spoken::Spoken;
-use crate::program::{Caller, FunctionRef, Object, ObjectId, TrainingLoop, is_in_comprehension, loop_around};
+use crate::program::{Caller, Object, ObjectId, TrainingLoop, is_in_comprehension, loop_around};
 use crate::project::FileId;
-use crate::semantic::{CallId, Module, ScopeKind, StatementId, StatementKind};
+use crate::semantic::{CallId, Module, StatementId, StatementKind};
 
 /// Where a broadcast stands.
 #[derive(Clone, Debug)]
@@ -32,39 +32,32 @@ pub(super) enum Memory {
     Graph,
 }
 
-/// The site for a step: a call in `caller`, which executes `statement`.
-pub(super) fn site(
+/// Why a step of several models can't be followed by a broadcast of each.
+const SEVERAL: &str = "The code that makes the step is called for several models or optimizers, and it can't be seen where each of \
+                       them is known by a name: make the steps of each in code of its own.";
+
+/// The sites for a step: a call in `caller`, which executes `statement`. Where its code is called for several models, each
+/// of the calls has one.
+pub(super) fn sites(
     job: &Job<'_>,
     own: &TrainingLoop,
     caller: Caller,
     statement: StatementId,
     variables: Vec<Spoken>,
-) -> Result<Site, &'static str> {
+) -> Result<Vec<Site>, &'static str> {
     let first = Site { caller, statement, memory: Memory::Global, variables };
-    let mut at = first.clone();
-    let mut seen = vec![caller];
-    loop {
-        let module = job.facts.module(at.caller.file);
-        let is_traced = job.traced.contains(&at.caller);
-        let repeated = outermost_loop(module, at.caller, at.statement);
-        match (is_traced, repeated) {
-            (false, Some(outermost)) => return Ok(Site { memory: Memory::Local(outermost), ..at }),
-            (false, None) if at.caller.scope == Module::TOP => {
-                return Ok(Site { memory: Memory::None, ..at });
-            }
-            (true, Some(_)) => break,
-            _ => {}
-        }
-        if !job.program.already_distributed && !is_called(job, at.caller) {
+    match outermost(job, &first, 1, &mut Vec::new()) {
+        Outermost::Sites(sites) => return Ok(sites),
+        Outermost::Uncalled => {
             return Err("Nothing that the program runs calls the code that makes the step.");
         }
-        match outwards(job, &at) {
-            Some(next) if !seen.contains(&next.caller) => {
-                seen.push(next.caller);
-                at = next;
-            }
-            _ => break,
-        }
+        Outermost::Unnamed => {}
+    }
+    if is_for_several(job, &first) {
+        return match outermost(job, &first, CALLS, &mut Vec::new()) {
+            Outermost::Sites(sites) => Ok(sites),
+            Outermost::Unnamed | Outermost::Uncalled => Err(SEVERAL),
+        };
     }
     if !own.models.iter().chain(&own.optimizers).all(|&object| is_made_once(job, object)) {
         return Err(
@@ -73,7 +66,65 @@ pub(super) fn site(
         );
     }
     let traced = job.traced.contains(&first.caller);
-    Ok(Site { memory: if traced { Memory::Graph } else { Memory::Global }, ..first })
+    Ok(vec![Site { memory: if traced { Memory::Graph } else { Memory::Global }, ..first }])
+}
+
+/// So many calls of one function are followed at most.
+const CALLS: usize = 8;
+
+/// How far outwards the variables of a step have names.
+enum Outermost {
+    /// Up to code that runs once, or to loops.
+    Sites(Vec<Site>),
+    /// To code that nothing runs.
+    Uncalled,
+    /// Not so far.
+    Unnamed,
+}
+
+/// The same step, seen from the outermost code that knows its variables by name; code may be called at so many places.
+fn outermost(job: &Job<'_>, at: &Site, calls: usize, seen: &mut Vec<Caller>) -> Outermost {
+    seen.push(at.caller);
+    let module = job.facts.module(at.caller.file);
+    let is_traced = job.traced.contains(&at.caller);
+    let repeated = outermost_loop(module, at.caller, at.statement);
+    let with = |memory: Memory| Outermost::Sites(vec![Site { memory, ..at.clone() }]);
+    match (is_traced, repeated) {
+        (false, Some(outermost)) => return with(Memory::Local(outermost)),
+        (false, None) if at.caller.scope == Module::TOP => return with(Memory::None),
+        (true, Some(_)) => return Outermost::Unnamed,
+        _ => {}
+    }
+    if !job.program.already_distributed && !is_called(job, at.caller) {
+        return Outermost::Uncalled;
+    }
+    let places = callers(job, at.caller);
+    if places.is_empty() || places.len() > calls {
+        return Outermost::Unnamed;
+    }
+    let mut found = Vec::new();
+    for place in places {
+        let Some(next) = outwards(job, at, place).filter(|next| !seen.contains(&next.caller)) else {
+            return Outermost::Unnamed;
+        };
+        match outermost(job, &next, calls, &mut seen.clone()) {
+            Outermost::Sites(sites) => found.extend(sites),
+            other => return other,
+        }
+    }
+    Outermost::Sites(found)
+}
+
+/// Whether the code that makes a step is called for several models, optimizers or lists of variables.
+fn is_for_several(job: &Job<'_>, at: &Site) -> bool {
+    let places = callers(job, at.caller);
+    at.variables.iter().any(|spoken| {
+        let mut names = places.iter().map(|&(file, call)| spoken.at_call(job, at.caller, file, call));
+        let first = names.next();
+        let is_named_alike =
+            first.as_ref().is_some_and(|first| first.is_some() && names.all(|own| own == *first));
+        !is_named_alike && spoken.may_be_several(job, at.caller)
+    })
 }
 
 /// Whether the program runs code otherwise than by making a graph function of it, which is not to run it.
@@ -83,26 +134,25 @@ fn is_called(job: &Job<'_>, caller: Caller) -> bool {
     edges.any(|edge| job.facts.is_run(job.program, edge) && !job.facts.is_mere_wrapping(edge))
 }
 
-/// The same step, seen from the only place that calls its code.
-fn outwards(job: &Job<'_>, at: &Site) -> Option<Site> {
+/// The places that call code, but for those that only wrap it.
+fn callers(job: &Job<'_>, code: Caller) -> Vec<(FileId, CallId)> {
     let facts = job.facts;
-    let function = match facts.module(at.caller.file).scope(at.caller.scope).kind {
-        ScopeKind::Function(function) | ScopeKind::Lambda(function) => {
-            FunctionRef { file: at.caller.file, function }
-        }
-        _ => return None,
-    };
-    let mut calls: Vec<(FileId, CallId)> = Vec::new();
-    for edge in facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)) {
-        let place = (edge.caller.file, edge.call?);
-        if facts.is_mere_wrapping(edge) {
-            continue;
-        }
-        if !calls.contains(&place) {
-            calls.push(place);
+    let mut places: Vec<(FileId, CallId)> = Vec::new();
+    for edge in facts.function_of(code).into_iter().flat_map(|function| facts.incoming(function)) {
+        if let Some(call) = edge.call
+            && facts.is_run(job.program, edge)
+            && !facts.is_mere_wrapping(edge)
+            && !places.contains(&(edge.caller.file, call))
+        {
+            places.push((edge.caller.file, call));
         }
     }
-    let [(file, call)] = calls[..] else { return None };
+    places
+}
+
+/// The same step, seen from a place that calls its code.
+fn outwards(job: &Job<'_>, at: &Site, (file, call): (FileId, CallId)) -> Option<Site> {
+    let facts = job.facts;
     let data = facts.module(file).call(call);
     let variables: Option<Vec<Spoken>> =
         at.variables.iter().map(|spoken| spoken.at_call(job, at.caller, file, call)).collect();

@@ -2,7 +2,7 @@
 
 use super::job::Job;
 use crate::api::Kind;
-use crate::program::Caller;
+use crate::program::{Caller, ObjectId};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{
@@ -70,6 +70,17 @@ impl Spoken {
             Self::Each(chains) => Self::Each(chains.iter().map(translate).collect::<Option<_>>()?),
             Self::Text(_) => return None,
         })
+    }
+
+    /// Whether these may be the variables of several models or optimizers where code is called that takes them as a
+    /// parameter.
+    pub(super) fn may_be_several(&self, job: &Job<'_>, code: Caller) -> bool {
+        match self {
+            Self::Model(chain) | Self::Optimizer(chain) => chain.may_be_several(job, code),
+            Self::All(chain) => chain.parameter(job, code).is_some(),
+            Self::Each(chains) => chains.iter().any(|own| own.parameter(job, code).is_some()),
+            Self::Text(_) => false,
+        }
     }
 
     /// The optimizer that a method is called on.
@@ -246,6 +257,24 @@ impl Chain {
         let mut bindings =
             text.module.definitions.iter().filter(|definition| definition.variable == self.variable);
         bindings.next().is_some() && bindings.next().is_none()
+    }
+
+    /// The parameter of code that its variable is.
+    fn parameter(&self, job: &Job<'_>, code: Caller) -> Option<ValueId> {
+        let module = job.facts.module(self.file);
+        let ScopeKind::Function(function) = module.scope(self.variable.scope).kind else { return None };
+        let name = module.variable_name(self.variable);
+        let mut parameters = module.function(function).parameters.iter();
+        let own = parameters.find(|own| module.names.text(own.name) == name)?;
+        (self.file == code.file && self.variable.scope == code.scope).then_some(own.value)
+    }
+
+    /// Whether its variable is a parameter of code that stands for several objects which the program makes.
+    fn may_be_several(&self, job: &Job<'_>, code: Caller) -> bool {
+        let Some(parameter) = self.parameter(job, code) else { return false };
+        let is_made =
+            |object: &ObjectId| job.facts.made_at(*object).is_some_and(|(file, call)| job.runs(file, call));
+        job.facts.solution.values(self.file, parameter).iter().filter(|own| is_made(own)).count() > 1
     }
 
     fn at_call(&self, job: &Job<'_>, callee: Caller, file: FileId, call: CallId) -> Option<Self> {
