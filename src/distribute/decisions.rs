@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::evaluations;
 use super::job::Job;
 use super::session;
 use crate::finding::{Confidence, Location};
@@ -36,7 +37,10 @@ fn decisions_of(
     let mut work: Vec<(Caller, BlockId)> = steps.map(at).collect();
     work.push(at((training_loop.caller.file, training_loop.call)));
     if session::is_session(training_loop) {
-        work.extend(job.calls().filter(|&(file, call)| session::runs(job, file, call)).map(at));
+        let may_step = |&(file, call): &(FileId, CallId)| {
+            session::runs(job, file, call) && !evaluations::only_evaluates(job, file, call)
+        };
+        work.extend(job.calls().filter(may_step).map(at));
     }
     while let Some((caller, block)) = work.pop() {
         let file = caller.file;

@@ -36,6 +36,7 @@ mod downloads;
 mod drawn_constants;
 mod draws;
 mod evaluation_callbacks;
+mod evaluations;
 mod fed_generators;
 mod fetched;
 mod file_waits;

@@ -64,6 +64,8 @@ pub struct Contents {
     taken: Vec<Vec<Place>>,
     /// Where it is read what a value is put into, if nobody knows where that was made.
     named: FxHashMap<Place, Vec<Place>>,
+    /// The keys under which a value is stored in another, `options["epochs"] = 3`; `None` if nobody knows one.
+    stored: FxHashMap<(Place, Place), Vec<Option<Literal>>>,
 }
 
 impl Contents {
@@ -78,6 +80,12 @@ impl Contents {
                 own.put(facts, file, &added);
                 own.put_by_name(facts, file, &added, &reads);
             });
+            for store in &facts.module(file).stores {
+                if let StoreKey::Item(key) = store.key {
+                    let stored = own.stored.entry(((file, store.value), (file, store.base))).or_default();
+                    stored.push(key_of(facts, file, key));
+                }
+            }
         }
         let taken = in_shares(facts, |files| {
             let mut taking = Taking { facts, contents: &own, taken: Vec::new() };
@@ -106,6 +114,11 @@ impl Contents {
     /// The reads of what a value is put into, where nobody knows where that was made.
     pub(super) fn named_for(&self, value: Place) -> &[Place] {
         self.named.get(&value).map_or(&[], Vec::as_slice)
+    }
+
+    /// The keys under which a value is stored in another; `None` among them if nobody knows one.
+    pub(super) fn stored_under(&self, value: Place, container: Place) -> &[Option<Literal>] {
+        self.stored.get(&(value, container)).map_or(&[], Vec::as_slice)
     }
 
     fn put(&mut self, facts: &Facts<'_>, file: FileId, added: &Addition) {
@@ -348,14 +361,28 @@ fn changed(facts: &Facts<'_>, file: FileId, id: CallId, call: &Call) -> Option<(
     })
 }
 
-/// The key that an argument is put under, or the constant that is one.
+/// The part of a container that a key tells.
 fn part_of(facts: &Facts<'_>, file: FileId, key: ValueId) -> Part {
+    // The position from the front is another one from the end.
+    key_of(facts, file, key).map_or(Part::Some, Part::Key)
+}
+
+/// The text that a key of a dictionary is.
+pub(super) fn key_of(facts: &Facts<'_>, file: FileId, key: ValueId) -> Option<Literal> {
     let mut objects = facts.objects(file, key);
     match (objects.next(), objects.next()) {
-        (Some((_, Object::Literal(key @ Literal::Str(_)))), None) => Part::Key(key),
-        // The position from the front is another one from the end.
-        _ => Part::Some,
+        (Some((_, Object::Literal(key @ Literal::Str(_)))), None) => Some(key),
+        _ => None,
     }
+}
+
+/// The key by which a call takes something from the container that it is made on: `options.get("epochs")`.
+pub(super) fn asked_key(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Literal> {
+    let mut names = facts.callees(file, id).iter().map(|edge| builtin_name(facts, edge.callee)).peekable();
+    names.peek()?;
+    let is_by_key = names.all(|own| own.is_some_and(|own| BY_KEY.contains(&own.as_str())));
+    let key = facts.module(file).call(id).arguments.first()?;
+    key_of(facts, file, key.value).filter(|_| is_by_key)
 }
 
 /// The qualified name of one of Python's own functions, or methods of its types.

@@ -2,10 +2,10 @@
 
 use rustc_hash::FxHashSet;
 
+use super::elements::influenced_through_contents;
 use super::loops::LoopKind;
 use super::programs::Program;
 use super::solver::Caller;
-use super::tuple_elements::influenced_through_contents;
 use super::{Facts, Place};
 use crate::api::{Effect, Kind};
 use crate::project::FileId;
@@ -100,6 +100,13 @@ impl Facts<'_> {
     /// What of the graphs that sessions run trains.
     pub(super) fn graph_of_training(&self) -> &GraphOfTraining {
         self.graph_of_training.get_or_init(|| GraphOfTraining::of(self))
+    }
+
+    /// Whether a value may be, or hold, an operation of a graph that makes a step, or needs averaged gradients.
+    #[must_use]
+    pub fn may_be_of_step(&self, place: Place) -> bool {
+        let graph = self.graph_of_training();
+        graph.steps.contains(&place) || graph.averages.contains(&place)
     }
 
     /// Whether a call takes gradients in the graph of a program that trains in sessions, all uses of which that train are

@@ -2,12 +2,12 @@
 
 use rustc_hash::FxHashSet;
 
+use super::elements;
 use super::facts::{Creation, Facts};
 use super::influence::Place;
 use super::object::{Object, ObjectId};
 use super::solver::Caller;
 use super::training_sessions::TrainingSessions;
-use super::tuple_elements;
 use crate::api::{Effect, Kind};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId, StatementId, Value, ValueId};
@@ -322,7 +322,7 @@ fn tape_loop(
         .collect();
     let results: Vec<Place> =
         taken.iter().map(|&(file, call)| (file, facts.module(file).call(call).result)).collect();
-    let influenced = tuple_elements::influenced(facts, &results, |place| gradients.results.contains(&place));
+    let influenced = elements::influenced(facts, &results, |place| gradients.results.contains(&place));
     let takes = |&(file, call): &(FileId, CallId)| {
         facts
             .module(file)

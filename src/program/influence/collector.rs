@@ -83,6 +83,10 @@ impl Collector<'_, '_> {
         let module = facts.module(file);
         for (index, evaluation) in module.values.iter().enumerate() {
             let to = (file, ValueId::new(index));
+            if let Some(counted) = counted_by(facts, file, &evaluation.value) {
+                counted.for_each(|operand| self.add((file, operand), to));
+                continue;
+            }
             for_operands(&evaluation.value, |operand| self.add((file, operand), to));
             match evaluation.value {
                 Value::Cell(variable) => {
@@ -246,6 +250,27 @@ impl Collector<'_, '_> {
             }
         }
     }
+}
+
+/// What the number of a turn depends on in a loop over `range(start, stop, step)`: not on how many turns there are.
+fn counted_by<'f>(
+    facts: &'f Facts<'_>,
+    file: FileId,
+    value: &Value,
+) -> Option<impl Iterator<Item = ValueId> + use<'f>> {
+    let Value::Iteration(base) = *value else { return None };
+    let module = facts.module(file);
+    let Value::Call(id) = module.value(base).value else { return None };
+    let range = facts.library.lookup("builtins.range")?;
+    let mut callees =
+        facts.callees(file, id).iter().map(|edge| facts.solution.object(edge.callee)).peekable();
+    callees.peek()?;
+    let is_range = callees.all(|callee| facts.symbol(callee) == Some(range));
+    let given = &module.call(id).arguments;
+    let is_plain = given.iter().all(|own| own.passing == Passing::Positional);
+    let is_stop = move |position: usize| position == usize::from(given.len() > 1);
+    let others = given.iter().enumerate().filter(move |&(position, _)| !is_stop(position));
+    (is_range && is_plain).then(|| others.map(|(_, own)| own.value))
 }
 
 /// Whether a call of a library makes a range: of what numbers its positions tell, and the rest how it is shown, `trange(3,
