@@ -34,6 +34,28 @@ pub(super) fn all_ranks_come_to(job: &Job<'_>, file: FileId, statement: Statemen
     questions.is_some_and(|questions| questions.is_empty())
 }
 
+/// The outermost statement around one, or itself, that stands in a handler or an `if` statement, whose condition ranks may
+/// find otherwise.
+pub(super) fn undecided(job: &Job<'_>, file: FileId, statement: StatementId) -> StatementId {
+    let module = job.facts.module(file);
+    let own = module.statement(statement);
+    let caller = Caller { file, scope: own.scope };
+    let conditions = job.facts.conditions(caller, own.block).into_iter().map(|condition| condition.branch);
+    let deciding: FxHashSet<StatementId> = conditions
+        .filter(|branch| asks_the_world(job, caller, branch) || obstacles::decides(job, caller, branch))
+        .map(|branch| branch.statement)
+        .collect();
+    let mut outermost = statement;
+    let mut within = statement;
+    for around in module.ancestor_ids(statement).take_while(|&id| module.statement(id).scope == own.scope) {
+        if deciding.contains(&around) || module.statement(within).suite == Suite::Handler {
+            outermost = around;
+        }
+        within = around;
+    }
+    outermost
+}
+
 /// The questions that decide whether a rank comes to a call, if nothing else does.
 pub(super) fn questions_around(job: &Job<'_>, file: FileId, call: CallId) -> Option<Vec<Question>> {
     let data = job.facts.module(file).call(call);

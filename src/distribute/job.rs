@@ -78,6 +78,9 @@ impl LeadingToSteps {
             own.calls.extend(training.steps.iter().chain(&training.by_hand));
             own.calls.insert((training.caller.file, training.call));
         }
+        if job.program.loops.iter().any(is_session) {
+            own.calls.extend(job.calls().filter(|&(file, call)| session_runs::steps(job, file, call)));
+        }
         let at =
             |&(file, call): &(FileId, CallId)| Caller { file, scope: facts.module(file).call(call).scope };
         let mut work: Vec<Caller> = own.calls.iter().map(at).collect();

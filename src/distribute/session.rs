@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::awaited::{all_ranks_come_to, undecided};
 use super::job::Job;
 use super::ranked::{is_for_one_rank, is_for_some, reads_rank, reads_size};
 use super::step::Step;
@@ -132,28 +133,50 @@ fn missing(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) -> Finding {
         .in_scope(job.facts.scope_name(own.caller))
 }
 
-/// `sess.run(hvd.broadcast_global_variables(0))` behind `sess.run(tf.global_variables_initializer())`.
+/// `sess.run(hvd.broadcast_global_variables(0))` behind `sess.run(tf.global_variables_initializer())`, wherever that is run.
 fn behind_initialiser(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) -> Step {
     let finding = missing(job, rule, own);
-    let runs: Vec<(FileId, CallId)> =
-        job.calls().filter(|&(file, call)| initialises(job, file, call)).collect();
-    let [(file, call)] = runs[..] else {
-        let reason = "It can't be seen which one statement initialises the variables of the session.";
+    let mut runs = job.calls().filter(|&(file, call)| initialises(job, file, call)).peekable();
+    if runs.peek().is_none() {
+        let reason = "It can't be seen which statement initialises the variables of the session.";
         return Step::blocked(finding, reason);
-    };
-    let Some(text) = job.text(file) else { return Step::blocked(finding, GONE) };
+    }
+    let (mut edits, mut uses) = (Vec::new(), Vec::new());
+    for (file, call) in runs {
+        match behind_run(job, file, call) {
+            Ok(behind) => edits.extend(behind),
+            Err(reason) => return Step::blocked(finding, reason),
+        }
+        let import = job.horovod(file).1;
+        if !uses.contains(&import) {
+            uses.push(import);
+        }
+    }
+    Step::change(finding, "broadcast the variables", edits, uses)
+}
+
+/// The edits by which the variables are broadcast behind a call that initialises them, and behind the question whether there
+/// are some to restore.
+fn behind_run(job: &Job<'_>, file: FileId, call: CallId) -> Result<Vec<Edit>, &'static str> {
+    let text = job.text(file).ok_or(GONE)?;
     let data = text.module.call(call);
     if data.role != Role::Statement {
-        return Step::blocked(finding, "The call that initialises the variables is no statement of its own.");
+        return Err("The call that initialises the variables is no statement of its own.");
     }
-    let (hvd, import) = job.horovod(file);
-    let broadcast = format!("{hvd}.broadcast_global_variables(0)");
+    let behind = undecided(job, file, data.statement);
+    if !all_ranks_come_to(job, file, behind) {
+        return Err(
+            "Not all ranks may come to the statement that initialises the variables, behind which they are \
+                    broadcast: initialise them outside of conditions that ranks may find otherwise.",
+        );
+    }
+    let broadcast = format!("{}.broadcast_global_variables(0)", job.horovod(file).0);
     let callee = text.slice(data.callee_range);
     let line = match (callee.rsplit_once('.'), data.arguments.is_empty()) {
         (Some((session, _)), false) => format!("{session}.run({broadcast})"),
         _ => format!("{broadcast}.run()"),
     };
-    Step::change(finding, "broadcast the variables", text.after(data.statement, &[&line]), vec![import])
+    Ok(text.after(behind, &[&line]))
 }
 
 /// Whether a call runs something in a session.

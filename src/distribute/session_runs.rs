@@ -9,6 +9,12 @@ use crate::program::{Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{CallId, Value, ValueId};
 
+/// Whether a call has a session run what makes a step of training.
+pub(super) fn steps(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let fetched = job.facts.module(file).call(id).arguments.first();
+    fetched.is_some_and(|own| runs(job, file, id) && job.facts.may_be_of_step((file, own.value)))
+}
+
 /// Whether only some ranks run an operation of a graph, as far as its sessions are seen: all that run it do so under a
 /// guard, and it is given to nobody else who might.
 pub(super) fn are_of_some_ranks(job: &Job<'_>, (file, operation): (FileId, CallId)) -> bool {

@@ -3,11 +3,10 @@
 
 use rustc_hash::FxHashSet;
 
-use super::awaited::{Question, all_ranks_come_to, asks_the_world, can_wait, questions_around};
+use super::awaited::{Question, all_ranks_come_to, can_wait, questions_around, undecided};
 use super::inputs::{names_input, own_effects};
 use super::job::Job;
 use super::meeting::Meeting;
-use super::obstacles;
 use super::ranked::is_for_some;
 use super::read_before;
 use super::step::{Outcome, Step};
@@ -209,26 +208,4 @@ fn in_front_of(
         }
     }
     Some(found)
-}
-
-/// The outermost statement around one, or itself, that stands in a handler or an `if` statement, whose condition ranks may
-/// find otherwise.
-fn undecided(job: &Job<'_>, file: FileId, statement: StatementId) -> StatementId {
-    let module = job.facts.module(file);
-    let own = module.statement(statement);
-    let caller = Caller { file, scope: own.scope };
-    let conditions = job.facts.conditions(caller, own.block).into_iter().map(|condition| condition.branch);
-    let deciding: FxHashSet<StatementId> = conditions
-        .filter(|branch| asks_the_world(job, caller, branch) || obstacles::decides(job, caller, branch))
-        .map(|branch| branch.statement)
-        .collect();
-    let mut outermost = statement;
-    let mut within = statement;
-    for around in module.ancestor_ids(statement).take_while(|&id| module.statement(id).scope == own.scope) {
-        if deciding.contains(&around) || module.statement(within).suite == Suite::Handler {
-            outermost = around;
-        }
-        within = around;
-    }
-    outermost
 }
