@@ -32,7 +32,7 @@ fn reads(module: &Module, range: TextRange, own: &Definition, reading: &Use) -> 
 }
 
 /// Whether one value may be another.
-fn may_be(module: &Module, value: ValueId, other: ValueId) -> bool {
+pub(super) fn may_be(module: &Module, value: ValueId, other: ValueId) -> bool {
     let mut work = vec![value];
     let mut seen = FxHashSet::default();
     while let Some(value) = work.pop() {

@@ -3,14 +3,18 @@
 
 use rustc_hash::FxHashSet;
 
+use super::bound::may_be;
 use super::counted::is_length;
 use super::inputs::own_effects;
 use super::job::Job;
 use super::obstacles::is_common;
 use crate::api::{Effect, Symbol};
-use crate::program::{Caller, Object, ObjectId, Place, influenced_through_contents};
+use crate::program::{Caller, FunctionRef, Object, ObjectId, Place, influenced_through_contents};
 use crate::project::FileId;
-use crate::semantic::{BlockId, Branch, BranchKind, CallId, ScopeId, StatementKind, Value, ValueId};
+use crate::semantic::{
+    BlockId, Branch, BranchKind, CallId, Definition, Function, FunctionId, ScopeId, StatementKind, Store,
+    StoreKey, Use, Value, ValueId,
+};
 
 /// Whether the results of a rank's own, which are not averaged, decide what a condition is.
 pub(super) fn rests_on_own_results(job: &Job<'_>, condition: Place) -> bool {
@@ -111,17 +115,63 @@ impl<'j> Deciding<'j> {
         let module = self.job.facts.module(file);
         let is_chosen = |scope, block| self.is_under(Caller { file, scope }, block);
         let definitions = module.definitions.iter().filter(|own| own.statement.is_some());
-        let defined = definitions.filter(|own| is_chosen(own.scope, own.block)).map(|own| own.value);
+        let defined = definitions.filter(|own| is_chosen(own.scope, own.block));
         let stores = module.stores.iter();
-        let stores = stores.filter(|own| is_chosen(own.scope, module.statement(own.statement).block));
-        let stored = stores.map(|own| own.value);
+        let stored = stores.filter(|own| is_chosen(own.scope, module.statement(own.statement).block));
         let returns = module.statements.iter().filter(|own| own.kind == StatementKind::Return);
         let returning: FxHashSet<ScopeId> =
             returns.filter(|own| is_chosen(own.scope, own.block)).map(|own| own.scope).collect();
-        let functions = module.functions.iter().filter(|own| returning.contains(&own.scope));
-        let returned = functions.flat_map(|own| own.returns.iter().copied());
-        let all = defined.chain(stored).chain(returned).chain(self.expressions_in(file));
-        all.map(|value| (file, value)).collect()
+        let functions = (0..).map(FunctionId::new).zip(&module.functions);
+        let functions = functions.filter(|(_, own)| returning.contains(&own.scope));
+        let mut found: Vec<Place> =
+            self.expressions_in(file).into_iter().map(|value| (file, value)).collect();
+        found.extend(defined.flat_map(|own| self.bound(file, own)));
+        found.extend(stored.flat_map(|own| self.stored(file, own)));
+        found.extend(functions.flat_map(|(function, own)| self.returned(file, function, own)));
+        found
+    }
+
+    /// What a variable is bound to. A constant stands for all that are written alike: then where the variable is read.
+    fn bound(&self, file: FileId, own: &Definition) -> Vec<Place> {
+        let module = self.job.facts.module(file);
+        if !module.value(own.value).is_shared() {
+            return vec![(file, own.value)];
+        }
+        let reads = module.uses.iter().filter(|reading| reading.variable == Some(own.variable));
+        let may_be = |reading: &&Use| match module.value(reading.value).value {
+            Value::Cell(variable) => variable == own.variable,
+            _ => reading.value != own.value && may_be(module, reading.value, own.value),
+        };
+        reads.filter(may_be).map(|reading| (file, reading.value)).collect()
+    }
+
+    /// What an attribute or an element is set to, and for a constant where it is read.
+    fn stored(&self, file: FileId, own: &Store) -> Vec<Place> {
+        let facts = self.job.facts;
+        let module = facts.module(file);
+        if !module.value(own.value).is_shared() {
+            return vec![(file, own.value)];
+        }
+        let StoreKey::Attribute(stored) = own.key else { return vec![(file, own.base)] };
+        let is_read = |&(of, value): &Place| match facts.module(of).value(value).value {
+            Value::Attribute { name, .. } => facts.module(of).names.text(name) == module.names.text(stored),
+            _ => false,
+        };
+        facts.influence().dependents((file, own.value)).filter(is_read).collect()
+    }
+
+    /// What a function returns, and for a constant what its calls give.
+    fn returned(&self, file: FileId, function: FunctionId, own: &Function) -> Vec<Place> {
+        let facts = self.job.facts;
+        let (shared, others): (Vec<ValueId>, Vec<ValueId>) =
+            own.returns.iter().partition(|&&value| facts.module(file).value(value).is_shared());
+        let edges = facts.incoming(FunctionRef { file, function }).iter();
+        let results = edges.filter_map(|edge| {
+            let call = edge.call?;
+            Some((edge.caller.file, facts.module(edge.caller.file).call(call).result))
+        });
+        let others = others.into_iter().map(|value| (file, value));
+        others.chain(results.filter(|_| !shared.is_empty())).collect()
     }
 
     /// The conditional expressions of a file that the values decide: `0 if loss < best else waited + 1`.

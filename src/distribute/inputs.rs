@@ -73,7 +73,8 @@ impl Inputs {
             !job.facts.opens_for_writing(file, job.facts.module(file).call(call))
                 && (job.facts.opens(file, job.facts.module(file).call(call))
                     || own_effects(job, file, call).contains(Effect::ReadsFile)
-                        && !job.facts.asks_for_existence(file, call))
+                        && !job.facts.asks_for_existence(file, call)
+                        && !is_given_open(job.facts, file, call))
         };
         let (weights, data): (Vec<_>, Vec<_>) =
             job.calls().filter(is_read).partition(|&(file, call)| loads(job, file, call));
@@ -151,6 +152,15 @@ impl Inputs {
                 self.loaded.iter().any(|read| is_one_place(read, &written))
             }
     }
+}
+
+/// Whether a call reads from a file that is open already: `np.fromfile(file)`.
+fn is_given_open(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
+    let first = facts.module(file).call(call).arguments.first();
+    first.is_some_and(|own| {
+        let mut objects = facts.objects(file, own.value).peekable();
+        objects.peek().is_some() && objects.all(|(id, _)| facts.builtin_class(id) == Some("file"))
+    })
 }
 
 /// Whether two paths, by what they are made of, may be one, or one of them lies in the other.

@@ -118,13 +118,14 @@ fn outermost(job: &Job<'_>, at: &Site, calls: usize, seen: &mut Vec<Caller>) -> 
 /// Whether the code that makes a step is called for several models, optimizers or lists of variables.
 fn is_for_several(job: &Job<'_>, at: &Site) -> bool {
     let places = callers(job, at.caller);
-    at.variables.iter().any(|spoken| {
-        let mut names = places.iter().map(|&(file, call)| spoken.at_call(job, at.caller, file, call));
-        let first = names.next();
-        let is_named_alike =
-            first.as_ref().is_some_and(|first| first.is_some() && names.all(|own| own == *first));
-        !is_named_alike && spoken.may_be_several(job, at.caller)
-    })
+    !places.is_empty()
+        && at.variables.iter().any(|spoken| {
+            let mut names = places.iter().map(|&(file, call)| spoken.at_call(job, at.caller, file, call));
+            let first = names.next();
+            let is_named_alike =
+                first.as_ref().is_some_and(|first| first.is_some() && names.all(|own| own == *first));
+            !is_named_alike && spoken.may_be_several(job, at.caller)
+        })
 }
 
 /// Whether the program runs code otherwise than by making a graph function of it, which is not to run it.

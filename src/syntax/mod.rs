@@ -6,7 +6,10 @@
 
 mod ipython;
 
-use ruff_python_parser::{Mode, ParseError, ParseErrorType, ParseOptions, Parsed, parse_unchecked};
+use ruff_python_parser::{
+    Mode, ParseError, ParseErrorType, ParseOptions, Parsed, UnsupportedSyntaxError,
+    UnsupportedSyntaxErrorKind, parse_unchecked,
+};
 
 pub use ipython::{Command, CommandKind, Commands, ipython_commands, parses};
 pub use ruff_python_ast as ast;
@@ -84,6 +87,16 @@ pub fn parse(source: &str) -> Parsed<ast::ModModule> {
 #[must_use]
 pub fn is_of_python_2(error: &ParseError) -> bool {
     matches!(error.error, ParseErrorType::SimpleStatementsOnSameLine)
+}
+
+/// The handlers of Python 2, `except Error, error:`, and what is wrong with them. From Python 3.14 on they mean something else.
+pub fn handlers_of_python_2(
+    parsed: &Parsed<ast::ModModule>,
+) -> impl Iterator<Item = (String, TextRange)> + '_ {
+    let is_handler =
+        |own: &&UnsupportedSyntaxError| own.kind == UnsupportedSyntaxErrorKind::UnparenthesizedExceptionTypes;
+    let handlers = parsed.unsupported_syntax_errors().iter().filter(is_handler);
+    handlers.map(|own| ("multiple exception types must be parenthesized".to_owned(), own.range))
 }
 
 /// The length of `text` in bytes; files over 4 GB are refused before they come here.

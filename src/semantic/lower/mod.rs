@@ -44,6 +44,12 @@ pub(super) fn module(source: &str) -> Module {
         range: error.location,
         is_of_python_2: syntax::is_of_python_2(error),
     }));
+    let handlers = syntax::handlers_of_python_2(&parsed);
+    lowering.module.errors.extend(handlers.map(|(message, range)| SyntaxError {
+        message,
+        range,
+        is_of_python_2: true,
+    }));
     lowering.module.errors.sort_by_key(|error| error.range.start());
     // Those of the statements in a clause come before the next one.
     lowering.module.clauses.sort_by_key(|clause| (clause.statement, clause.range.start()));
