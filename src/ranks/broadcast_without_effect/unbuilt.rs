@@ -9,7 +9,7 @@ use super::{Broadcast, Reason};
 use crate::api::{Effect, Kind, Role};
 use crate::program::{Caller, ClassRef, Facts, Object, ObjectId, loop_around};
 use crate::project::FileId;
-use crate::semantic::{BlockId, CallId, Module, Value};
+use crate::semantic::{BlockId, Call, CallId, Module, Value};
 
 pub(super) fn reason(broadcast: &Broadcast<'_>, all: &[Broadcast<'_>]) -> Option<Reason> {
     let Broadcast { facts, file, call, .. } = *broadcast;
@@ -94,22 +94,34 @@ fn makes_layers_only(facts: &Facts<'_>, caller: Caller, class: ClassRef) -> bool
                 && !matches!(object, Object::Instance(of, _) if of == class);
             is_variable || is_other_model
         });
-        let is_of_base = match module.value(call.callee).value {
-            Value::Attribute { base, .. } => {
-                facts.objects(file, base).any(|(_, object)| matches!(object, Object::Super(..)))
-            }
-            _ => false,
-        };
+        let given = given_to_base(facts, file, call);
         // `super().__init__(inputs, outputs)` makes a model of layers that are built.
-        let builds = is_of_base && call.arguments.len() > 1;
+        let builds = given.is_some_and(|given| given > 1);
+        let is_of_base = given.is_some();
         let given_shape = call.arguments.iter().any(|argument| match argument.passing {
             crate::semantic::Passing::Keyword(name) => is_shape(facts, file, id, module.names.text(name)),
             crate::semantic::Passing::Merge => !is_of_base,
             _ => false,
         });
         let is_known = is_of_base || is_known(facts, file, id);
-        is_known && !makes && !builds && !given_shape && !calls_something_built(facts, file, id)
+        is_known && (is_of_base || !makes) && !builds && !given_shape && !calls_something_built(facts, file, id)
     })
+}
+
+/// How many arguments a call gives to a method of the base class, besides the object itself: `super().__init__()`,
+/// `tf.keras.Model.__init__(self)`; `None` if it calls none.
+fn given_to_base(facts: &Facts<'_>, file: FileId, call: &Call) -> Option<usize> {
+    let module = facts.module(file);
+    let Value::Attribute { base, name, .. } = module.value(call.callee).value else { return None };
+    let given = call.arguments.len();
+    let is_class = |(_, object)| {
+        facts.symbol(object).is_some_and(|own| matches!(object, Object::External(_)) && own.is_class())
+    };
+    if facts.objects(file, base).any(|(_, object)| matches!(object, Object::Super(..))) {
+        return Some(given);
+    }
+    let is_initialiser = module.names.text(name) == "__init__" && facts.objects(file, base).any(is_class);
+    given.checked_sub(1).filter(|_| is_initialiser)
 }
 
 /// Whether a keyword is one by which a layer is built at once: one that its constructor does not name.
@@ -156,6 +168,9 @@ fn may_build(facts: &Facts<'_>, file: FileId, call: CallId, models: &[ObjectId])
     let is_model = |value| facts.objects(file, value).any(|(id, _)| models.contains(&id));
     if is_model(data.callee) {
         return true;
+    }
+    if given_to_base(facts, file, data) == Some(0) {
+        return false;
     }
     let receiver = facts.receiver(file, data).is_some_and(is_model);
     let is_of_library = facts.called_functions(file, call).next().is_none();
