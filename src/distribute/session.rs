@@ -136,7 +136,7 @@ fn missing(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) -> Finding {
 /// `sess.run(hvd.broadcast_global_variables(0))` behind `sess.run(tf.global_variables_initializer())`, wherever that is run.
 fn behind_initialiser(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) -> Step {
     let finding = missing(job, rule, own);
-    let mut runs = job.calls().filter(|&(file, call)| initialises(job, file, call)).peekable();
+    let mut runs = job.calls().filter(|&(file, call)| job.facts.initialises_variables(file, call)).peekable();
     if runs.peek().is_none() {
         let reason = "It can't be seen which statement initialises the variables of the session.";
         return Step::blocked(finding, reason);
@@ -181,44 +181,8 @@ fn behind_run(job: &Job<'_>, file: FileId, call: CallId) -> Result<Vec<Edit>, &'
 
 /// Whether a call runs something in a session.
 pub(super) fn runs(job: &Job<'_>, file: FileId, id: CallId) -> bool {
-    let facts = job.facts;
-    match facts.module(file).value(facts.module(file).call(id).callee).value {
-        Value::Attribute { base, name, .. } => {
-            facts.module(file).names.text(name) == RUN
-                && (facts.may_be(file, base, Kind::Session)
-                    || facts.may_be(file, base, Kind::MonitoredSession))
-        }
-        _ => false,
-    }
+    job.facts.session_run(file, id).is_some()
 }
-
-/// Whether a call runs the initialiser of the variables in a session.
-fn initialises(job: &Job<'_>, file: FileId, id: CallId) -> bool {
-    let facts = job.facts;
-    let call = facts.module(file).call(id);
-    let Value::Attribute { base, name, .. } = facts.module(file).value(call.callee).value else {
-        return false;
-    };
-    if facts.module(file).names.text(name) != RUN {
-        return false;
-    }
-    let of_session =
-        [Kind::Session, Kind::MonitoredSession].into_iter().any(|kind| facts.may_be(file, base, kind));
-    let run = match call.arguments.first() {
-        Some(fetches) if of_session || facts.is_unknown(file, base) => fetches.value,
-        Some(_) => return false,
-        None => base,
-    };
-    let initialiser = facts.library.lookup("tensorflow.compat.v1.global_variables_initializer");
-    let behind = facts.influence().backwards(&[(file, run)], |_| false);
-    behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
-        Value::Call(call) => facts.called_symbols(file, call).any(|symbol| Some(symbol) == initialiser),
-        _ => false,
-    })
-}
-
-/// The method that runs something in a session.
-const RUN: &str = "run";
 
 /// `hvd.BroadcastGlobalVariablesHook(0)` first among the hooks.
 fn by_hook(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) -> Step {

@@ -8,7 +8,7 @@ use super::object::ObjectId;
 use super::solver::Caller;
 use crate::api::Kind;
 use crate::project::FileId;
-use crate::semantic::CallId;
+use crate::semantic::{CallId, Value, ValueId};
 
 /// What tells them apart from others.
 pub(super) struct TrainingSessions {
@@ -76,4 +76,52 @@ fn files_that_call(facts: &Facts<'_>, calls: &[(FileId, CallId)]) -> FxHashSet<F
         facts.function_of(Caller { file, scope: module.code_scope(module.call(call).scope) })
     });
     functions.flat_map(|function| facts.incoming(function)).map(|edge| edge.caller.file).collect()
+}
+
+/// The method that runs something in a session.
+const RUN: &str = "run";
+
+impl Facts<'_> {
+    /// The session that a call runs something in: `session.run(step)`.
+    #[must_use]
+    pub fn session_run(&self, file: FileId, id: CallId) -> Option<ValueId> {
+        let session = self.run_of(file, id)?;
+        let is_session =
+            [Kind::Session, Kind::MonitoredSession].into_iter().any(|kind| self.may_be(file, session, kind));
+        is_session.then_some(session)
+    }
+
+    /// What a method is called on that is named like the one of sessions.
+    fn run_of(&self, file: FileId, id: CallId) -> Option<ValueId> {
+        let module = self.module(file);
+        match module.value(module.call(id).callee).value {
+            Value::Attribute { base, name, .. } => (module.names.text(name) == RUN).then_some(base),
+            _ => None,
+        }
+    }
+
+    /// What a call runs in a session: `step` in `session.run(step)`, or in `step.run()`.
+    #[must_use]
+    pub fn fetched(&self, file: FileId, id: CallId) -> Option<ValueId> {
+        let base = self.run_of(file, id)?;
+        match self.module(file).call(id).arguments.first() {
+            Some(fetched) => {
+                let may_be = self.session_run(file, id).is_some() || self.is_unknown(file, base);
+                may_be.then_some(fetched.value)
+            }
+            None => Some(base),
+        }
+    }
+
+    /// Whether a call runs the initialiser of all variables in a session: `session.run(tf.global_variables_initializer())`.
+    #[must_use]
+    pub fn initialises_variables(&self, file: FileId, id: CallId) -> bool {
+        let initializer = self.library.lookup("tensorflow.compat.v1.global_variables_initializer");
+        let Some(fetched) = self.fetched(file, id) else { return false };
+        let behind = self.influence().list_backwards(&[(file, fetched)], |_| false);
+        behind.into_iter().any(|(file, value)| match self.module(file).value(value).value {
+            Value::Call(call) => self.called_symbols(file, call).any(|symbol| Some(symbol) == initializer),
+            _ => false,
+        })
+    }
 }

@@ -6,6 +6,7 @@ mod dropped;
 mod flag;
 mod spent;
 mod unbuilt;
+mod undone;
 
 use crate::api::{Effect, Symbol};
 use crate::checks::{Context, check};
@@ -50,27 +51,17 @@ fn run(context: Context<'_>) -> Vec<Finding> {
             calls.push(Broadcast { context, facts, file, id, call, symbol });
         }
     }
-    if calls.is_empty() {
-        return Vec::new();
-    }
-    let mut findings: Vec<Finding> = Vec::new();
-    for (call, reason) in flag::reasons(context, &calls) {
-        findings.push(finding(call, reason));
-    }
-    for call in &calls {
-        if let Some(reason) = reason(call, &calls) {
-            findings.push(finding(call, reason));
-        }
-    }
-    findings
+    let mut reasons = undone::reasons(context, &calls);
+    reasons.extend(flag::reasons(context, &calls).into_iter().map(|(_, reason)| reason));
+    reasons.extend(calls.iter().filter_map(|call| reason(call, &calls)));
+    reasons.into_iter().map(|reason| finding(facts, reason)).collect()
 }
 
 fn reason(call: &Broadcast<'_>, calls: &[Broadcast<'_>]) -> Option<Reason> {
     dropped::reason(call).or_else(|| spent::reason(call)).or_else(|| unbuilt::reason(call, calls))
 }
 
-fn finding(broadcast: &Broadcast<'_>, reason: Reason) -> Finding {
-    let facts = broadcast.facts;
+fn finding(facts: &Facts<'_>, reason: Reason) -> Finding {
     let location = facts.location(reason.caller.file, reason.range);
     let mut finding = Finding::new(&CHECK.rule, Level::Error, location, reason.message)
         .here(reason.here)

@@ -104,7 +104,11 @@ fn makes_layers_only(facts: &Facts<'_>, caller: Caller, class: ClassRef) -> bool
             _ => false,
         });
         let is_known = is_of_base || is_known(facts, file, id);
-        is_known && (is_of_base || !makes) && !builds && !given_shape && !calls_something_built(facts, file, id)
+        is_known
+            && (is_of_base || !makes)
+            && !builds
+            && !given_shape
+            && !calls_something_built(facts, file, id)
     })
 }
 
