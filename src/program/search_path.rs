@@ -1,4 +1,5 @@
-//! The folders that a project puts on Python's search path itself: `sys.path.append(os.path.dirname(__file__))`.
+//! The folders that a project puts on Python's search path itself: `sys.path.append(os.path.dirname(__file__))`, and those of
+//! the packages that it installs by a `setup.py` of theirs.
 
 use std::path::Path;
 
@@ -11,6 +12,12 @@ use crate::semantic::{Call, Constant, Module, Value, ValueId};
 /// The methods that put something on the list `sys.path`.
 const PUTS: [&str; 3] = ["append", "insert", "extend"];
 
+/// The packages whose `setup` says what is installed from where its script lies.
+const INSTALLERS: [&str; 2] = ["setuptools", "distutils"];
+
+/// The folder beside such a script in which packages lie, if not beside it.
+const SOURCES: &str = "src";
+
 /// Of how many values at most a path is looked at.
 const VALUES: usize = 64;
 
@@ -20,6 +27,11 @@ pub(super) fn folders(modules: &Modules, imports: &Imports) -> Vec<FolderId> {
     let mut seen: FxHashSet<FolderId> = FxHashSet::default();
     for file in modules.files() {
         let module = modules.get(file);
+        if module.imports.iter().any(|own| INSTALLERS.contains(&own.package())) {
+            let own = imports.folder_of(file);
+            let installed = [Some(own), imports.folder_at(own, &[SOURCES])].into_iter().flatten();
+            found.extend(installed.filter(|&own| own != imports.root() && seen.insert(own)));
+        }
         if ["sys", "path"].iter().any(|name| module.names.get(name).is_none()) {
             continue;
         }

@@ -17,7 +17,7 @@ use crate::program::overwritten::Overwritten;
 use crate::program::settled::{Stored, settled};
 use crate::program::solver::Caller;
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, Element, Passing, StoreKey, Value, ValueId};
+use crate::semantic::{Argument, Call, CallId, Element, Passing, StoreKey, Value, ValueId};
 
 /// The dependences between the values of the concerned files.
 pub(super) fn edges(facts: &Facts<'_>, values: &Numbering) -> Vec<Edge> {
@@ -45,6 +45,9 @@ pub(super) fn edges(facts: &Facts<'_>, values: &Numbering) -> Vec<Edge> {
     };
     in_shares(facts, in_files)
 }
+
+/// The parameter for where something is computed, which does not say what it is.
+const DEVICE: &str = "device";
 
 /// The reads that see only what one function stores.
 type Settled = FxHashMap<Place, Caller>;
@@ -146,9 +149,14 @@ impl Collector<'_, '_> {
             if !is_own {
                 let returned = returned_argument(facts, file, id);
                 let is_range = makes_range(facts, file, id);
+                let is_place = |own: &Argument| match own.passing {
+                    Passing::Keyword(name) => module.names.text(name) == DEVICE,
+                    _ => false,
+                };
                 for argument in call.arguments.iter().filter(|own| {
                     returned.is_none_or(|only| only == own.value)
                         && !(is_range && matches!(own.passing, Passing::Keyword(_)))
+                        && !is_place(own)
                 }) {
                     self.add((file, argument.value), (file, call.result));
                 }

@@ -17,11 +17,12 @@ pub(super) struct Hidden {
 }
 
 /// Magics of a whole cell whose other lines are executed in the notebook.
-const CELL_MAGICS: [&str; 9] = [
+const CELL_MAGICS: [&str; 10] = [
     "%%capture",
     "%%debug",
     "%%memit",
     "%%prun",
+    "%%px",
     "%%python",
     "%%python3",
     "%%snakeviz",
