@@ -12,6 +12,7 @@ mod left_out;
 mod modes;
 mod read_alike;
 mod report;
+mod session_hooks;
 mod untold;
 
 use alike::Alike;
@@ -316,8 +317,9 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
         let is_open = is_of_open_file(model, file, call);
         return Some(if is_open { Written::Harmless } else { Written::To(vec![path]) });
     }
-    if let Some(written) = estimators::written(model, file, id) {
-        return Some(written);
+    let written = estimators::written(model, file, id).or_else(|| session_hooks::written(model, file, id));
+    if written.is_some() {
+        return written;
     }
     let mut effects = EffectSet::NONE;
     for edge in facts.callees(file, id) {
