@@ -43,7 +43,7 @@ fn is_in_turn_before(job: &Job<'_>, (caller, _, read): Spot, written: StatementI
 }
 
 /// Whether a call in a stretch of code leads to a step of training.
-fn trains_in(job: &Job<'_>, file: FileId, range: TextRange) -> bool {
+pub(super) fn trains_in(job: &Job<'_>, file: FileId, range: TextRange) -> bool {
     let module = job.facts.module(file);
     let mut calls = job.calls_in(file).filter(|&id| range.contains_range(module.call(id).range));
     calls.any(|id| job.comes_to_step(file, id))

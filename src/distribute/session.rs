@@ -9,13 +9,16 @@ use rustc_hash::FxHashSet;
 use super::awaited::{all_ranks_come_to, undecided};
 use super::job::Job;
 use super::ranked::{is_for_one_rank, is_for_some, reads_rank, reads_size};
+use super::read_before::trains_in;
 use super::step::Step;
 use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Edit, Finding, Rule};
 use crate::program::{Caller, Creation, LoopKind, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::Text;
-use crate::semantic::{Argument, Call, CallId, Container, Element, Role, Use, Value};
+use crate::semantic::{
+    Argument, Call, CallId, Container, Element, Role, StatementId, StatementKind, Use, Value,
+};
 use crate::syntax::{TextRange, TextSize};
 
 /// Whether a loop is that of a session.
@@ -163,7 +166,7 @@ fn behind_run(job: &Job<'_>, file: FileId, call: CallId) -> Result<Vec<Edit>, &'
     if data.role != Role::Statement {
         return Err("The call that initialises the variables is no statement of its own.");
     }
-    let behind = undecided(job, file, data.statement);
+    let behind = behind_choice(job, file, undecided(job, file, data.statement));
     if !all_ranks_come_to(job, file, behind) {
         return Err(
             "Not all ranks may come to the statement that initialises the variables, behind which they are \
@@ -177,6 +180,25 @@ fn behind_run(job: &Job<'_>, file: FileId, call: CallId) -> Result<Vec<Edit>, &'
         _ => format!("{broadcast}.run()"),
     };
     Ok(text.after(behind, &[&line]))
+}
+
+/// The outermost `if` statement around a statement, or itself, in which nothing trains and no session is made: what it asks
+/// may be whether there is something to restore, which another rank may find otherwise.
+fn behind_choice(job: &Job<'_>, file: FileId, statement: StatementId) -> StatementId {
+    let module = job.facts.module(file);
+    let makes_session = |range: TextRange| {
+        let is_session = |kind: Kind| matches!(kind, Kind::Session | Kind::MonitoredSession);
+        let mut made = job.facts.creations.iter().filter(|made| made.file == file && is_session(made.kind));
+        made.any(|made| range.contains_range(module.call(made.call).range))
+    };
+    let is_choice = |own: &StatementId| {
+        let own = module.statement(*own);
+        own.kind == StatementKind::If
+            && own.scope == module.statement(statement).scope
+            && !trains_in(job, file, own.range)
+            && !makes_session(own.range)
+    };
+    module.ancestor_ids(statement).take_while(is_choice).last().unwrap_or(statement)
 }
 
 /// Whether a call runs something in a session.

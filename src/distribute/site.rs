@@ -36,6 +36,10 @@ pub(super) enum Memory {
 const SEVERAL: &str = "The code that makes the step is called for several models or optimizers, and it can't be seen where each of \
                        them is known by a name: make the steps of each in code of its own.";
 
+/// Why a step of models that are made again can't be followed by a broadcast.
+const REPEATED: &str = "It can't be seen where the models and optimizers that it steps are known by a name, and they are made more \
+                        than once.";
+
 /// The sites for a step: a call in `caller`, which executes `statement`. Where its code is called for several models, each
 /// of the calls has one.
 pub(super) fn sites(
@@ -53,17 +57,13 @@ pub(super) fn sites(
         }
         Outermost::Unnamed => {}
     }
-    if is_for_several(job, &first) {
+    let is_known = own.models.iter().chain(&own.optimizers).all(|&object| is_made_once(job, object));
+    let is_for_several = is_for_several(job, &first);
+    if !is_known || is_for_several {
         return match outermost(job, &first, CALLS, &mut Vec::new()) {
             Outermost::Sites(sites) => Ok(sites),
-            Outermost::Unnamed | Outermost::Uncalled => Err(SEVERAL),
+            Outermost::Unnamed | Outermost::Uncalled => Err(if is_for_several { SEVERAL } else { REPEATED }),
         };
-    }
-    if !own.models.iter().chain(&own.optimizers).all(|&object| is_made_once(job, object)) {
-        return Err(
-            "It can't be seen where the models and optimizers that it steps are known by a name, and \
-                    they are made more than once.",
-        );
     }
     let traced = job.traced.contains(&first.caller);
     Ok(vec![Site { memory: if traced { Memory::Graph } else { Memory::Global }, ..first }])
