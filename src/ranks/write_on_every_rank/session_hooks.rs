@@ -6,9 +6,9 @@ use rustc_hash::FxHashSet;
 use super::super::model::Model;
 use super::Written;
 use crate::api::{Effect, Symbol};
-use crate::program::{Facts, Place};
+use crate::program::{Caller, Place};
 use crate::project::FileId;
-use crate::semantic::CallId;
+use crate::semantic::{CallId, Use};
 
 /// The class of hooks.
 const HOOK: &str = "tensorflow.estimator.SessionRunHook";
@@ -36,13 +36,26 @@ pub(super) fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Wri
         |symbol: &&Symbol| symbol.is_class() && facts.library.is_subclass(symbol, base) && writes(symbol);
     let symbol = facts.called_symbols(file, id).find(is_writer)?;
     let folder = FOLDERS.into_iter().find_map(|name| facts.argument(file, call, symbol, name))?;
-    let is_told = !facts.is_none(file, folder.value) && is_run_by_all(facts, (file, call.result));
+    let is_told = !facts.is_none(file, folder.value) && is_run_by_all(model, (file, call.result));
     is_told.then(|| Written::To(vec![(file, folder.value)]))
 }
 
 /// Whether a hook is given to something that runs it on each rank that makes it.
-fn is_run_by_all(facts: &Facts<'_>, hook: Place) -> bool {
-    let behind: FxHashSet<Place> = facts.influence().forwards(&[hook], |_| false);
+fn is_run_by_all(model: &Model<'_>, hook: Place) -> bool {
+    let facts = model.facts;
+    let (file, value) = hook;
+    let mut reads = facts.module(file).uses.iter().filter(|own| own.value == value).peekable();
+    let is_read_by_one = |own: &Use| model.guard(Caller { file, scope: own.scope }, own.block).is_one();
+    if reads.peek().is_some() && reads.all(is_read_by_one) {
+        return false;
+    }
+    let is_of_one = |(file, value): Place| {
+        let at = facts.location(file, facts.module(file).value(value).range);
+        let caller = facts.code_at(at);
+        facts.block_at(caller, at).is_some_and(|block| model.guard(caller, block).is_one())
+    };
+    let mut behind = facts.influence().forwards(&[hook], is_of_one);
+    behind.retain(|&place| !is_of_one(place));
     let files: FxHashSet<FileId> = behind.iter().map(|&(file, _)| file).collect();
     files.into_iter().any(|file| {
         (0..).map(CallId::new).zip(&facts.module(file).calls).any(|(id, call)| {
