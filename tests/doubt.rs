@@ -499,6 +499,7 @@ fn a_run_that_has_failed_before_shows_nothing() {
     assert_eq!(sureness("print(unicode, __file__)", ""), Some("certain"));
     // Python 2 knows a statement that prints, and no Python a block without a body.
     assert_eq!(sureness("", "print 'done'"), Some("certain"));
+    assert_eq!(sureness("", "try:\n    hvd.size()\nexcept ValueError, error:\n    pass"), Some("certain"));
     assert_eq!(sureness("", "def empty():\nempty()"), Some("possible"));
     assert_eq!(sureness("", "done = 0\ndef late():\n    done = 1\n    global done\n"), Some("possible"));
 }

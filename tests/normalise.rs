@@ -194,6 +194,18 @@ fn an_alias_of_a_member_becomes_an_import_or_its_own_name() {
 }
 
 #[test]
+fn an_alias_of_what_is_replaced_stays() {
+    let patched = "def f():\n    old = tf.nn.relu\n    tf.nn.relu = lambda x: old(-x)\n    tf.ones(1)\n    tf.nn.relu = old\n";
+    stay(
+        MEMBER,
+        &[
+            ("it keeps what was there", patched),
+            ("from elsewhere, too", "relu = tf.nn.relu\ndef patch():\n    tf.nn.relu = None\nrelu(1)\n"),
+        ],
+    );
+}
+
+#[test]
 fn an_alias_of_the_module_becomes_its_imported_name() {
     assert_eq!(safe(MODULE, "t = tf\nt.ones(1)\n"), "tf.ones(1)\n");
     assert_eq!(
@@ -301,6 +313,12 @@ fn an_import_overwrites_an_unread_one_at_the_top() {
         IMPORT,
         &[("the other is read before", "from a import Dense\nx = Dense\nfrom b import Dense\nDense(x)\n")],
     );
+}
+
+#[test]
+fn imports_of_several_things_under_one_name_stay_in_their_functions() {
+    let other = "def f():\n    from json import loads\n    return loads\ndef g():\n    from pickle import loads\n    return loads\n";
+    stay(IMPORT, &[("one would take the place of the other", other)]);
 }
 
 #[test]

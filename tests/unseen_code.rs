@@ -224,3 +224,21 @@ fn folders_that_a_project_puts_on_the_path_are_searched() {
     assert_eq!(reports("sys.path.append('/own')"), Vec::<String>::new());
     assert_eq!(reports("sys.path.append(os.path.join(HOME, 'other'))"), Vec::<String>::new());
 }
+
+#[test]
+fn folders_that_a_project_installs_packages_from_are_searched() {
+    let library = "import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\n\ndef train():\n    \
+                   model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    \
+                   model.compile(optimizer=tf.keras.optimizers.Adam(), loss='mse')\n    \
+                   model.fit(tf.ones([8, 1]), tf.ones([8, 1]), callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])\n";
+    let train =
+        "import horovod.tensorflow.keras as hvd\nfrom own.training import train\n\nhvd.init()\ntrain()\n";
+    let reports = |setup: (&str, &str), library_at: &str| {
+        found(&[("run/train.py", train), setup, (library_at, library)])
+    };
+    let setup = "from setuptools import setup\nsetup(name='own')\n";
+    let (beside, below) = ("python/lib/own/training.py", "python/lib/src/own/training.py");
+    assert_eq!(reports(("python/lib/setup.py", setup), beside), [format!("{beside}:6 HVD303")]);
+    assert_eq!(reports(("python/lib/setup.py", setup), below), [format!("{below}:6 HVD303")]);
+    assert_eq!(reports(("python/lib/setup.py", "setup = 1\n"), beside), Vec::<String>::new());
+}

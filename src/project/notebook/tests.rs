@@ -72,6 +72,7 @@ fn commands_are_hidden_by_python_of_the_same_length() {
         ("!pip install a \\\n  b\nx = 1", "#pip install a \\\n# b\nx = 1"),
         ("?x\nx?\nx.y??", "#x\n#?\n#.y??"),
         ("%%time\nf()", "#%time\nf()"),
+        ("%%px\nf()", "#%px\nf()"),
         ("if x:\n    %cd y\n", "if x:\n    0#d y"),
         ("if x:\n    !é\n", "if x:\n    0# "),
         ("files = !ls\nx = %pwd", "files = _#s\nx = _#wd"),
