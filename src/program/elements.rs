@@ -1,7 +1,8 @@
 //! What depends on a value, with the elements of tuples and the entries of dictionaries told apart: of `return loss, gradients`
 //! the caller's `loss, gradients = ...` takes each by itself, and `options["epochs"]` nothing of `options["name"]`.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 
 use super::contents::{Contents, PartId, asked_key, key_of};
 use super::facts::Facts;
@@ -18,6 +19,29 @@ enum Of {
     At(u32),
     /// What is under a key of a dictionary.
     Under(Literal),
+}
+
+/// So many parts of a value are told apart at most.
+const FEW: usize = 4;
+
+/// The parts of values that depend on what is followed.
+#[derive(Default)]
+struct Reached(FxHashMap<Place, SmallVec<[Of; 2]>>);
+
+impl Reached {
+    /// Adds a part of a value; what is new by it, if anything is.
+    fn add(&mut self, place: Place, of: Of) -> Option<Of> {
+        let parts = self.0.entry(place).or_default();
+        if parts.contains(&Of::Whole) || parts.contains(&of) {
+            return None;
+        }
+        let of = if parts.len() < FEW { of } else { Of::Whole };
+        if of == Of::Whole {
+            parts.clear();
+        }
+        parts.push(of);
+        Some(of)
+    }
 }
 
 /// All that depends on the values, themselves included; not what depends on them only through a place that `stops`.
@@ -44,34 +68,36 @@ fn found_from(
     contents: Option<&Contents>,
     stops: impl Fn(Place) -> bool,
 ) -> FxHashSet<Place> {
-    let mut seen: FxHashSet<(Place, Of)> = from.iter().map(|&place| (place, Of::Whole)).collect();
+    let mut reached = Reached::default();
     let mut held: FxHashSet<PartId> = FxHashSet::default();
-    let mut work: Vec<(Place, Of)> = seen.iter().copied().collect();
+    let mut work: Vec<(Place, Of)> =
+        from.iter().filter_map(|&place| Some((place, reached.add(place, Of::Whole)?))).collect();
+    let mut come = |work: &mut Vec<(Place, Of)>, next: Place, of: Of| {
+        if let Some(of) = reached.add(next, of)
+            && !stops(next)
+        {
+            work.push((next, of));
+        }
+    };
     while let Some((place, of)) = work.pop() {
         for next in facts.influence().dependents(place) {
             let stored = contents.map_or(&[][..], |contents| contents.stored_under(place, next));
-            let stored = stored.iter().map(|key| key.map_or(Of::Whole, Of::Under));
-            let carried = if stored.len() == 0 || is_display(facts, next) {
-                carried(facts, place, of, next)
-            } else {
-                Vec::new()
-            };
-            for of in stored.chain(carried) {
-                if seen.insert((next, of)) && !stops(next) {
-                    work.push((next, of));
+            for key in stored {
+                come(&mut work, next, key.map_or(Of::Whole, Of::Under));
+            }
+            if stored.is_empty() || is_display(facts, next) {
+                for of in carried(facts, place, of, next) {
+                    come(&mut work, next, of);
                 }
             }
         }
         let Some(contents) = contents else { continue };
         let parts = contents.parts_with(place).iter().filter(|&&part| held.insert(part));
-        let taken = parts.flat_map(|&part| contents.taken_from(part)).chain(contents.named_for(place));
-        for &next in taken {
-            if seen.insert((next, Of::Whole)) && !stops(next) {
-                work.push((next, Of::Whole));
-            }
+        for &next in parts.flat_map(|&part| contents.taken_from(part)).chain(contents.named_for(place)) {
+            come(&mut work, next, Of::Whole);
         }
     }
-    seen.into_iter().map(|(place, _)| place).collect()
+    reached.0.into_keys().collect()
 }
 
 /// Whether a value is written with its elements, of which one may be stored in it again.
@@ -80,7 +106,7 @@ fn is_display(facts: &Facts<'_>, (file, value): Place) -> bool {
 }
 
 /// Which parts of a value depend on a part of another, in one step; none if it takes another part.
-fn carried(facts: &Facts<'_>, place: Place, of: Of, (file, value): Place) -> Vec<Of> {
+fn carried(facts: &Facts<'_>, place: Place, of: Of, (file, value): Place) -> SmallVec<[Of; 2]> {
     match &facts.module(file).value(value).value {
         Value::Display(Container::Tuple, elements)
             if of == Of::Whole && elements.iter().all(|own| matches!(own, Element::At(..))) =>
@@ -107,25 +133,25 @@ fn carried(facts: &Facts<'_>, place: Place, of: Of, (file, value): Place) -> Vec
             entries.collect()
         }
         Value::Unpack { index: Some(own), starred: false, .. } => match of {
-            Of::At(element) if element != *own => Vec::new(),
-            _ => vec![Of::Whole],
+            Of::At(element) if element != *own => SmallVec::new(),
+            _ => smallvec![Of::Whole],
         },
         Value::Item { base, key, .. } if (file, *base) == place => match (of, key_of(facts, file, *key)) {
-            (Of::Under(own), Some(asked)) if own != asked => Vec::new(),
-            _ => vec![Of::Whole],
+            (Of::Under(own), Some(asked)) if own != asked => SmallVec::new(),
+            _ => smallvec![Of::Whole],
         },
-        Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Import(_) => vec![of],
+        Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Import(_) => smallvec![of],
         // What is stored in an attribute is read there.
-        Value::Attribute { base, .. } if (file, *base) != place => vec![of],
+        Value::Attribute { base, .. } if (file, *base) != place => smallvec![of],
         // What a function of the project returns; what others make of a tuple nobody knows.
         Value::Call(call) => {
             let is_own = facts.called_functions(file, *call).next().is_some();
             match (of, asked_key(facts, file, *call)) {
-                (Of::Under(own), Some(asked)) if own != asked => Vec::new(),
-                _ if is_own => vec![of],
-                _ => vec![Of::Whole],
+                (Of::Under(own), Some(asked)) if own != asked => SmallVec::new(),
+                _ if is_own => smallvec![of],
+                _ => smallvec![Of::Whole],
             }
         }
-        _ => vec![Of::Whole],
+        _ => smallvec![Of::Whole],
     }
 }
