@@ -11,12 +11,12 @@ use super::ranked::reads_rank;
 use super::site::is_repeated;
 use super::step::Step;
 use super::steps::fed;
-use crate::api::{Effect, Returns, Symbol};
+use crate::api::{Effect, Returns, Role, Symbol};
 use crate::finding::{Edit, Rule};
-use crate::program::Place;
+use crate::program::{Literal, Object, Place};
 use crate::project::FileId;
 use crate::rewrite::Text;
-use crate::semantic::{Call, CallId, Value};
+use crate::semantic::{Call, CallId, Operator, Value};
 use crate::syntax::TextSize;
 
 /// The parameter of `fit` for what it validates with.
@@ -35,7 +35,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         .flat_map(|(file, call)| job.facts.called_symbols(file, call).map(move |own| (file, call, own)))
         .filter(|&(file, call, own)| {
             // What is drawn again and again is an order of batches, which each rank has for itself.
-            own.has(Effect::Reorders)
+            (own.has(Effect::Reorders) && is_shuffled(job, file, call, own) || draws_numbers(own))
                 && !is_repeated(job, file, call)
                 && !draws_alike(job, file, call)
                 && !is_seeded(job, own.package())
@@ -47,6 +47,12 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let behind = |places: &[Place]| job.facts.influence().backwards(places, |_| false);
     let (trained, validated) = (behind(&fed(job)), behind(&validated(job)));
     let decides = |&(file, call, symbol): &(FileId, CallId, &Symbol)| {
+        if !symbol.has(Effect::Reorders) {
+            let chosen = chosen_by(job, (file, job.facts.module(file).call(call).result));
+            let is_validated = || chosen.iter().any(|own| validated.contains(&own.place));
+            let mut of_training = chosen.iter().filter(|own| trained.contains(&own.place));
+            return of_training.any(|own| own.is_by_mask || is_validated());
+        }
         let decides = |place: &Place| trained.contains(place) && validated.contains(place);
         reordered(job, file, call, symbol).iter().any(decides)
     };
@@ -55,6 +61,74 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         .filter(decides)
         .filter_map(|(file, call, own)| step(job, rule, file, call, own))
         .collect()
+}
+
+/// Whether a call draws at all: `KFold(5)` only if it is told to.
+fn is_shuffled(job: &Job<'_>, file: FileId, call: CallId, symbol: &Symbol) -> bool {
+    let Some(parameter) = symbol.parameter(SHUFFLE) else { return true };
+    match given(job, file, call, symbol, SHUFFLE) {
+        Given::Nothing => parameter.default() == Some("True"),
+        Given::Argument(own) => {
+            let mut objects = job.facts.objects(file, own.value);
+            objects.any(|(_, own)| own == Object::Literal(Literal::Bool(true)))
+        }
+        Given::Hidden => false,
+    }
+}
+
+/// The parameter of what may draw an order.
+const SHUFFLE: &str = "shuffle";
+
+/// Whether a function draws numbers from a common generator, by which examples may be chosen: `np.random.rand(len(x)) < 0.8`.
+fn draws_numbers(symbol: &Symbol) -> bool {
+    let module = symbol.name().rsplit_once('.').map(|(module, _)| module);
+    symbol.has(Effect::DrawsRandom)
+        && *symbol.role() == Role::Function
+        && GENERATORS.iter().any(|&(own, _)| Some(own) == module)
+}
+
+/// What is chosen among examples by numbers that are drawn.
+struct Chosen {
+    place: Place,
+    /// Each example has a number of its own, so that on another rank others are chosen, and more or fewer.
+    is_by_mask: bool,
+}
+
+/// What a program chooses by drawn numbers among what is not drawn itself: `x[mask]`, `np.delete(x, drawn)`.
+fn chosen_by(job: &Job<'_>, drawn: Place) -> Vec<Chosen> {
+    let facts = job.facts;
+    let drawn = facts.influence().forwards(&[drawn], |_| false);
+    let delete = facts.library.lookup("numpy.delete");
+    let is_mask = |(file, value): Place| {
+        let behind = facts.influence().list_backwards(&[(file, value)], |_| false).into_iter();
+        let compares = |(file, value): Place| {
+            matches!(
+                facts.module(file).value(value).value,
+                Value::Operator { operator: Operator::Compare(_), .. }
+            )
+        };
+        behind.filter(|own| drawn.contains(own)).any(compares)
+    };
+    let mut found = Vec::new();
+    for &(file, value) in &drawn {
+        let module = facts.module(file);
+        let own = |value| (file, value);
+        let (base, key) = match module.value(value).value {
+            Value::Item { base, key, .. } => (base, key),
+            Value::Call(call) => {
+                let deletes = facts.called_symbols(file, call).any(|symbol| Some(symbol) == delete);
+                match &module.call(call).arguments[..] {
+                    [base, key, ..] if deletes => (base.value, key.value),
+                    _ => continue,
+                }
+            }
+            _ => continue,
+        };
+        if drawn.contains(&own(key)) && !drawn.contains(&own(base)) {
+            found.push(Chosen { place: (file, value), is_by_mask: is_mask(own(key)) });
+        }
+    }
+    found
 }
 
 /// What a program validates with.

@@ -45,6 +45,7 @@ mod forms;
 mod frozen;
 mod graph_gradients;
 mod held_out;
+mod hidden_members;
 pub mod initialisation;
 mod inputs;
 mod instances;

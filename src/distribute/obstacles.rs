@@ -14,6 +14,7 @@ use super::drawn_constants;
 use super::draws::draws_alike;
 use super::fetched;
 use super::file_waits;
+use super::hidden_members;
 use super::job::Job;
 use super::lookups;
 use super::moved_seeds::is_order;
@@ -55,6 +56,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(set_by_gradients::steps(job, rule));
     found.extend(graphs_of_old(job, rule));
     found.extend(sessions_unknown(job, rule));
+    found.extend(trains_by_itself(job, rule));
+    found.extend(hidden_members::steps(job, rule));
     found.extend(other_fits::steps(job, rule));
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));
@@ -109,21 +112,52 @@ fn compiled_by_xla(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 /// `tf.compat.v1.disable_eager_execution()` in front of `fit`: Horovod's callbacks for Keras need to run operations at
 /// once.
 fn graphs_of_old(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    if !job.program.loops.iter().any(|own| job.is_fit(own)) {
+    let mut fits = job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit).peekable();
+    let Some(&first) = fits.peek() else { return Vec::new() };
+    let (message, reason) = if fits.any(|own| job.is_fit(own)) {
+        (
+            "the program trains with `fit` in graphs of TensorFlow 1",
+            "Horovod's callbacks ask Keras for its session, which it has no more.",
+        )
+    } else {
+        // In a graph a broadcast is an operation, which somebody has to run.
+        (
+            "the program trains with `train_on_batch` in graphs of TensorFlow 1",
+            "Keras has the session in which variables would have to be broadcast.",
+        )
+    };
+    let step = |(file, call)| {
+        let finding = obstacle(rule, job.at_call(file, call), message)
+            .help("leave it out, or train in a session")
+            .in_scope(job.scope_of(file, call));
+        Step::blocked(finding, reason)
+    };
+    if let Some(call) = first_call(job, GRAPHS) {
+        return vec![step(call)];
+    }
+    let is_of_tensorflow_1 =
+        || job.program.files().into_iter().any(|file| job.facts.is_of_tensorflow_1(file));
+    if job.is_fit(first) || !is_of_tensorflow_1() {
         return Vec::new();
     }
-    let step = |(file, call)| {
-        let finding = obstacle(
-            rule,
-            job.at_call(file, call),
-            "the program trains with `fit` in graphs of TensorFlow 1",
-        )
-        .help("leave it out, or train in a session")
-        .in_scope(job.scope_of(file, call));
-        Step::blocked(finding, "Horovod's callbacks ask Keras for its session, which it has no more.")
-    };
-    first_call(job, GRAPHS).map(step).into_iter().collect()
+    vec![step((first.caller.file, first.call))]
 }
+
+/// What trains in threads, or by an algorithm, of its own: a supervisor saves and initialises what it wants.
+fn trains_by_itself(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
+    let (file, call) = first_call(job, BY_ITSELF)?;
+    let finding = obstacle(rule, job.at_call(file, call), "this has a way of its own to train")
+        .help("train in `tf.Session` or `tf.train.MonitoredTrainingSession`, with an optimizer of TensorFlow")
+        .in_scope(job.scope_of(file, call));
+    Some(Step::blocked(finding, "It can't be told to broadcast, to average or to leave writing to rank 0."))
+}
+
+/// Those.
+const BY_ITSELF: [&str; 3] = [
+    "tensorflow.compat.v1.train.Supervisor",
+    "tensorflow.contrib.opt.ScipyOptimizerInterface",
+    "tensorflow.contrib.slim.learning.train",
+];
 
 /// `optimizer.minimize(loss)` makes an operation of a graph. The session that runs it is where a program trains.
 fn sessions_unknown(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {

@@ -24,7 +24,7 @@ use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding};
 use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Store, StoreKey};
+use crate::semantic::{Argument, CallId, Store, StoreKey, ValueId};
 
 distribution_rule!("HVD204", "optimizer-not-distributed", steps);
 
@@ -80,6 +80,9 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     found
 }
 
+/// The parameter for the optimizer of what makes a step by itself.
+const GIVEN: &str = "optimizer";
+
 /// The steps for an optimizer that a graph takes gradients with: `optimizer.compute_gradients(loss)`.
 fn takes_gradients(
     job: &Job<'_>,
@@ -95,8 +98,16 @@ fn takes_gradients(
     {
         return;
     }
-    let receiver = facts.receiver(file, facts.module(file).call(call));
-    let optimizer = receiver.filter(|&receiver| facts.may_be(file, receiver, Kind::Optimizer));
+    let data = facts.module(file).call(call);
+    let is_optimizer = |&own: &ValueId| facts.may_be(file, own, Kind::Optimizer);
+    // `slim.learning.create_train_op(loss, optimizer)`, which may be told a class or a name.
+    let mut symbols = facts.called_symbols(file, call);
+    let given = symbols.find_map(|symbol| facts.argument(file, data, symbol, GIVEN)).map(|own| own.value);
+    if given.is_some_and(|own| !is_optimizer(&own)) {
+        found.extend(unseen(job, file, call));
+        return;
+    }
+    let optimizer = facts.receiver(file, data).filter(is_optimizer).or(given);
     match optimizer.map(|optimizer| (optimizer, Origin::of(job, file, optimizer))) {
         Some((_, Origin::Made(makers))) if makers.iter().all(|maker| done.contains(maker)) => {}
         Some((optimizer, Origin::Made(makers))) => {

@@ -93,5 +93,18 @@ fn counted_on(job: &Job<'_>) -> FxHashSet<ObjectId> {
     found
 }
 
-/// The attributes of bars that tell how far they are.
-const COUNTS: [&str; 3] = ["n", "format_dict", "last_print_n"];
+/// The attributes of bars that tell how far they are, or that a bar which is switched off does not have.
+const COUNTS: [&str; 12] = [
+    "avg_time",
+    "bar_format",
+    "desc",
+    "dynamic_ncols",
+    "format_dict",
+    "last_print_n",
+    "last_print_t",
+    "n",
+    "postfix",
+    "smoothing",
+    "start_t",
+    "unit",
+];
