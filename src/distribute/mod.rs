@@ -87,6 +87,7 @@ mod remade;
 pub mod schedule;
 mod sent;
 mod session;
+mod session_choices;
 mod session_runs;
 mod set_by_gradients;
 mod shared_rates;

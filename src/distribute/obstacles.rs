@@ -23,6 +23,7 @@ use super::own_lengths::is_as_long_as_own_results;
 use super::raced_steps;
 use super::raised;
 use super::session;
+use super::session_choices;
 use super::set_by_gradients;
 use super::step::Step;
 use super::survived_errors;
@@ -33,7 +34,7 @@ use crate::program::{
     Caller, Literal, LoopKind, Object, Place, TrainingLoop, code, influenced_through_contents,
 };
 use crate::project::FileId;
-use crate::semantic::{BlockId, Branch, BranchKind, CallId, Value, ValueId};
+use crate::semantic::{Argument, BlockId, Branch, BranchKind, CallId, Value, ValueId};
 
 /// The obstacles of a program that is not distributed yet.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -58,6 +59,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(sessions_unknown(job, rule));
     found.extend(trains_by_itself(job, rule));
     found.extend(hidden_members::steps(job, rule));
+    found.extend(session_choices::steps(job, rule));
     found.extend(other_fits::steps(job, rule));
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));
@@ -359,12 +361,25 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
         });
         let is_metric =
             facts.receiver(file, call).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Metric));
-        let runs = || session::runs(job, file, id) && !fetched::is_step(job, (file, call.result));
+        let runs = || {
+            session::runs(job, file, id)
+                && !fetched::is_step(job, (file, call.result))
+                && !fetches_variable(job, file, id)
+        };
         if trains || is_metric || counts_memory(job, file, id) || runs() {
             own.insert((file, call.result));
         }
     }
     own
+}
+
+/// Whether a session gives a variable by itself: it is broadcast, and changed in steps that all ranks make.
+fn fetches_variable(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let fetched = job.facts.module(file).call(id).arguments.first();
+    fetched.is_some_and(|own| {
+        let mut objects = job.facts.solution.values(file, own.value).iter().peekable();
+        objects.peek().is_some() && objects.all(|&own| job.facts.kind(own) == Some(Kind::Variable))
+    })
 }
 
 /// Where it is read how often a checkpoint was saved: rank 0 alone saves it.
@@ -400,15 +415,19 @@ fn differs(job: &Job<'_>, symbol: &Symbol) -> bool {
     symbol.has(Effect::DrawsRandom) || is_clock
 }
 
-/// Whether a value is `range(...)` of the length of a list that grows by results of this rank's own.
+/// Whether a value is `range(...)` of the length of a list that grows by results of this rank's own, or of a number that they
+/// choose.
 fn counts_own_results(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
     let module = job.facts.module(file);
     let Value::Call(range) = module.value(value).value else { return false };
     is_range(job, file, range) && {
-        let within = module.call(range).range;
-        job.own_lengths()
-            .iter()
-            .any(|&(own, length)| own == file && within.contains_range(module.value(length).range))
+        let call = module.call(range);
+        let is_chosen = |own: &Argument| rests_on_own_results(job, (file, own.value));
+        call.arguments.iter().any(is_chosen)
+            || job
+                .own_lengths()
+                .iter()
+                .any(|&(own, length)| own == file && call.range.contains_range(module.value(length).range))
     }
 }
 

@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::awaited::{all_ranks_come_to, undecided};
 use super::job::Job;
+use super::obstacles::first_call;
 use super::ranked::{is_for_one_rank, is_for_some, reads_rank, reads_size};
 use super::read_before::trains_in;
 use super::step::Step;
@@ -144,8 +145,24 @@ fn behind_initialiser(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) ->
         let reason = "It can't be seen which statement initialises the variables of the session.";
         return Step::blocked(finding, reason);
     }
+    if first_call(job, [FINALIZE]).is_some() {
+        return Step::blocked(
+            finding,
+            "Nothing can be added to a graph that is finalized, and a broadcast is an operation.",
+        );
+    }
+    let graph = called(job, own).and_then(|symbol| {
+        let call = job.facts.module(own.caller.file).call(own.call);
+        job.facts.argument(own.caller.file, call, symbol, GRAPH)
+    });
+    let is_of_other_graph = graph.is_some_and(|graph| !job.facts.is_none(own.caller.file, graph.value));
     let (mut edits, mut uses) = (Vec::new(), Vec::new());
     for (file, call) in runs {
+        if is_of_other_graph && !is_in_graph(job, file, call) {
+            let reason = "The session runs a graph of its own, in which a broadcast would have to be made: initialise the variables in \
+                          `with graph.as_default():`.";
+            return Step::blocked(finding, reason);
+        }
         match behind_run(job, file, call) {
             Ok(behind) => edits.extend(behind),
             Err(reason) => return Step::blocked(finding, reason),
@@ -156,6 +173,28 @@ fn behind_initialiser(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) ->
         }
     }
     Step::change(finding, "broadcast the variables", edits, uses)
+}
+
+/// The method that closes a graph, and the one that makes it the default.
+const FINALIZE: &str = "tensorflow.Graph.finalize";
+const AS_DEFAULT: &str = "tensorflow.Graph.as_default";
+
+/// The parameter of a session for its graph.
+const GRAPH: &str = "graph";
+
+/// Whether a call stands where a graph is made the default: `with graph.as_default():`, or `with session:`, which does it with its
+/// own.
+fn is_in_graph(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let as_default = facts.library.lookup(AS_DEFAULT);
+    module.managers_around(module.call(call).statement).any(|manager| {
+        facts.may_be(file, manager, Kind::Session)
+            || match module.value(manager).value {
+                Value::Call(call) => facts.called_symbols(file, call).any(|own| Some(own) == as_default),
+                _ => false,
+            }
+    })
 }
 
 /// The edits by which the variables are broadcast behind a call that initialises them, and behind the question whether there

@@ -4,7 +4,7 @@ use super::job::Job;
 use super::spoken::Spoken;
 use crate::program::{Caller, Object, ObjectId, TrainingLoop, is_in_comprehension, loop_around};
 use crate::project::FileId;
-use crate::semantic::{CallId, Module, StatementId, StatementKind};
+use crate::semantic::{CallId, Module, ScopeKind, StatementId, StatementKind};
 
 /// Where a broadcast stands.
 #[derive(Clone, Debug)]
@@ -55,6 +55,7 @@ pub(super) fn sites(
         Outermost::Uncalled => {
             return Err("Nothing that the program runs calls the code that makes the step.");
         }
+        Outermost::Several => return Err(SEVERAL),
         Outermost::Unnamed => {}
     }
     let is_known = own.models.iter().chain(&own.optimizers).all(|&object| is_made_once(job, object));
@@ -62,7 +63,7 @@ pub(super) fn sites(
     if !is_known || is_for_several {
         return match outermost(job, &first, CALLS, &mut Vec::new()) {
             Outermost::Sites(sites) => Ok(sites),
-            Outermost::Unnamed | Outermost::Uncalled => Err(if is_for_several { SEVERAL } else { REPEATED }),
+            _ => Err(if is_for_several { SEVERAL } else { REPEATED }),
         };
     }
     let traced = job.traced.contains(&first.caller);
@@ -78,6 +79,8 @@ enum Outermost {
     Sites(Vec<Site>),
     /// To code that nothing runs.
     Uncalled,
+    /// To a loop in which they are others with each turn.
+    Several,
     /// Not so far.
     Unnamed,
 }
@@ -90,7 +93,11 @@ fn outermost(job: &Job<'_>, at: &Site, calls: usize, seen: &mut Vec<Caller>) -> 
     let repeated = outermost_loop(module, at.caller, at.statement);
     let with = |memory: Memory| Outermost::Sites(vec![Site { memory, ..at.clone() }]);
     match (is_traced, repeated) {
-        (false, Some(outermost)) => return with(Memory::Local(outermost)),
+        (false, Some(outermost)) => {
+            let range = module.statement(outermost).range;
+            let changes = at.variables.iter().any(|spoken| spoken.changes_within(job, range));
+            return if changes { Outermost::Several } else { with(Memory::Local(outermost)) };
+        }
         (false, None) if at.caller.scope == Module::TOP => return with(Memory::None),
         (true, Some(_)) => return Outermost::Unnamed,
         _ => {}
@@ -99,7 +106,8 @@ fn outermost(job: &Job<'_>, at: &Site, calls: usize, seen: &mut Vec<Caller>) -> 
         return Outermost::Uncalled;
     }
     let places = callers(job, at.caller);
-    if places.is_empty() || places.len() > calls {
+    // Where the step is not made every time, its model may have no variables yet when the call is over.
+    if places.is_empty() || places.len() > calls || is_chosen(module, at) {
         return Outermost::Unnamed;
     }
     let mut found = Vec::new();
@@ -113,6 +121,12 @@ fn outermost(job: &Job<'_>, at: &Site, calls: usize, seen: &mut Vec<Caller>) -> 
         }
     }
     Outermost::Sites(found)
+}
+
+/// Whether a condition in its own code decides whether a step is made.
+fn is_chosen(module: &Module, at: &Site) -> bool {
+    let around = module.ancestors(at.statement).take_while(|own| own.scope == at.caller.scope);
+    around.into_iter().any(|own| own.kind == StatementKind::If)
 }
 
 /// Whether the code that makes a step is called for several models, optimizers or lists of variables.
@@ -155,6 +169,10 @@ fn callers(job: &Job<'_>, code: Caller) -> Vec<(FileId, CallId)> {
 fn outwards(job: &Job<'_>, at: &Site, (file, call): (FileId, CallId)) -> Option<Site> {
     let facts = job.facts;
     let data = facts.module(file).call(call);
+    // A lambda is called elsewhere.
+    if matches!(facts.module(file).scope(data.scope).kind, ScopeKind::Lambda(_)) {
+        return None;
+    }
     let variables: Option<Vec<Spoken>> =
         at.variables.iter().map(|spoken| spoken.at_call(job, at.caller, file, call)).collect();
     let caller = Caller { file, scope: data.scope };

@@ -1,8 +1,10 @@
 //! How code names the variables that it steps, and how a caller names the same ones.
 
+use rustc_hash::FxHashSet;
+
 use super::job::Job;
 use crate::api::Kind;
-use crate::program::{Caller, ObjectId};
+use crate::program::{Caller, ObjectId, Place};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{
@@ -80,6 +82,14 @@ impl Spoken {
             Self::All(chain) => chain.parameter(job, code).is_some(),
             Self::Each(chains) => chains.iter().any(|own| own.parameter(job, code).is_some()),
             Self::Text(_) => false,
+        }
+    }
+
+    /// Whether these are the variables of others with each turn of a loop: `for model in models`.
+    pub(super) fn changes_within(&self, job: &Job<'_>, range: TextRange) -> bool {
+        match self {
+            Self::Model(chain) | Self::Optimizer(chain) => chain.changes_within(job, range),
+            _ => false,
         }
     }
 
@@ -271,10 +281,18 @@ impl Chain {
 
     /// Whether its variable is a parameter of code that stands for several objects which the program makes.
     fn may_be_several(&self, job: &Job<'_>, code: Caller) -> bool {
-        let Some(parameter) = self.parameter(job, code) else { return false };
-        let is_made =
-            |object: &ObjectId| job.facts.made_at(*object).is_some_and(|(file, call)| job.runs(file, call));
-        job.facts.solution.values(self.file, parameter).iter().filter(|own| is_made(own)).count() > 1
+        let parameter = self.parameter(job, code);
+        parameter.is_some_and(|parameter| made_in(job, (self.file, parameter)).count() > 1)
+    }
+
+    /// Whether its variable is bound to several objects in a stretch of code.
+    fn changes_within(&self, job: &Job<'_>, range: TextRange) -> bool {
+        let definitions = job.facts.module(self.file).definitions.iter();
+        let bound =
+            definitions.filter(|own| own.variable == self.variable && range.contains_range(own.range));
+        let objects: FxHashSet<ObjectId> =
+            bound.flat_map(|own| made_in(job, (self.file, own.value))).collect();
+        objects.len() > 1
     }
 
     fn at_call(&self, job: &Job<'_>, callee: Caller, file: FileId, call: CallId) -> Option<Self> {
@@ -325,6 +343,12 @@ fn argument_for(
         positional.clone().nth(position)
     })?;
     chain(text, argument.range)
+}
+
+/// The objects that a value may be and that the program makes.
+fn made_in<'j>(job: &'j Job<'_>, (file, value): Place) -> impl Iterator<Item = ObjectId> + 'j {
+    let objects = job.facts.solution.values(file, value).iter().copied();
+    objects.filter(|&own| job.facts.made_at(own).is_some_and(|(file, call)| job.runs(file, call)))
 }
 
 /// Whether a call's callee is a method bound to its receiver.

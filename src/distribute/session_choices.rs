@@ -1,0 +1,148 @@
+//! What a rank's own results decide about the steps that a session runs: which of them, at what rate, or, in the graph, whether at
+//! all.
+
+use super::choices::rests_on_own_results;
+use super::job::Job;
+use super::obstacles::{decides, is_conditional, obstacle};
+use super::rates;
+use super::session::{is_session, runs};
+use super::session_runs::steps as makes_step;
+use super::step::Step;
+use crate::api::{Effect, Symbol};
+use crate::finding::{Location, Rule};
+use crate::program::{Caller, Facts, Place};
+use crate::project::FileId;
+use crate::semantic::{Call, CallId, Container, Definition, Element, Value, ValueId};
+
+/// What builds only a part of a graph, of which a condition in it decides whether it is run.
+const CONDITIONS: [&str; 4] =
+    ["tensorflow.case", "tensorflow.compat.v1.case", "tensorflow.compat.v1.cond", "tensorflow.cond"];
+
+/// What makes the value that is fed.
+const PLACEHOLDER: &str = "tensorflow.compat.v1.placeholder";
+
+/// The parameter for what is fed.
+const FED: &str = "feed_dict";
+
+/// Such decisions.
+pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    if !job.program.loops.iter().any(is_session) {
+        return Vec::new();
+    }
+    let step = |(location, message): (Location, &str)| {
+        let finding = obstacle(rule, location, message)
+            .help("decide by something that is equal on all ranks, such as the number of the step");
+        let reason = "The ranks would make different steps, and drift apart or wait for each other for ever.";
+        Step::blocked(finding, reason)
+    };
+    let mut found = in_graphs(job);
+    let rates = rates_fed(job);
+    for (file, id) in job.calls().filter(|&(file, id)| makes_step(job, file, id)) {
+        let module = job.facts.module(file);
+        let call = module.call(id);
+        let at = |value: ValueId| job.facts.location(file, module.value(value).range);
+        let fetched = call.arguments.first().filter(|own| is_chosen(job, file, call, own.value));
+        found.extend(fetched.map(|own| (at(own.value), "this rank's own results choose which step is made")));
+        let fed = fed_at(job, file, id).into_iter();
+        let fed = fed.filter(|(key, value)| {
+            rates.contains(&(file, *key)) && rests_on_own_results(job, (file, *value))
+        });
+        found.extend(fed.map(|(_, value)| (at(value), "this rank's own results choose the learning rate")));
+    }
+    found.into_iter().map(step).collect()
+}
+
+/// Whether a rank's own results choose what a session runs: `d_step if loss > limit else g_step`, also by statements and among
+/// others.
+fn is_chosen(job: &Job<'_>, file: FileId, call: &Call, fetched: ValueId) -> bool {
+    let module = job.facts.module(file);
+    let parts: Vec<ValueId> = match &module.value(fetched).value {
+        Value::Display(_, elements) => {
+            let parts = elements.iter().filter_map(|own| match *own {
+                Element::At(_, own) | Element::Any(own) | Element::Key(_, own) => Some(own),
+                Element::Spread(_) | Element::Merge(_) => None,
+            });
+            parts.collect()
+        }
+        _ => vec![fetched],
+    };
+    let caller = Caller { file, scope: call.scope };
+    let blocks = &module.scope(caller.scope).flow.blocks;
+    parts.into_iter().filter(|&part| matches!(module.value(part).value, Value::Phi(_))).any(|part| {
+        let range = module.value(part).range;
+        let mut written = blocks.iter().filter_map(|block| block.branch);
+        let mut reads =
+            module.uses.iter().filter(|own| own.value == part && call.range.contains_range(own.range));
+        let is_bound = |own: &Definition| own.scope == caller.scope && is_conditional(job, caller, own.block);
+        job.facts.may_be_of_step((file, part))
+            && (written.any(|own| range.contains_range(own.range) && decides(job, caller, &own))
+                || reads.any(|read| {
+                    module.definitions.iter().any(|own| Some(own.variable) == read.variable && is_bound(own))
+                }))
+    })
+}
+
+/// The steps that are made in a function which a condition of a graph calls: `tf.cond(loss > limit, lambda: optimizer.minimize(loss),
+/// tf.no_op)`.
+fn in_graphs(job: &Job<'_>) -> Vec<(Location, &'static str)> {
+    let facts = job.facts;
+    let conditions = CONDITIONS.map(|name| facts.library.lookup(name));
+    let is_condition = |symbol: &Symbol| conditions.contains(&Some(symbol));
+    let effects = [Effect::AppliesGradients, Effect::Minimizes];
+    let makes = |&(file, call): &(FileId, CallId)| {
+        facts.called_symbols(file, call).any(|own| effects.iter().any(|&effect| own.has(effect)))
+    };
+    let is_within = |&(file, call): &(FileId, CallId)| {
+        let caller = Caller { file, scope: facts.module(file).call(call).scope };
+        let function = facts.function_of(caller);
+        function.is_some_and(|function| {
+            facts.incoming(function).iter().filter(|edge| Facts::is_call_back(edge)).any(|edge| {
+                edge.call.is_some_and(|call| facts.called_symbols(edge.caller.file, call).any(is_condition))
+            })
+        })
+    };
+    let steps = job.calls().filter(makes).filter(is_within);
+    steps
+        .map(|(file, call)| {
+            (job.at_call(file, call), "a condition in the graph decides whether this step is made")
+        })
+        .collect()
+}
+
+/// Where placeholders are known by which optimizers are told their rates.
+fn rates_fed(job: &Job<'_>) -> Vec<Place> {
+    let facts = job.facts;
+    let placeholder = facts.library.lookup(PLACEHOLDER);
+    let told = rates::stepping(job).into_iter().flat_map(|own| {
+        let given =
+            rates::scaled(own.class).filter_map(move |name| rates::given(job, own.made, own.class, name));
+        given.map(move |rate| (own.made.file, rate.value)).collect::<Vec<Place>>()
+    });
+    let told: Vec<Place> = told.collect();
+    let behind = facts.influence().list_backwards(&told, |_| false).into_iter();
+    let is_placeholder = |&(file, value): &Place| match facts.module(file).value(value).value {
+        Value::Call(call) => facts.called_symbols(file, call).any(|symbol| Some(symbol) == placeholder),
+        _ => false,
+    };
+    let made: Vec<Place> = behind.filter(is_placeholder).collect();
+    facts.influence().list_forwards(&made, |_| false)
+}
+
+/// What a session is fed with, as far as it is written out.
+fn fed_at(job: &Job<'_>, file: FileId, id: CallId) -> Vec<(ValueId, ValueId)> {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let call = module.call(id);
+    let mut symbols = facts.called_symbols(file, id).filter(|_| runs(job, file, id));
+    let given = symbols.find_map(|symbol| facts.argument(file, call, symbol, FED));
+    match given.map(|own| &module.value(own.value).value) {
+        Some(Value::Display(Container::Dict, elements)) => {
+            let entries = elements.iter().filter_map(|own| match *own {
+                Element::Key(key, value) => Some((key, value)),
+                _ => None,
+            });
+            entries.collect()
+        }
+        _ => Vec::new(),
+    }
+}
