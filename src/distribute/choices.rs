@@ -15,10 +15,34 @@ use crate::semantic::{
     BlockId, Branch, BranchKind, CallId, Definition, Function, FunctionId, ScopeId, StatementKind, Store,
     StoreKey, Use, Value, ValueId,
 };
+use crate::syntax::TextRange;
 
 /// Whether the results of a rank's own, which are not averaged, decide what a condition is.
 pub(super) fn rests_on_own_results(job: &Job<'_>, condition: Place) -> bool {
     job.chosen_by_own_results().contains(&condition) && !asks_for_end(job, condition)
+}
+
+/// Whether the results of a rank's own choose which of several values one is that is read in a stretch of code: `2 if loss > limit
+/// else 1`, or what a variable is bound to under such a condition.
+pub(super) fn is_chosen(job: &Job<'_>, caller: Caller, value: ValueId, within: TextRange) -> bool {
+    let module = job.facts.module(caller.file);
+    if !matches!(module.value(value).value, Value::Phi(_)) {
+        return false;
+    }
+    let range = module.value(value).range;
+    let decides = |branch: &Branch| {
+        branch.condition.is_some_and(|condition| rests_on_own_results(job, (caller.file, condition)))
+    };
+    let mut written = module.scope(caller.scope).flow.blocks.iter().filter_map(|block| block.branch);
+    let mut reads = module.uses.iter().filter(|own| own.value == value && within.contains_range(own.range));
+    let is_bound = |own: &Definition| {
+        own.scope == caller.scope
+            && job.facts.conditions(caller, own.block).iter().any(|condition| decides(&condition.branch))
+    };
+    written.any(|own| range.contains_range(own.range) && decides(&own))
+        || reads.any(|read| {
+            module.definitions.iter().any(|own| Some(own.variable) == read.variable && is_bound(own))
+        })
 }
 
 /// Whether a value asks whether what a library hands out is `None`: `if queue.get() is None` asks whether there is more, not

@@ -1,5 +1,6 @@
 //! Examples that a program holds out to validate with, in an order that each rank draws for itself: `train_test_split(x, y)`. What
-//! one rank holds out another trains on, and the result tells nothing of examples that are new. Rank 0 draws a seed for all.
+//! one rank holds out another trains on, and the result tells nothing of examples that are new. Or examples that it chooses once
+//! among others, `x[np.random.rand(len(x)) < 0.8]`: each rank would have another number of them. Rank 0 draws a seed for all.
 
 use rustc_hash::FxHashSet;
 
@@ -10,13 +11,13 @@ use super::keras::{Given, given};
 use super::ranked::reads_rank;
 use super::site::is_repeated;
 use super::step::Step;
-use super::steps::fed;
+use super::steps::{data, fed};
 use crate::api::{Effect, Returns, Role, Symbol};
 use crate::finding::{Edit, Rule};
-use crate::program::{Literal, Object, Place};
+use crate::program::{Literal, LoopKind, Object, Place};
 use crate::project::FileId;
 use crate::rewrite::Text;
-use crate::semantic::{Call, CallId, Operator, Value};
+use crate::semantic::{Call, CallId, Value};
 use crate::syntax::TextSize;
 
 /// The parameter of `fit` for what it validates with.
@@ -45,13 +46,11 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         return Vec::new();
     }
     let behind = |places: &[Place]| job.facts.influence().backwards(places, |_| false);
-    let (trained, validated) = (behind(&fed(job)), behind(&validated(job)));
+    let (trained, validated) = (behind(&trained_on(job)), behind(&validated(job)));
     let decides = |&(file, call, symbol): &(FileId, CallId, &Symbol)| {
         if !symbol.has(Effect::Reorders) {
-            let chosen = chosen_by(job, (file, job.facts.module(file).call(call).result));
-            let is_validated = || chosen.iter().any(|own| validated.contains(&own.place));
-            let mut of_training = chosen.iter().filter(|own| trained.contains(&own.place));
-            return of_training.any(|own| own.is_by_mask || is_validated());
+            let drawn = (file, job.facts.module(file).call(call).result);
+            return chosen_by(job, drawn).iter().any(|own| trained.contains(own));
         }
         let decides = |place: &Place| trained.contains(place) && validated.contains(place);
         reordered(job, file, call, symbol).iter().any(decides)
@@ -61,6 +60,15 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         .filter(decides)
         .filter_map(|(file, call, own)| step(job, rule, file, call, own))
         .collect()
+}
+
+/// What a program trains on, also batch by batch.
+fn trained_on(job: &Job<'_>) -> Vec<Place> {
+    let mut found = fed(job);
+    for own in job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit && !job.is_fit(own)) {
+        found.extend(data(job, own).map(|argument| (own.caller.file, argument.value)));
+    }
+    found
 }
 
 /// Whether a call draws at all: `KFold(5)` only if it is told to.
@@ -87,48 +95,27 @@ fn draws_numbers(symbol: &Symbol) -> bool {
         && GENERATORS.iter().any(|&(own, _)| Some(own) == module)
 }
 
-/// What is chosen among examples by numbers that are drawn.
-struct Chosen {
-    place: Place,
-    /// Each example has a number of its own, so that on another rank others are chosen, and more or fewer.
-    is_by_mask: bool,
-}
-
 /// What a program chooses by drawn numbers among what is not drawn itself: `x[mask]`, `np.delete(x, drawn)`.
-fn chosen_by(job: &Job<'_>, drawn: Place) -> Vec<Chosen> {
+fn chosen_by(job: &Job<'_>, drawn: Place) -> Vec<Place> {
     let facts = job.facts;
     let drawn = facts.influence().forwards(&[drawn], |_| false);
     let delete = facts.library.lookup("numpy.delete");
-    let is_mask = |(file, value): Place| {
-        let behind = facts.influence().list_backwards(&[(file, value)], |_| false).into_iter();
-        let compares = |(file, value): Place| {
-            matches!(
-                facts.module(file).value(value).value,
-                Value::Operator { operator: Operator::Compare(_), .. }
-            )
-        };
-        behind.filter(|own| drawn.contains(own)).any(compares)
-    };
-    let mut found = Vec::new();
-    for &(file, value) in &drawn {
+    let is_chosen = |&&(file, value): &&Place| {
         let module = facts.module(file);
-        let own = |value| (file, value);
         let (base, key) = match module.value(value).value {
             Value::Item { base, key, .. } => (base, key),
             Value::Call(call) => {
                 let deletes = facts.called_symbols(file, call).any(|symbol| Some(symbol) == delete);
                 match &module.call(call).arguments[..] {
                     [base, key, ..] if deletes => (base.value, key.value),
-                    _ => continue,
+                    _ => return false,
                 }
             }
-            _ => continue,
+            _ => return false,
         };
-        if drawn.contains(&own(key)) && !drawn.contains(&own(base)) {
-            found.push(Chosen { place: (file, value), is_by_mask: is_mask(own(key)) });
-        }
-    }
-    found
+        drawn.contains(&(file, key)) && !drawn.contains(&(file, base))
+    };
+    drawn.iter().filter(is_chosen).copied().collect()
 }
 
 /// What a program validates with.
@@ -172,7 +159,11 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId, symbol: &S
     let seed = code.told_by_first(&format!("{random}.randrange(2 ** 31)"), "seed");
     let edit = seeded_by_argument(job, text, (file, id), symbol, &seed)
         .or_else(|| seeded_generator(job, text, (file, call), symbol, &seed))?;
-    let message = "each rank holds out other examples, and validates with what another one trains on";
+    let message = if symbol.has(Effect::Reorders) {
+        "each rank holds out other examples, and validates with what another one trains on"
+    } else {
+        "each rank chooses other examples, and perhaps another number of them"
+    };
     let finding = Step::missing(rule, job.at_call(file, id), message)
         .here("drawn by each rank")
         .help("draw with a seed that is the same on all ranks")

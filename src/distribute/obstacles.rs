@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::batch_states;
 use super::callback::hook_parameters;
-use super::choices::rests_on_own_results;
+use super::choices::{is_chosen, rests_on_own_results};
 use super::chosen_forms;
 use super::counted::{counts, is_length, is_range};
 use super::cut_short;
@@ -34,7 +34,7 @@ use crate::program::{
     Caller, Literal, LoopKind, Object, Place, TrainingLoop, code, influenced_through_contents,
 };
 use crate::project::FileId;
-use crate::semantic::{Argument, BlockId, Branch, BranchKind, CallId, Value, ValueId};
+use crate::semantic::{BlockId, Branch, BranchKind, CallId, Value, ValueId};
 
 /// The obstacles of a program that is not distributed yet.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -422,8 +422,8 @@ fn counts_own_results(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
     let Value::Call(range) = module.value(value).value else { return false };
     is_range(job, file, range) && {
         let call = module.call(range);
-        let is_chosen = |own: &Argument| rests_on_own_results(job, (file, own.value));
-        call.arguments.iter().any(is_chosen)
+        let caller = Caller { file, scope: call.scope };
+        call.arguments.iter().any(|own| is_chosen(job, caller, own.value, call.range))
             || job
                 .own_lengths()
                 .iter()

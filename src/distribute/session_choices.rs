@@ -1,9 +1,9 @@
 //! What a rank's own results decide about the steps that a session runs: which of them, at what rate, or, in the graph, whether at
 //! all.
 
-use super::choices::rests_on_own_results;
+use super::choices::{is_chosen, rests_on_own_results};
 use super::job::Job;
-use super::obstacles::{decides, is_conditional, obstacle};
+use super::obstacles::obstacle;
 use super::rates;
 use super::session::{is_session, runs};
 use super::session_runs::steps as makes_step;
@@ -12,7 +12,7 @@ use crate::api::{Effect, Symbol};
 use crate::finding::{Location, Rule};
 use crate::program::{Caller, Facts, Place};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, Container, Definition, Element, Value, ValueId};
+use crate::semantic::{Call, CallId, Container, Element, Value, ValueId};
 
 /// What builds only a part of a graph, of which a condition in it decides whether it is run.
 const CONDITIONS: [&str; 4] =
@@ -41,7 +41,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         let module = job.facts.module(file);
         let call = module.call(id);
         let at = |value: ValueId| job.facts.location(file, module.value(value).range);
-        let fetched = call.arguments.first().filter(|own| is_chosen(job, file, call, own.value));
+        let fetched = call.arguments.first().filter(|own| has_chosen_step(job, file, call, own.value));
         found.extend(fetched.map(|own| (at(own.value), "this rank's own results choose which step is made")));
         let fed = fed_at(job, file, id).into_iter();
         let fed = fed.filter(|(key, value)| {
@@ -54,7 +54,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 
 /// Whether a rank's own results choose what a session runs: `d_step if loss > limit else g_step`, also by statements and among
 /// others.
-fn is_chosen(job: &Job<'_>, file: FileId, call: &Call, fetched: ValueId) -> bool {
+fn has_chosen_step(job: &Job<'_>, file: FileId, call: &Call, fetched: ValueId) -> bool {
     let module = job.facts.module(file);
     let parts: Vec<ValueId> = match &module.value(fetched).value {
         Value::Display(_, elements) => {
@@ -67,19 +67,8 @@ fn is_chosen(job: &Job<'_>, file: FileId, call: &Call, fetched: ValueId) -> bool
         _ => vec![fetched],
     };
     let caller = Caller { file, scope: call.scope };
-    let blocks = &module.scope(caller.scope).flow.blocks;
-    parts.into_iter().filter(|&part| matches!(module.value(part).value, Value::Phi(_))).any(|part| {
-        let range = module.value(part).range;
-        let mut written = blocks.iter().filter_map(|block| block.branch);
-        let mut reads =
-            module.uses.iter().filter(|own| own.value == part && call.range.contains_range(own.range));
-        let is_bound = |own: &Definition| own.scope == caller.scope && is_conditional(job, caller, own.block);
-        job.facts.may_be_of_step((file, part))
-            && (written.any(|own| range.contains_range(own.range) && decides(job, caller, &own))
-                || reads.any(|read| {
-                    module.definitions.iter().any(|own| Some(own.variable) == read.variable && is_bound(own))
-                }))
-    })
+    let may_step = |part: &ValueId| job.facts.may_be_of_step((file, *part));
+    parts.into_iter().filter(may_step).any(|part| is_chosen(job, caller, part, call.range))
 }
 
 /// The steps that are made in a function which a condition of a graph calls: `tf.cond(loss > limit, lambda: optimizer.minimize(loss),

@@ -183,6 +183,11 @@ impl Codec {
             // The web takes Latin-1 for Windows-1252; Python doesn't.
             "latin-1" | "latin1" | "latin" | "l1" | "iso-8859-1" | "iso8859-1" | "iso-latin-1" | "8859"
             | "cp819" => return Some(Self::Latin1),
+            // Python looks at the beginning only: `# -*-encoding:utf-8-*-`.
+            _ if label.starts_with("utf-8-") => return Some(Self::Utf8),
+            _ if ["latin-1-", "iso-8859-1-", "iso-latin-1-"].iter().any(|own| label.starts_with(own)) => {
+                return Some(Self::Latin1);
+            }
             "ascii" | "us-ascii" | "646" => return Some(Self::Ascii),
             "cp932" | "ms-kanji" | "sjis" | "s-jis" | "shiftjis" => "shift_jis",
             "eucjp" | "ujis" => "euc-jp",
@@ -239,6 +244,7 @@ mod tests {
             (b"# coding: euc_jp\n\xa4\xa2\n", "あ"),
             (b"# coding: koi8-r\n\xc1\n", "а"),
             (b"# coding: utf8\n\xc3\xa9\n", "é"),
+            (b"# -*-encoding:utf-8-*-\n\xc3\xa9\n", "é"),
             (b"\t# coding:utf-8-sig\n\xc3\xa9\n", "é"),
         ];
         for (bytes, expected) in cases {
