@@ -57,19 +57,17 @@ fn is_pure(job: &Job<'_>, place: Place) -> bool {
     let (file, value) = place;
     let has_source = |base: Option<Place>| facts.influence().operands(place).any(|own| Some(own) != base);
     match facts.module(file).value(value).value {
-        Value::Call(call) => {
-            facts.callees(file, call).iter().all(|edge| match facts.solution.object(edge.callee) {
-                Object::Unknown => false,
-                own @ Object::External(external) => match facts.symbol(own) {
-                    Some(symbol) => is_pure_symbol(job, symbol),
-                    None => {
-                        let path = &facts.solution.externals.get(external).path;
-                        facts.library.is_training_library(path.split('.').next().unwrap_or_default())
-                    }
-                },
-                own => facts.symbol(own).is_none_or(|symbol| is_pure_symbol(job, symbol)),
-            })
-        }
+        Value::Call(call) => facts.callees(file, call).iter().all(|edge| {
+            let callee = facts.solution.object(edge.callee);
+            match (facts.symbol(callee), callee) {
+                (Some(symbol), _) => is_pure_symbol(job, symbol),
+                (None, Object::External(external)) => {
+                    let path = &facts.solution.externals.get(external).path;
+                    facts.library.is_training_library(path.split('.').next().unwrap_or_default())
+                }
+                (None, callee) => callee != Object::Unknown,
+            }
+        }),
         Value::Attribute { base, .. } => {
             !facts.is_unknown(file, value)
                 || has_source(Some((file, base)))

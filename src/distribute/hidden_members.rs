@@ -25,7 +25,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let step = |(file, value)| {
         let range = job.facts.module(file).value(value).range;
         let finding =
-            obstacle(rule, job.facts.location(file, range), "Horovod's optimizer does not have this")
+            obstacle(rule, job.facts.location(file, range), "the optimizer of Horovod does not have this")
                 .help("ask for it by other means, such as the variable that holds the rate");
         Step::blocked(
             finding,

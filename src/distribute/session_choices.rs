@@ -12,7 +12,7 @@ use crate::api::{Effect, Symbol};
 use crate::finding::{Location, Rule};
 use crate::program::{Caller, Facts, Place};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, Container, Element, Value, ValueId};
+use crate::semantic::{Argument, Call, CallId, Container, Element, Value, ValueId};
 
 /// What builds only a part of a graph, of which a condition in it decides whether it is run.
 const CONDITIONS: [&str; 4] =
@@ -38,16 +38,15 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let mut found = in_graphs(job);
     let rates = rates_fed(job);
     for (file, id) in job.calls().filter(|&(file, id)| makes_step(job, file, id)) {
-        let module = job.facts.module(file);
-        let call = module.call(id);
-        let at = |value: ValueId| job.facts.location(file, module.value(value).range);
+        let call = job.facts.module(file).call(id);
+        let at = |own: &Argument| job.facts.location(file, own.range);
         let fetched = call.arguments.first().filter(|own| has_chosen_step(job, file, call, own.value));
-        found.extend(fetched.map(|own| (at(own.value), "this rank's own results choose which step is made")));
-        let fed = fed_at(job, file, id).into_iter();
-        let fed = fed.filter(|(key, value)| {
-            rates.contains(&(file, *key)) && rests_on_own_results(job, (file, *value))
+        found.extend(fetched.map(|own| (at(own), "this rank's own results choose which step is made")));
+        let fed = fed_at(job, file, id).filter(|own| {
+            entries(job, file, own.value)
+                .any(|(key, value)| rates.contains(&(file, key)) && rests_on_own_results(job, (file, value)))
         });
-        found.extend(fed.map(|(_, value)| (at(value), "this rank's own results choose the learning rate")));
+        found.extend(fed.map(|own| (at(own), "this rank's own results choose the learning rate")));
     }
     found.into_iter().map(step).collect()
 }
@@ -117,21 +116,26 @@ fn rates_fed(job: &Job<'_>) -> Vec<Place> {
     facts.influence().list_forwards(&made, |_| false)
 }
 
-/// What a session is fed with, as far as it is written out.
-fn fed_at(job: &Job<'_>, file: FileId, id: CallId) -> Vec<(ValueId, ValueId)> {
+/// What a session is fed with.
+fn fed_at<'j>(job: &'j Job<'_>, file: FileId, id: CallId) -> Option<&'j Argument> {
     let facts = job.facts;
-    let module = facts.module(file);
-    let call = module.call(id);
+    let call = facts.module(file).call(id);
     let mut symbols = facts.called_symbols(file, id).filter(|_| runs(job, file, id));
-    let given = symbols.find_map(|symbol| facts.argument(file, call, symbol, FED));
-    match given.map(|own| &module.value(own.value).value) {
-        Some(Value::Display(Container::Dict, elements)) => {
-            let entries = elements.iter().filter_map(|own| match *own {
-                Element::Key(key, value) => Some((key, value)),
-                _ => None,
-            });
-            entries.collect()
-        }
-        _ => Vec::new(),
-    }
+    symbols.find_map(|symbol| facts.argument(file, call, symbol, FED))
+}
+
+/// The keys and values of a dictionary, as far as it is written out.
+fn entries<'j>(
+    job: &'j Job<'_>,
+    file: FileId,
+    value: ValueId,
+) -> impl Iterator<Item = (ValueId, ValueId)> + 'j {
+    let elements = match &job.facts.module(file).value(value).value {
+        Value::Display(Container::Dict, elements) => &elements[..],
+        _ => &[],
+    };
+    elements.iter().filter_map(|own| match *own {
+        Element::Key(key, value) => Some((key, value)),
+        _ => None,
+    })
 }

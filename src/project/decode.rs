@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn an_encoding_line_is_obeyed() {
-        let cases: [(&[u8], &str); 14] = [
+        let cases: [(&[u8], &str); 15] = [
             (b"# -*- coding: latin-1 -*-\n\xe9\n", "é"),
             (b"# coding=ISO_8859-1\n\x80\n", "\u{80}"),
             (b"#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n\x80\n", "€"),
