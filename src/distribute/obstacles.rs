@@ -114,9 +114,10 @@ fn compiled_by_xla(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 /// `tf.compat.v1.disable_eager_execution()` in front of `fit`: Horovod's callbacks for Keras need to run operations at
 /// once.
 fn graphs_of_old(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let mut fits = job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit).peekable();
-    let Some(&first) = fits.peek() else { return Vec::new() };
-    let (message, reason) = if fits.any(|own| job.is_fit(own)) {
+    let mut loops = job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit);
+    let Some(first) = loops.clone().next() else { return Vec::new() };
+    let has_fit = loops.any(|own| job.is_fit(own));
+    let (message, reason) = if has_fit {
         (
             "the program trains with `fit` in graphs of TensorFlow 1",
             "Horovod's callbacks ask Keras for its session, which it has no more.",
@@ -139,7 +140,7 @@ fn graphs_of_old(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     let is_of_tensorflow_1 =
         || job.program.files().into_iter().any(|file| job.facts.is_of_tensorflow_1(file));
-    if job.is_fit(first) || !is_of_tensorflow_1() {
+    if has_fit || !is_of_tensorflow_1() {
         return Vec::new();
     }
     vec![step((first.caller.file, first.call))]

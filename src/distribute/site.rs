@@ -70,7 +70,7 @@ pub(super) fn sites(
     Ok(vec![Site { memory: if traced { Memory::Graph } else { Memory::Global }, ..first }])
 }
 
-/// So many calls of one function are followed at most.
+/// Up to so many places it is followed where code is called for several models.
 const CALLS: usize = 8;
 
 /// How far outwards the variables of a step have names.
@@ -85,7 +85,7 @@ enum Outermost {
     Unnamed,
 }
 
-/// The same step, seen from the outermost code that knows its variables by name; code may be called at so many places.
+/// The same step, seen from the outermost code that knows its variables by name; it may be called at so many places.
 fn outermost(job: &Job<'_>, at: &Site, calls: usize, seen: &mut Vec<Caller>) -> Outermost {
     seen.push(at.caller);
     let module = job.facts.module(at.caller.file);
@@ -118,6 +118,9 @@ fn outermost(job: &Job<'_>, at: &Site, calls: usize, seen: &mut Vec<Caller>) -> 
         match outermost(job, &next, calls, &mut seen.clone()) {
             Outermost::Sites(sites) => found.extend(sites),
             other => return other,
+        }
+        if found.len() > calls {
+            return Outermost::Unnamed;
         }
     }
     Outermost::Sites(found)
