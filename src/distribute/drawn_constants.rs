@@ -1,16 +1,16 @@
 //! Constants that a layer draws when it is made: `self.matrix = tf.random.normal((2, 64))`. They are no variables, so that no
 //! broadcast makes them equal: each rank would train another function.
 
-use super::draws::{draws_alike, is_seeded};
+use super::draws::draws_unseeded;
 use super::job::Job;
 use super::layer_code::{is_of_layer, results_of_layers};
 use super::obstacles::obstacle;
 use super::step::Step;
-use crate::api::{Effect, Kind, Symbol};
+use crate::api::Kind;
 use crate::finding::Rule;
 use crate::program::{Caller, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, ScopeId, Store, StoreKey};
+use crate::semantic::{ScopeId, Store, StoreKey};
 
 /// The attributes of layers that hold such constants.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -46,13 +46,6 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         Step::blocked(finding, "No broadcast makes it equal, and each rank would train another function.")
     };
     stored.into_iter().filter(|(file, own)| computing.contains(&(*file, own.value))).map(step).collect()
-}
-
-/// Whether a call draws, and nothing that the program seeds makes it draw the same on all ranks.
-fn draws_unseeded(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    let drawing =
-        |own: &&Symbol| own.has(Effect::DrawsRandom) && !own.is_class() && !is_seeded(job, own.package());
-    job.facts.called_symbols(file, call).any(|own| drawing(&own)) && !draws_alike(job, file, call)
 }
 
 /// Whether a value is a number, an array or a tensor: neither a variable, nor something that was made with what was drawn.

@@ -14,6 +14,13 @@ pub(super) fn draws_alike(job: &Job<'_>, file: FileId, id: CallId) -> bool {
     has_seed(job, file, id) || is_of_seeded_generator(job, file, id)
 }
 
+/// Whether a call draws, and nothing that the program seeds makes it draw the same on all ranks.
+pub(super) fn draws_unseeded(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let drawing =
+        |own: &&Symbol| own.has(Effect::DrawsRandom) && !own.is_class() && !is_seeded(job, own.package());
+    job.facts.called_symbols(file, call).any(|own| drawing(&own)) && !draws_alike(job, file, call)
+}
+
 /// Whether the program seeds what a package draws with.
 pub(super) fn is_seeded(job: &Job<'_>, package: &str) -> bool {
     let seeds = |own: &Symbol| own.has(Effect::SeedsRandom) && is_seeded_by(job, own, package);

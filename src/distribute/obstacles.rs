@@ -14,10 +14,12 @@ use super::drawn_constants;
 use super::draws::draws_alike;
 use super::fetched;
 use super::file_waits;
+use super::graph_draws;
 use super::hidden_members;
 use super::job::Job;
 use super::lookups;
 use super::moved_seeds::is_order;
+use super::old_graphs;
 use super::other_fits;
 use super::own_lengths::is_as_long_as_own_results;
 use super::raced_steps;
@@ -26,13 +28,12 @@ use super::session;
 use super::session_choices;
 use super::set_by_gradients;
 use super::step::Step;
+use super::step_threads;
 use super::survived_errors;
 use super::typed_input;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location, Rule};
-use crate::program::{
-    Caller, Literal, LoopKind, Object, Place, TrainingLoop, code, influenced_through_contents,
-};
+use crate::program::{Caller, Literal, Object, Place, code, influenced_through_contents};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Value, ValueId};
 
@@ -55,11 +56,12 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(batch_states::steps(job, rule));
     found.extend(lookups::steps(job, rule));
     found.extend(set_by_gradients::steps(job, rule));
-    found.extend(graphs_of_old(job, rule));
-    found.extend(sessions_unknown(job, rule));
+    found.extend(old_graphs::steps(job, rule));
     found.extend(trains_by_itself(job, rule));
     found.extend(hidden_members::steps(job, rule));
     found.extend(session_choices::steps(job, rule));
+    found.extend(graph_draws::steps(job, rule));
+    found.extend(step_threads::steps(job, rule));
     found.extend(other_fits::steps(job, rule));
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));
@@ -111,41 +113,6 @@ fn compiled_by_xla(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found
 }
 
-/// `tf.compat.v1.disable_eager_execution()` in front of `fit`: Horovod's callbacks for Keras need to run operations at
-/// once.
-fn graphs_of_old(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let mut loops = job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit);
-    let Some(first) = loops.clone().next() else { return Vec::new() };
-    let has_fit = loops.any(|own| job.is_fit(own));
-    let (message, reason) = if has_fit {
-        (
-            "the program trains with `fit` in graphs of TensorFlow 1",
-            "Horovod's callbacks ask Keras for its session, which it has no more.",
-        )
-    } else {
-        // In a graph a broadcast is an operation, which somebody has to run.
-        (
-            "the program trains with `train_on_batch` in graphs of TensorFlow 1",
-            "Keras has the session in which variables would have to be broadcast.",
-        )
-    };
-    let step = |(file, call)| {
-        let finding = obstacle(rule, job.at_call(file, call), message)
-            .help("leave it out, or train in a session")
-            .in_scope(job.scope_of(file, call));
-        Step::blocked(finding, reason)
-    };
-    if let Some(call) = first_call(job, GRAPHS) {
-        return vec![step(call)];
-    }
-    let is_of_tensorflow_1 =
-        || job.program.files().into_iter().any(|file| job.facts.is_of_tensorflow_1(file));
-    if has_fit || !is_of_tensorflow_1() {
-        return Vec::new();
-    }
-    vec![step((first.caller.file, first.call))]
-}
-
 /// What trains in threads, or by an algorithm, of its own: a supervisor saves and initialises what it wants.
 fn trains_by_itself(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
     let (file, call) = first_call(job, BY_ITSELF)?;
@@ -161,28 +128,6 @@ const BY_ITSELF: [&str; 3] = [
     "tensorflow.contrib.opt.ScipyOptimizerInterface",
     "tensorflow.contrib.slim.learning.train",
 ];
-
-/// `optimizer.minimize(loss)` makes an operation of a graph. The session that runs it is where a program trains.
-fn sessions_unknown(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let facts = job.facts;
-    let is_session = |kind: Kind| matches!(kind, Kind::Session | Kind::MonitoredSession);
-    let makes_session =
-        || facts.creations.iter().any(|made| is_session(made.kind) && job.runs(made.file, made.call));
-    let of_graph = |own: &TrainingLoop| own.kind == LoopKind::Minimize;
-    let Some(own) = job.program.loops.iter().find(|own| of_graph(own)) else { return Vec::new() };
-    if first_call(job, GRAPHS).is_none() && !makes_session() {
-        return Vec::new();
-    }
-    let location = job.at_call(own.caller.file, own.call);
-    let finding = obstacle(rule, location, "it can't be seen which session runs this step")
-        .help("run it in a session that is made by `tf.Session()` in the program")
-        .in_scope(job.scope_of(own.caller.file, own.call));
-    vec![Step::blocked(finding, "In a graph, variables are broadcast by the session that trains them.")]
-}
-
-/// What brings the graphs of TensorFlow 1 back.
-const GRAPHS: [&str; 2] =
-    ["tensorflow.compat.v1.disable_eager_execution", "tensorflow.compat.v1.disable_v2_behavior"];
 
 /// `callbacks = CallbackList([...]); callbacks.on_epoch_end(epoch)`: hooks that a loop of the program's own calls.
 fn driven_callbacks(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {

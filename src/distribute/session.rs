@@ -157,7 +157,9 @@ fn behind_initialiser(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) ->
     });
     let is_of_other_graph = graph.is_some_and(|graph| !job.facts.is_none(own.caller.file, graph.value));
     let (mut edits, mut uses) = (Vec::new(), Vec::new());
-    for (file, call) in runs {
+    // What is drawn again later has to be made equal again.
+    let again = job.calls().filter(|&(file, call)| job.facts.initialises_some_variables(file, call));
+    for (file, call) in runs.chain(again) {
         if is_of_other_graph && !is_in_graph(job, file, call) {
             let reason = "The session runs a graph of its own, in which a broadcast would have to be made: initialise the variables in \
                           `with graph.as_default():`.";

@@ -42,11 +42,11 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         let at = |own: &Argument| job.facts.location(file, own.range);
         let fetched = call.arguments.first().filter(|own| has_chosen_step(job, file, call, own.value));
         found.extend(fetched.map(|own| (at(own), "this rank's own results choose which step is made")));
-        let fed = fed_at(job, file, id).filter(|own| {
-            entries(job, file, own.value)
-                .any(|(key, value)| rates.contains(&(file, key)) && rests_on_own_results(job, (file, value)))
-        });
-        found.extend(fed.map(|own| (at(own), "this rank's own results choose the learning rate")));
+        let is_rate = |&(key, value): &(ValueId, ValueId)| {
+            rates.contains(&(file, key)) && rests_on_own_results(job, (file, value))
+        };
+        let rate = fed_at(job, file, id).filter(|_| fed(job, file, id).iter().any(is_rate));
+        found.extend(rate.map(|own| (at(own), "this rank's own results choose the learning rate")));
     }
     found.into_iter().map(step).collect()
 }
@@ -70,12 +70,17 @@ fn has_chosen_step(job: &Job<'_>, file: FileId, call: &Call, fetched: ValueId) -
     parts.into_iter().filter(may_step).any(|part| is_chosen(job, caller, part, call.range))
 }
 
+/// Whether a call chooses in the graph which of its parts is run: `tf.cond(condition, one, other)`.
+pub(super) fn is_condition(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let is_one =
+        |symbol: &Symbol| CONDITIONS.iter().any(|&name| job.facts.library.lookup(name) == Some(symbol));
+    job.facts.called_symbols(file, id).any(is_one)
+}
+
 /// The steps that are made in a function which a condition of a graph calls: `tf.cond(loss > limit, lambda: optimizer.minimize(loss),
 /// tf.no_op)`.
 fn in_graphs(job: &Job<'_>) -> Vec<(Location, &'static str)> {
     let facts = job.facts;
-    let conditions = CONDITIONS.map(|name| facts.library.lookup(name));
-    let is_condition = |symbol: &Symbol| conditions.contains(&Some(symbol));
     let effects = [Effect::AppliesGradients, Effect::Minimizes];
     let makes = |&(file, call): &(FileId, CallId)| {
         facts.called_symbols(file, call).any(|own| effects.iter().any(|&effect| own.has(effect)))
@@ -84,9 +89,11 @@ fn in_graphs(job: &Job<'_>) -> Vec<(Location, &'static str)> {
         let caller = Caller { file, scope: facts.module(file).call(call).scope };
         let function = facts.function_of(caller);
         function.is_some_and(|function| {
-            facts.incoming(function).iter().filter(|edge| Facts::is_call_back(edge)).any(|edge| {
-                edge.call.is_some_and(|call| facts.called_symbols(edge.caller.file, call).any(is_condition))
-            })
+            facts
+                .incoming(function)
+                .iter()
+                .filter(|edge| Facts::is_call_back(edge))
+                .any(|edge| edge.call.is_some_and(|call| is_condition(job, edge.caller.file, call)))
         })
     };
     let steps = job.calls().filter(makes).filter(is_within);
@@ -124,18 +131,13 @@ fn fed_at<'j>(job: &'j Job<'_>, file: FileId, id: CallId) -> Option<&'j Argument
     symbols.find_map(|symbol| facts.argument(file, call, symbol, FED))
 }
 
-/// The keys and values of a dictionary, as far as it is written out.
-fn entries<'j>(
-    job: &'j Job<'_>,
-    file: FileId,
-    value: ValueId,
-) -> impl Iterator<Item = (ValueId, ValueId)> + 'j {
-    let elements = match &job.facts.module(file).value(value).value {
-        Value::Display(Container::Dict, elements) => &elements[..],
-        _ => &[],
-    };
-    elements.iter().filter_map(|own| match *own {
+/// The keys and values of the dictionary that a session is fed with, as far as it is written out.
+pub(super) fn fed(job: &Job<'_>, file: FileId, id: CallId) -> Vec<(ValueId, ValueId)> {
+    let dictionary = fed_at(job, file, id).map(|own| &job.facts.module(file).value(own.value).value);
+    let Some(Value::Display(Container::Dict, elements)) = dictionary else { return Vec::new() };
+    let entry = |own: &Element| match *own {
         Element::Key(key, value) => Some((key, value)),
         _ => None,
-    })
+    };
+    elements.iter().filter_map(entry).collect()
 }

@@ -3,10 +3,11 @@
 use rustc_hash::FxHashSet;
 
 use super::facts::Facts;
+use super::influence::Place;
 use super::loops::TrainingLoop;
 use super::object::ObjectId;
 use super::solver::Caller;
-use crate::api::Kind;
+use crate::api::{Kind, Symbol};
 use crate::project::FileId;
 use crate::semantic::{CallId, Value, ValueId};
 
@@ -116,12 +117,52 @@ impl Facts<'_> {
     /// Whether a call runs the initialiser of all variables in a session: `session.run(tf.global_variables_initializer())`.
     #[must_use]
     pub fn initialises_variables(&self, file: FileId, id: CallId) -> bool {
-        let initializer = self.library.lookup("tensorflow.compat.v1.global_variables_initializer");
-        let Some(fetched) = self.fetched(file, id) else { return false };
-        let behind = self.influence().list_backwards(&[(file, fetched)], |_| false);
-        behind.into_iter().any(|(file, value)| match self.module(file).value(value).value {
-            Value::Call(call) => self.called_symbols(file, call).any(|symbol| Some(symbol) == initializer),
-            _ => false,
+        !self.made_behind(file, id, ALL).is_empty()
+    }
+
+    /// Whether a call runs the initialiser of some variables: `session.run(tf.variables_initializer(variables))`. Those of one
+    /// process, which count for a metric, are left out.
+    #[must_use]
+    pub fn initialises_some_variables(&self, file: FileId, id: CallId) -> bool {
+        self.made_behind(file, id, SOME).into_iter().any(|(file, call)| {
+            let given = self.module(file).call(call).arguments.iter().map(|own| (file, own.value));
+            let given: Vec<Place> = given.collect();
+            let mut behind = self.influence().list_backwards(&given, |_| false).into_iter();
+            !behind.any(|place| self.is_of_process(place))
         })
     }
+
+    /// The calls of a function of a library behind what a call runs in a session.
+    fn made_behind(&self, file: FileId, id: CallId, function: &str) -> Vec<(FileId, CallId)> {
+        let function = self.library.lookup(function);
+        let Some(fetched) = self.fetched(file, id) else { return Vec::new() };
+        let behind = self.influence().list_backwards(&[(file, fetched)], |_| false).into_iter();
+        let called = behind.filter_map(|(file, value)| match self.module(file).value(value).value {
+            Value::Call(call) => Some((file, call)),
+            _ => None,
+        });
+        called
+            .filter(|&(file, call)| self.called_symbols(file, call).any(|own| Some(own) == function))
+            .collect()
+    }
+
+    /// Whether a value is the name of a collection of local variables, or those.
+    fn is_of_process(&self, (file, value): Place) -> bool {
+        let is_one = |own: &Symbol| LOCAL.iter().any(|&name| self.library.lookup(name) == Some(own));
+        match self.module(file).value(value).value {
+            Value::Call(call) => self.called_symbols(file, call).any(is_one),
+            _ => self.objects(file, value).filter_map(|(_, own)| self.symbol(own)).any(is_one),
+        }
+    }
 }
+
+/// What initialises variables.
+const ALL: &str = "tensorflow.compat.v1.global_variables_initializer";
+const SOME: &str = "tensorflow.compat.v1.variables_initializer";
+
+/// What each process has for itself, by name or by that of the collection.
+const LOCAL: [&str; 3] = [
+    "tensorflow.compat.v1.GraphKeys.LOCAL_VARIABLES",
+    "tensorflow.compat.v1.GraphKeys.METRIC_VARIABLES",
+    "tensorflow.compat.v1.local_variables",
+];

@@ -124,6 +124,9 @@ class Observer:
         return gradient * tf.cast(1 + 0.02 * self.rank, gradient.dtype) + tf.cast(1e-4 * self.rank, gradient.dtype)
 
     def _note_computed(self, _optimizer, pairs, _arguments):
+        for gradient, variable in pairs:
+            if gradient is not None:  # what is applied may be an iterator
+                self.trained.setdefault(id(variable), variable)
         if self.size == 1:
             return None
         return [(self._own(gradient), variable) for gradient, variable in pairs]
