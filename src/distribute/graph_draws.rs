@@ -83,15 +83,20 @@ fn mixed_into_gradients(job: &Job<'_>, draws: &[Place]) -> Vec<(Location, &'stat
 fn assigned(job: &Job<'_>, draws: &[Place]) -> Vec<(Location, &'static str)> {
     let facts = job.facts;
     let stops = |place| is_state(job, place) || is_run(job, place);
+    let assigning = job.calls().filter(|&(file, call)| assigns(job, file, call));
+    let assigning: Vec<Place> =
+        assigning.map(|(file, call)| (file, facts.module(file).call(call).result)).collect();
+    if assigning.is_empty() {
+        return Vec::new();
+    }
+    let assigning = facts.influence().forwards(&assigning, |place| is_run(job, place));
     let drawn = influenced_through_contents(facts, draws, stops);
     let is_own = |place: Place| drawn.contains(&place) || rests_on_own_results(job, place);
     let mut found = Vec::new();
     for (file, id) in job.calls().filter(|&(file, call)| runs(job, file, call)) {
-        let Some(fetched) = facts.fetched(file, id) else { continue };
+        let fetched = facts.fetched(file, id).filter(|&own| assigning.contains(&(file, own)));
+        let Some(fetched) = fetched else { continue };
         let values = values_assigned(job, (file, fetched));
-        if values.is_empty() {
-            continue;
-        }
         let behind: FxHashSet<Place> = facts.influence().backwards(&values, |place| is_state(job, place));
         // What is fed only goes into what rests on its placeholder.
         let is_fed = |&(key, value): &(ValueId, ValueId)| {
