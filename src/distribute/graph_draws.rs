@@ -131,19 +131,9 @@ fn values_assigned(job: &Job<'_>, fetched: Place) -> Vec<Place> {
 /// Whether a call assigns a variable, or is a method of that name of an object that nobody knows:
 /// `tf.trainable_variables()[0].assign(value)`.
 fn assigns(job: &Job<'_>, file: FileId, id: CallId) -> bool {
-    let facts = job.facts;
-    let library = facts.library;
-    let module = facts.module(file);
+    let library = job.facts.library;
     let is_one = |own: &Symbol| ASSIGNING.iter().any(|&name| library.lookup(name) == Some(own));
-    if facts.called_symbols(file, id).any(is_one) {
-        return true;
-    }
-    let Value::Attribute { base, name, .. } = module.value(module.call(id).callee).value else {
-        return false;
-    };
-    let variable = library.lookup(VARIABLE);
-    let method = variable.and_then(|class| library.member(class, module.names.text(name)));
-    method.is_some_and(is_one) && facts.is_unknown(file, base)
+    job.facts.may_call(file, id, VARIABLE, is_one)
 }
 
 /// The class of variables, and what changes them as a whole.

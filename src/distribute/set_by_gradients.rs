@@ -10,7 +10,7 @@ use crate::api::{Effect, Symbol};
 use crate::finding::Rule;
 use crate::program::{Place, influenced_through_contents};
 use crate::project::FileId;
-use crate::semantic::{CallId, Value};
+use crate::semantic::CallId;
 
 /// The first call that sets weights so.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -46,17 +46,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 /// Whether a call sets the weights of a layer or a model, or is a method of that name of an object that nobody knows:
 /// `model.layers[0].set_weights(weights)`.
 fn sets_weights(job: &Job<'_>, file: FileId, id: CallId) -> bool {
-    let facts = job.facts;
-    let module = facts.module(file);
-    if facts.called_symbols(file, id).any(|own| own.has(Effect::SetsWeights)) {
-        return true;
-    }
-    let Value::Attribute { base, name, .. } = module.value(module.call(id).callee).value else {
-        return false;
-    };
-    let layer = facts.library.lookup(LAYER);
-    let method = layer.and_then(|layer| facts.library.member(layer, module.names.text(name)));
-    method.is_some_and(|own| own.has(Effect::SetsWeights)) && facts.is_unknown(file, base)
+    job.facts.may_call(file, id, LAYER, |own| own.has(Effect::SetsWeights))
 }
 
 /// The class of layers.

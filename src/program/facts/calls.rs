@@ -166,6 +166,27 @@ impl<'a> Facts<'a> {
         })
     }
 
+    /// Whether a call is of a symbol for which something holds, or of what may be a method of a class for which it does, of an
+    /// object that nobody knows: `tf.trainable_variables()[0].assign(value)`.
+    pub(crate) fn may_call(
+        &self,
+        file: FileId,
+        id: CallId,
+        class: &str,
+        holds: impl Fn(&Symbol) -> bool,
+    ) -> bool {
+        if self.called_symbols(file, id).any(&holds) {
+            return true;
+        }
+        let module = self.module(file);
+        let Value::Attribute { base, name, .. } = module.value(module.call(id).callee).value else {
+            return false;
+        };
+        let class = self.library.lookup(class);
+        let method = class.and_then(|class| self.library.member(class, module.names.text(name)));
+        method.is_some_and(holds) && self.is_unknown(file, base)
+    }
+
     /// The value that a method call is made on: `model` in `model.fit(x)`.
     #[must_use]
     pub fn receiver(&self, file: FileId, call: &Call) -> Option<ValueId> {
