@@ -201,18 +201,20 @@ fn wrappers_may_be_around_each_other_without_end() {
     assert_eq!(found(&[("train.py", &program("run()"))]), ["train.py:16 HVD305"]);
 }
 
+/// A module that trains, with an optimizer that nobody distributes.
+const TRAINING: &str = "import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\n\ndef train():\n    \
+                        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    \
+                        model.compile(optimizer=tf.keras.optimizers.Adam(), loss='mse')\n    \
+                        model.fit(tf.ones([8, 1]), tf.ones([8, 1]), callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])\n";
+
 #[test]
 fn folders_that_a_project_puts_on_the_path_are_searched() {
-    let library = "import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\n\ndef train():\n    \
-                   model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    \
-                   model.compile(optimizer=tf.keras.optimizers.Adam(), loss='mse')\n    \
-                   model.fit(tf.ones([8, 1]), tf.ones([8, 1]), callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])\n";
     let reports = |edit: &str| {
         let train = format!(
             "import os\nimport sys\nimport horovod.tensorflow.keras as hvd\n\nHOME = os.path.dirname(__file__)\n{edit}\n\
              from training import train\n\nhvd.init()\ntrain()\n"
         );
-        found(&[("run/train.py", train.as_str()), ("run/own/training.py", library)])
+        found(&[("run/train.py", train.as_str()), ("run/own/training.py", TRAINING)])
     };
     let told = ["run/own/training.py:6 HVD303"];
     assert_eq!(reports(""), Vec::<String>::new());
@@ -227,14 +229,10 @@ fn folders_that_a_project_puts_on_the_path_are_searched() {
 
 #[test]
 fn folders_that_a_project_installs_packages_from_are_searched() {
-    let library = "import tensorflow as tf\nimport horovod.tensorflow.keras as hvd\n\ndef train():\n    \
-                   model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n    \
-                   model.compile(optimizer=tf.keras.optimizers.Adam(), loss='mse')\n    \
-                   model.fit(tf.ones([8, 1]), tf.ones([8, 1]), callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])\n";
     let train =
         "import horovod.tensorflow.keras as hvd\nfrom own.training import train\n\nhvd.init()\ntrain()\n";
     let reports = |setup: (&str, &str), library_at: &str| {
-        found(&[("run/train.py", train), setup, (library_at, library)])
+        found(&[("run/train.py", train), setup, (library_at, TRAINING)])
     };
     let setup = "from setuptools import setup\nsetup(name='own')\n";
     let (beside, below) = ("python/lib/own/training.py", "python/lib/src/own/training.py");

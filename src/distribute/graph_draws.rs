@@ -1,8 +1,6 @@
 //! What each rank draws or computes for itself and a session's graph sets variables by, though not by learning from it: noise that
 //! is added to averaged gradients, and weights that are assigned behind the broadcast.
 
-use rustc_hash::FxHashSet;
-
 use super::choices::rests_on_own_results;
 use super::draws::draws_unseeded;
 use super::job::Job;
@@ -97,7 +95,7 @@ fn assigned(job: &Job<'_>, draws: &[Place]) -> Vec<(Location, &'static str)> {
         let fetched = facts.fetched(file, id).filter(|&own| assigning.contains(&(file, own)));
         let Some(fetched) = fetched else { continue };
         let values = values_assigned(job, (file, fetched));
-        let behind: FxHashSet<Place> = facts.influence().backwards(&values, |place| is_state(job, place));
+        let behind = facts.influence().backwards(&values, |place| is_state(job, place));
         // What is fed only goes into what rests on its placeholder.
         let is_fed = |&(key, value): &(ValueId, ValueId)| {
             let origins = facts.influence().backwards(&[(file, key)], |_| false);
