@@ -117,31 +117,43 @@ impl Facts<'_> {
     /// Whether a call runs the initialiser of all variables in a session: `session.run(tf.global_variables_initializer())`.
     #[must_use]
     pub fn initialises_variables(&self, file: FileId, id: CallId) -> bool {
-        !self.made_behind(file, id, ALL).is_empty()
+        self.fetched(file, id).is_some_and(|own| self.initialisers().of_all.contains(&(file, own)))
     }
 
     /// Whether a call runs the initialiser of some variables: `session.run(tf.variables_initializer(variables))`. Those of one
     /// process, which count for a metric, are left out.
     #[must_use]
     pub fn initialises_some_variables(&self, file: FileId, id: CallId) -> bool {
-        self.made_behind(file, id, SOME).into_iter().any(|(file, call)| {
-            let given = self.module(file).call(call).arguments.iter().map(|own| (file, own.value));
-            let given: Vec<Place> = given.collect();
-            let mut behind = self.influence().list_backwards(&given, |_| false).into_iter();
-            !behind.any(|place| self.is_of_process(place))
+        self.fetched(file, id).is_some_and(|own| self.initialisers().of_some.contains(&(file, own)))
+    }
+
+    /// Found when they are first asked for.
+    fn initialisers(&self) -> &Initialisers {
+        self.initialisers.get_or_init(|| {
+            let all = self.calls_of(ALL);
+            let mut some = self.calls_of(SOME);
+            some.retain(|&(file, call)| {
+                let given = self.module(file).call(call).arguments.iter().map(|own| (file, own.value));
+                let given: Vec<Place> = given.collect();
+                let mut behind = self.influence().list_backwards(&given, |_| false).into_iter();
+                !behind.any(|place| self.is_of_process(place))
+            });
+            let resting = |calls: &[(FileId, CallId)]| {
+                let made = calls.iter().map(|&(file, call)| (file, self.module(file).call(call).result));
+                self.influence().forwards(&made.collect::<Vec<Place>>(), |_| false)
+            };
+            Initialisers { of_all: resting(&all), of_some: resting(&some) }
         })
     }
 
-    /// The calls of a function of a library behind what a call runs in a session.
-    fn made_behind(&self, file: FileId, id: CallId, function: &str) -> Vec<(FileId, CallId)> {
+    /// The calls of a function of a library.
+    fn calls_of(&self, function: &str) -> Vec<(FileId, CallId)> {
         let function = self.library.lookup(function);
-        let Some(fetched) = self.fetched(file, id) else { return Vec::new() };
-        let behind = self.influence().list_backwards(&[(file, fetched)], |_| false).into_iter();
-        let called = behind.filter_map(|(file, value)| match self.module(file).value(value).value {
-            Value::Call(call) => Some((file, call)),
-            _ => None,
+        let calls = self.files().flat_map(|file| {
+            let calls = (0..self.module(file).calls.len()).map(CallId::new);
+            calls.map(move |call| (file, call))
         });
-        called
+        calls
             .filter(|&(file, call)| self.called_symbols(file, call).any(|own| Some(own) == function))
             .collect()
     }
@@ -154,6 +166,13 @@ impl Facts<'_> {
             _ => self.objects(file, value).filter_map(|(_, own)| self.symbol(own)).any(is_one),
         }
     }
+}
+
+/// What rests on operations that initialise variables.
+#[derive(Debug)]
+pub(super) struct Initialisers {
+    of_all: FxHashSet<Place>,
+    of_some: FxHashSet<Place>,
 }
 
 /// What initialises variables.

@@ -26,6 +26,7 @@ use super::programs::Program;
 use super::repetition::Repetition;
 use super::solver::{Caller, Solution, View, solve};
 use super::tracing::Tracing;
+use super::training_sessions::Initialisers;
 use super::travel::Travel;
 use crate::api::Library;
 use crate::finding::Location;
@@ -68,6 +69,7 @@ pub struct Facts<'a> {
     pub(super) replaced_members: OnceLock<FxHashSet<String>>,
     pub(super) tracing: OnceLock<Tracing>,
     pub(super) varying: OnceLock<FxHashMap<Place, Place>>,
+    pub(super) initialisers: OnceLock<Initialisers>,
     /// For each scope who decides whether its blocks run.
     control: Vec<OnceLock<ControlDependence>>,
     repetition: Repetition,
@@ -104,6 +106,7 @@ impl<'a> Facts<'a> {
             influence: OnceLock::new(),
             contents: OnceLock::new(),
             travel: OnceLock::new(),
+            initialisers: OnceLock::new(),
             averaged: OnceLock::new(),
             graph_of_training: OnceLock::new(),
             changed_by_name: OnceLock::new(),
