@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::fed_generators;
+use super::data::fed_generators;
 use super::job::Job;
 use super::obstacles;
 use super::ranked::is_for_some;

@@ -3,25 +3,30 @@
 //! The seed's rule `apply_gradients` (section 2.4), but once for all that a loop steps, outside of traced code, and
 //! with variables that are named and not taken from a `zip` that the step has used up.
 
-use super::copied;
+mod copied;
+mod kept_copies;
+mod later_variables;
+pub(super) mod sent;
+pub(super) mod site;
+mod spoken;
+pub(super) mod untrained;
+
 use super::distribution_rule;
-use super::forms;
 use super::job::Job;
-use super::kept_copies;
-use super::later_variables::{self, OTHERS_LATER};
 use super::names::fresh;
-use super::sent::is_broadcast;
+use super::optimizer::forms;
 use super::session;
-use super::site::{self, Memory, Site};
-use super::spoken::Spoken;
 use super::step::Step;
-use super::untrained;
 use crate::api::{Effect, Symbol};
 use crate::finding::{Edit, Finding};
 use crate::program::{Caller, LoopKind, Place, TrainingLoop, loop_around};
 use crate::project::FileId;
 use crate::semantic::{CallId, Module, StatementId, StatementKind, Value};
 use crate::syntax::TextRange;
+use later_variables::OTHERS_LATER;
+use sent::is_broadcast;
+use site::{Memory, Site};
+use spoken::Spoken;
 
 distribution_rule!("HVD206", "variables-not-broadcast", steps);
 

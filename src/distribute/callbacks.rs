@@ -3,12 +3,12 @@
 //! The seed's rule `fit` (section 2.3), but with one list that begins with the broadcast, and with the program's own
 //! callbacks where they belong: those that act on metrics act on averages, on all ranks.
 
+use super::broadcast::sent::is_broadcast;
 use super::callback::{Acts, Handed, Ranks, hooks};
 use super::distribution_rule;
-use super::forms;
 use super::job::Job;
 use super::keras::{Given, written};
-use super::sent::is_broadcast;
+use super::optimizer::forms;
 use super::step::Step;
 use crate::api::{Effect, Kind};
 use crate::finding::{Edit, Finding};

@@ -4,14 +4,14 @@
 //! ranks get `None`.
 
 use super::distribution_rule;
-use super::evaluation_callbacks;
-use super::inputs::{arguments, loads};
 use super::job::Job;
+use super::output::evaluation_callbacks;
 use super::output::guarded;
+use super::output::inputs::{arguments, loads};
+use super::output::writes::{self, Run, Sort};
+use super::output::writing_callbacks;
 use super::session;
 use super::step::Step;
-use super::writes::{self, Run, Sort};
-use super::writing_callbacks;
 use crate::api::Kind;
 use crate::finding::Finding;
 use crate::program::Place;

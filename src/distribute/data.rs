@@ -4,14 +4,16 @@
 //! program is asked once it is distributed, and its answer is only possible: what an example is and how many there
 //! are is known when it runs. What is certain is that a part which nobody uses is lost.
 
+pub(super) mod draws;
+pub(super) mod fed_generators;
+mod held_out;
+mod lost_parts;
+pub(super) mod moved_seeds;
+
 use std::collections::BTreeMap;
 
 use super::distribution_rule;
-use super::draws::{draws_alike, is_seeded};
-use super::held_out;
 use super::job::Job;
-use super::lost_parts;
-use super::moved_seeds;
 use super::ranked::reads_size;
 use super::session::{self, is_session, sessions};
 use super::started::runs_started;
@@ -22,6 +24,7 @@ use crate::finding::{Applicability, Confidence};
 use crate::program::{Creation, FunctionRef, Object, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Value};
+use draws::{draws_alike, is_seeded};
 
 distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
 

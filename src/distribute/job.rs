@@ -6,21 +6,21 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::callback::Hook;
-use super::choices;
-use super::counted::Counted;
-use super::default_texts::DefaultTexts;
-use super::fed_generators;
-use super::fetched;
-use super::inputs::{self, Inputs, Settings};
-use super::left_behind::Changes;
+use super::data::fed_generators;
+use super::learning_rate::rates;
 use super::names::{Api, Import, Names};
+use super::obstacles::choices;
+use super::obstacles::counted::Counted;
 use super::obstacles::{computed_from, own_results};
-use super::preparation::Preparations;
-use super::rates;
+use super::output::default_texts::DefaultTexts;
+use super::output::inputs::{self, Inputs, Settings};
+use super::output::left_behind::Changes;
+use super::output::preparation::Preparations;
+use super::output::told_paths;
+use super::session::fetched;
 use super::session::is_session;
-use super::session_runs;
+use super::session::runs;
 use super::started::start_by_import;
-use super::told_paths;
 use super::unstarted::{Code, Runs, Unstarted};
 use crate::finding::{Confidence, Location};
 use crate::program::{Caller, Facts, LoopKind, ObjectId, Place, Program, TrainingLoop};
@@ -79,7 +79,7 @@ impl LeadingToSteps {
             own.calls.insert((training.caller.file, training.call));
         }
         if job.program.loops.iter().any(is_session) {
-            own.calls.extend(job.calls().filter(|&(file, call)| session_runs::steps(job, file, call)));
+            own.calls.extend(job.calls().filter(|&(file, call)| runs::steps(job, file, call)));
         }
         let at =
             |&(file, call): &(FileId, CallId)| Caller { file, scope: facts.module(file).call(call).scope };
@@ -437,7 +437,7 @@ impl<'c> Job<'c> {
 
     /// Where attributes and variables of other scopes are read that hold containers, by container.
     pub(super) fn kept_containers(&self) -> &FxHashMap<ObjectId, Vec<Place>> {
-        self.kept_containers.get_or_init(|| session_runs::kept_containers(self))
+        self.kept_containers.get_or_init(|| runs::kept_containers(self))
     }
 
     /// All that differs between ranks because it is computed from their examples.

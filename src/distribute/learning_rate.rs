@@ -3,20 +3,21 @@
 //! The seed's rule for optimizers (section 2.3), which scales an argument; here a rate that is not written is scaled
 //! too, and what is no number is left to the other rules.
 
+pub(super) mod rate_changes;
+pub(super) mod rates;
+pub(super) mod shared_rates;
+
 use rustc_hash::FxHashSet;
 
 use super::bound::within;
 use super::distribution_rule;
 use super::job::Job;
 use super::keras::{Compile, Given, StepOf, compiles, given, models_of};
-use super::maker::{OPTIMIZER, Origin};
 use super::obstacles::depends;
+use super::optimizer::maker::{OPTIMIZER, Origin};
+use super::optimizer::remade::{self, Averages, Making};
 use super::ranked::knows_size;
-use super::rate_changes::{self, Following, OF_OWN_RESULTS};
-use super::rates::{self, Optimizer};
-use super::remade::{self, Averages, Making};
 use super::session;
-use super::shared_rates;
 use super::step::Step;
 use super::unstarted::Code;
 use crate::api::Kind;
@@ -24,6 +25,8 @@ use crate::finding::{Edit, Finding};
 use crate::program::{Creation, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Passing, Role, StatementKind, Value, ValueId};
+use rate_changes::{Following, OF_OWN_RESULTS};
+use rates::Optimizer;
 
 distribution_rule!("HVD202", "learning-rate-not-scaled", steps);
 

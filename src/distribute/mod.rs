@@ -11,105 +11,39 @@
 //!           a program,        what is   imports,
 //!           names             missing   refusals
 //! ```
+//!
+//! A rule that takes more than a file has a folder of its name with what it asks for: `broadcast` which variables there
+//! are and how code speaks of them, `data` what is drawn and held out, `learning_rate` the rates, `optimizer` how one is
+//! made and distributed, `output` what is written, read and waited for, `steps` who relies on their number. `session`
+//! knows those of TensorFlow 1, and `obstacles` what keeps a program from being distributed at all, one reason a file.
+//! What stands beside the rules is asked by several of them.
 
 mod awaited;
-mod batch_states;
 mod bound;
 pub mod broadcast;
-mod by_hand;
-mod cache_files;
 mod callback;
 pub mod callbacks;
 pub mod checkpoint;
-mod choices;
-mod chosen_forms;
-mod commands;
-mod copied;
-mod counted;
-mod cut_short;
 pub mod data;
-mod decided_by_first;
-mod decisions;
-mod default_texts;
 pub mod device;
-mod downloads;
-mod drawn_constants;
-mod draws;
-mod evaluation_callbacks;
-mod evaluations;
-mod fed_generators;
-mod fetched;
-mod file_waits;
-mod for_all;
-mod forms;
-mod frozen;
-mod graph_draws;
-mod graph_gradients;
-mod held_out;
-mod hidden_members;
 pub mod initialisation;
-mod inputs;
-mod instances;
 mod job;
-mod kept_copies;
 mod keras;
-mod later_variables;
-mod layer_code;
 pub mod learning_rate;
-mod left_behind;
-mod loading;
-mod lookups;
-mod lost_parts;
-mod maker;
 mod meeting;
-mod moved_seeds;
 mod names;
 mod obstacles;
-mod old_graphs;
-mod open_files;
 pub mod optimizer;
-mod other_fits;
 pub mod output;
-mod own_lengths;
-mod path_texts;
 mod plan;
-mod preparation;
-mod printed;
-mod progress_bars;
-mod raced_steps;
-mod raised;
-mod rank_local;
 mod ranked;
-mod rate_changes;
-mod rates;
-mod read_before;
-mod recompiled;
-mod relied_steps;
-mod remade;
 pub mod schedule;
-mod sent;
 mod session;
-mod session_choices;
-mod session_runs;
-mod set_by_gradients;
-mod shared_rates;
-mod site;
-mod spoken;
 mod started;
 mod step;
-mod step_threads;
 pub mod steps;
-mod survived_errors;
 pub(crate) mod tape;
-mod told_paths;
-mod typed_input;
-mod unknown_writers;
 mod unstarted;
-mod untrained;
-mod verbose;
-mod waiting;
-mod writes;
-mod writing_callbacks;
 
 use crate::checks::Context;
 use crate::finding::{Finding, Rule};
@@ -117,7 +51,7 @@ use crate::finding::{Finding, Rule};
 pub(crate) use callback::{Acts, Handed, Ranks, SHARES, hooks};
 pub use job::{Common, Job};
 pub use names::{Api, Import, Name, Names};
-pub(crate) use open_files::NOWHERE;
+pub(crate) use output::open_files::NOWHERE;
 pub use step::{Outcome, Step};
 
 /// A rule of distribution: its identity, and the steps that it still misses in a program.

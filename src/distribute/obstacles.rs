@@ -1,41 +1,46 @@
 //! What keeps a program from being distributed, whatever is done about its steps: the ranks would make different
 //! numbers of steps and wait for each other, or another library distributes it already.
 
+mod batch_states;
+pub(super) mod choices;
+mod chosen_forms;
+pub(super) mod counted;
+mod cut_short;
+mod drawn_constants;
+mod file_waits;
+mod graph_draws;
+mod hidden_members;
+pub(super) mod layer_code;
+mod lookups;
+mod old_graphs;
+mod other_fits;
+mod own_lengths;
+mod raised;
+mod session_choices;
+mod set_by_gradients;
+mod step_threads;
+mod survived_errors;
+mod typed_input;
+
 use rustc_hash::FxHashSet;
 
-use super::batch_states;
 use super::callback::hook_parameters;
-use super::choices::{is_chosen, rests_on_own_results};
-use super::chosen_forms;
-use super::counted::{counts, is_length, is_range};
-use super::cut_short;
-use super::decisions::decisions;
-use super::drawn_constants;
-use super::draws::draws_alike;
-use super::fetched;
-use super::file_waits;
-use super::graph_draws;
-use super::hidden_members;
+use super::data::draws::draws_alike;
+use super::data::moved_seeds::is_order;
 use super::job::Job;
-use super::lookups;
-use super::moved_seeds::is_order;
-use super::old_graphs;
-use super::other_fits;
-use super::own_lengths::is_as_long_as_own_results;
-use super::raced_steps;
-use super::raised;
 use super::session;
-use super::session_choices;
-use super::set_by_gradients;
+use super::session::decisions::decisions;
+use super::session::fetched;
+use super::session::raced_steps;
 use super::step::Step;
-use super::step_threads;
-use super::survived_errors;
-use super::typed_input;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location, Rule};
 use crate::program::{Caller, Literal, Object, Place, code, influenced_through_contents};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Value, ValueId};
+use choices::{is_chosen, rests_on_own_results};
+use counted::{counts, is_length, is_range};
+use own_lengths::is_as_long_as_own_results;
 
 /// The obstacles of a program that is not distributed yet.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {

@@ -4,20 +4,23 @@
 //! behind its assignment, and the same where it is made in another way, named by a string, or left out. Models with a
 //! `train_step` of their own keep a plain one: there the tape is distributed.
 
+mod by_hand;
+pub(super) mod forms;
+mod frozen;
+mod graph_gradients;
+mod instances;
+mod loading;
+pub(super) mod maker;
+mod rank_local;
+mod recompiled;
+pub(super) mod remade;
+
 use rustc_hash::FxHashSet;
 
-use super::by_hand::{self, Averaged};
 use super::distribution_rule;
-use super::forms;
-use super::frozen::{REASON, frozen};
-use super::graph_gradients;
-use super::instances;
 use super::job::Job;
 use super::keras::{Compile, Given, Moment, StepOf, compiles, given, models_of};
-use super::maker::{OPTIMIZER, Origin, makers_of_kept, may_be_distributed_instead};
-use super::recompiled::Recompiled;
-use super::remade::{Averages, Making, described, named, named_later, omitted, wrapped};
-use super::session_runs;
+use super::session::runs;
 use super::step::Step;
 use super::tape::is_given_distributed;
 use crate::api::{Effect, Kind, Symbol};
@@ -25,6 +28,11 @@ use crate::finding::{Confidence, Finding};
 use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Store, StoreKey, ValueId};
+use by_hand::Averaged;
+use frozen::{REASON, frozen};
+use maker::{OPTIMIZER, Origin, makers_of_kept, may_be_distributed_instead};
+use recompiled::Recompiled;
+use remade::{Averages, Making, described, named, named_later, omitted, wrapped};
 
 distribution_rule!("HVD204", "optimizer-not-distributed", steps);
 
@@ -65,7 +73,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
             LoopKind::GradientTape | LoopKind::KerasFit => {}
         }
     }
-    found.extend(super::loading::from_archives(job, &RULE.rule));
+    found.extend(loading::from_archives(job, &RULE.rule));
     // What is certain of one loop is so whatever is possible of others.
     if job.program.already_distributed && job.facts.keeps_models_apart(job.program) {
         for step in &mut found {
@@ -116,7 +124,7 @@ fn takes_gradients(
                 return;
             }
             let is_doubtful = job.program.already_distributed
-                && (averaged == Averaged::Chosen || session_runs::are_of_some_ranks(job, (file, call)));
+                && (averaged == Averaged::Chosen || runs::are_of_some_ranks(job, (file, call)));
             let sureness = if is_doubtful { Confidence::Possible } else { Confidence::Certain };
             distribute_those_of(job, own, ((file, optimizer), sureness), makers, done, found);
         }
@@ -424,7 +432,7 @@ fn load(job: &Job<'_>, own: &TrainingLoop, (file, call): (FileId, CallId)) -> Op
     };
     if symbol.has(Effect::Distributes)
         || job.is_alone(file, call)
-        || super::loading::makes_distributed(job, file, call)
+        || loading::makes_distributed(job, file, call)
         || is_over()
     {
         return None;
@@ -439,5 +447,5 @@ fn load(job: &Job<'_>, own: &TrainingLoop, (file, call): (FileId, CallId)) -> Op
     .help("load it by `hvd.load_model`, which distributes its optimizer")
     .label(facts.location(own.caller.file, own.range), "trained here")
     .in_scope(job.scope_of(file, call));
-    Some(step(finding, super::loading::by_horovod(job, file, call)))
+    Some(step(finding, loading::by_horovod(job, file, call)))
 }

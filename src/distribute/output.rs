@@ -3,21 +3,35 @@
 //! The seed's rules for `print`, `.write`, `.summary` and `.save_weights` (section 2.3). What a call writes is asked
 //! of its callee, so that a `TensorArray.write` is none; statements that follow one another share a guard.
 
-use super::cache_files;
-use super::commands;
+mod cache_files;
+mod commands;
+pub(super) mod decided_by_first;
+pub(super) mod default_texts;
+mod downloads;
+pub(super) mod evaluation_callbacks;
+mod for_all;
+pub(super) mod inputs;
+pub(super) mod left_behind;
+pub(super) mod open_files;
+mod path_texts;
+pub(super) mod preparation;
+mod printed;
+mod progress_bars;
+pub(super) mod read_before;
+pub(super) mod told_paths;
+mod unknown_writers;
+mod verbose;
+mod waiting;
+pub(super) mod writes;
+pub(super) mod writing_callbacks;
+
 use super::distribution_rule;
-use super::for_all;
-use super::inputs::names_own;
 use super::job::Job;
 use super::meeting::Meeting;
-use super::open_files;
-use super::printed;
-use super::progress_bars;
 use super::step::Step;
-use super::told_paths;
-use super::verbose;
-use super::writes::{self, Run, Sort};
 use crate::finding::{Confidence, Finding};
+use inputs::names_own;
+use writes::{Run, Sort};
 
 distribution_rule!("HVD208", "output-on-every-rank", steps);
 

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::decided_by_first;
 use super::initialisation;
 use super::job::{Common, Job};
 use super::names::Import;
+use super::output::decided_by_first;
 use super::step::{Outcome, Step};
 use super::unstarted::Runner;
 use super::{DISTRIBUTION, DistributionRule, INITIALISATION};

@@ -8,9 +8,9 @@ use rustc_hash::FxHashSet;
 
 use super::distribution_rule;
 use super::job::Job;
+use super::learning_rate::rates;
+use super::learning_rate::shared_rates::{self, Shared};
 use super::ranked::knows_size;
-use super::rates;
-use super::shared_rates::{self, Shared};
 use super::step::Step;
 use super::steps::are_all_divided;
 use crate::api::{Kind, Symbol};

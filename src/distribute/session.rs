@@ -4,13 +4,19 @@
 //! local rank. The broadcast stands behind the statement that initialises the variables, or is a hook of a monitored
 //! session, which initialises them itself; those of its hooks that only write belong to rank 0.
 
+pub(super) mod decisions;
+mod evaluations;
+pub(super) mod fetched;
+pub(super) mod raced_steps;
+pub(super) mod runs;
+
 use rustc_hash::FxHashSet;
 
 use super::awaited::{all_ranks_come_to, undecided};
 use super::job::Job;
 use super::obstacles::first_call;
+use super::output::read_before::trains_in;
 use super::ranked::{is_for_one_rank, is_for_some, reads_rank, reads_size};
-use super::read_before::trains_in;
 use super::step::Step;
 use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Edit, Finding, Rule};

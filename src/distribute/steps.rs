@@ -4,6 +4,8 @@
 //! finite dataset of `fit` is repeated then: Keras begins it anew for each epoch only if the number of steps is that of
 //! its batches.
 
+mod relied_steps;
+
 use rustc_hash::FxHashSet;
 
 use super::distribution_rule;
@@ -11,7 +13,6 @@ use super::job::Job;
 use super::keras::{Given, given};
 use super::obstacles;
 use super::ranked::{is_for_one_rank, reads_rank, reads_size};
-use super::relied_steps::{Counting, decides_by_number, is_counted_on};
 use super::session;
 use super::started::runs_started;
 use super::step::{Outcome, Step};
@@ -22,6 +23,7 @@ use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{Argument, BranchKind, CallId, Method, Operator, Value, ValueId};
 use crate::syntax::TextRange;
+use relied_steps::{Counting, decides_by_number, is_counted_on};
 
 distribution_rule!("HVD210", "steps-not-divided", steps, Warning);
 

@@ -5,8 +5,8 @@
 //! the examples of different ranks.
 
 use super::distribution_rule;
-use super::forms;
 use super::job::Job;
+use super::optimizer::forms;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Edit, Finding};

@@ -1,0 +1,213 @@
+//! Examples that a program holds out to validate with, in an order that each rank draws for itself: `train_test_split(x, y)`. What
+//! one rank holds out another trains on, and the result tells nothing of examples that are new. Or examples that it chooses once
+//! among others, `x[np.random.rand(len(x)) < 0.8]`: each rank would have another number of them. Rank 0 draws a seed for all.
+
+use rustc_hash::FxHashSet;
+
+use super::super::awaited::{all_ranks_come_to, can_be_told};
+use super::super::broadcast::site::is_repeated;
+use super::super::job::Job;
+use super::super::keras::{Given, given};
+use super::super::ranked::reads_rank;
+use super::super::step::Step;
+use super::super::steps::{data, fed};
+use super::draws::{draws_alike, is_seeded};
+use crate::api::{Effect, Returns, Role, Symbol};
+use crate::finding::{Edit, Rule};
+use crate::program::{Literal, LoopKind, Object, Place};
+use crate::project::FileId;
+use crate::rewrite::Text;
+use crate::semantic::{Call, CallId, Value};
+use crate::syntax::TextSize;
+
+/// The parameter of `fit` for what it validates with.
+const VALIDATION: &str = "validation_data";
+
+/// The parameter for the seed of what draws by itself.
+const SEED: &str = "random_state";
+
+/// The modules whose functions draw from a common generator, each with the class of generators that take a seed.
+const GENERATORS: [(&str, &str); 2] = [("numpy.random", "RandomState"), ("random", "Random")];
+
+/// The draws that decide what is held out, which a program that is not distributed yet has to make alike on all ranks.
+pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let draws: Vec<(FileId, CallId, &Symbol)> = job
+        .calls()
+        .flat_map(|(file, call)| job.facts.called_symbols(file, call).map(move |own| (file, call, own)))
+        .filter(|&(file, call, own)| {
+            // What is drawn again and again is an order of batches, which each rank has for itself.
+            (own.has(Effect::Reorders) && is_shuffled(job, file, call, own) || draws_numbers(own))
+                && !is_repeated(job, file, call)
+                && !draws_alike(job, file, call)
+                && !is_seeded(job, own.package())
+        })
+        .collect();
+    if draws.is_empty() {
+        return Vec::new();
+    }
+    let behind = |places: &[Place]| job.facts.influence().backwards(places, |_| false);
+    let (trained, validated) = (behind(&trained_on(job)), behind(&validated(job)));
+    let decides = |&(file, call, symbol): &(FileId, CallId, &Symbol)| {
+        if !symbol.has(Effect::Reorders) {
+            let drawn = (file, job.facts.module(file).call(call).result);
+            return chosen_by(job, drawn).iter().any(|own| trained.contains(own));
+        }
+        let decides = |place: &Place| trained.contains(place) && validated.contains(place);
+        reordered(job, file, call, symbol).iter().any(decides)
+    };
+    draws
+        .into_iter()
+        .filter(decides)
+        .filter_map(|(file, call, own)| step(job, rule, file, call, own))
+        .collect()
+}
+
+/// What a program trains on, also batch by batch.
+fn trained_on(job: &Job<'_>) -> Vec<Place> {
+    let mut found = fed(job);
+    for own in job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit && !job.is_fit(own)) {
+        found.extend(data(job, own).map(|argument| (own.caller.file, argument.value)));
+    }
+    found
+}
+
+/// Whether a call draws at all: `KFold(5)` only if it is told to.
+fn is_shuffled(job: &Job<'_>, file: FileId, call: CallId, symbol: &Symbol) -> bool {
+    let Some(parameter) = symbol.parameter(SHUFFLE) else { return true };
+    match given(job, file, call, symbol, SHUFFLE) {
+        Given::Nothing => parameter.default() == Some("True"),
+        Given::Argument(own) => {
+            let mut objects = job.facts.objects(file, own.value);
+            objects.any(|(_, own)| own == Object::Literal(Literal::Bool(true)))
+        }
+        Given::Hidden => false,
+    }
+}
+
+/// The parameter of what may draw an order.
+const SHUFFLE: &str = "shuffle";
+
+/// Whether a function draws numbers from a common generator, by which examples may be chosen: `np.random.rand(len(x)) < 0.8`.
+fn draws_numbers(symbol: &Symbol) -> bool {
+    let module = symbol.name().rsplit_once('.').map(|(module, _)| module);
+    symbol.has(Effect::DrawsRandom)
+        && *symbol.role() == Role::Function
+        && GENERATORS.iter().any(|&(own, _)| Some(own) == module)
+}
+
+/// What a program chooses by drawn numbers among what is not drawn itself: `x[mask]`, `np.delete(x, drawn)`.
+fn chosen_by(job: &Job<'_>, drawn: Place) -> Vec<Place> {
+    let facts = job.facts;
+    let drawn = facts.influence().forwards(&[drawn], |_| false);
+    let delete = facts.library.lookup("numpy.delete");
+    let is_chosen = |&&(file, value): &&Place| {
+        let module = facts.module(file);
+        let (base, key) = match module.value(value).value {
+            Value::Item { base, key, .. } => (base, key),
+            Value::Call(call) => {
+                let deletes = facts.called_symbols(file, call).any(|symbol| Some(symbol) == delete);
+                match &module.call(call).arguments[..] {
+                    [base, key, ..] if deletes => (base.value, key.value),
+                    _ => return false,
+                }
+            }
+            _ => return false,
+        };
+        drawn.contains(&(file, key)) && !drawn.contains(&(file, base))
+    };
+    drawn.iter().filter(is_chosen).copied().collect()
+}
+
+/// What a program validates with.
+fn validated(job: &Job<'_>) -> Vec<Place> {
+    let facts = job.facts;
+    let mut found = Vec::new();
+    for (file, id) in job.calls() {
+        let call = facts.module(file).call(id);
+        for symbol in facts.called_symbols(file, id) {
+            if symbol.has(Effect::Evaluates) || symbol.has(Effect::Predicts) {
+                found.extend(call.arguments.iter().map(|own| (file, own.value)));
+            } else if symbol.has(Effect::Trains) {
+                found.extend(facts.argument(file, call, symbol, VALIDATION).map(|own| (file, own.value)));
+            }
+        }
+    }
+    found
+}
+
+/// What has the drawn order: what a call returns, or what it is given if it returns nothing.
+fn reordered(job: &Job<'_>, file: FileId, id: CallId, symbol: &Symbol) -> FxHashSet<Place> {
+    let call = job.facts.module(file).call(id);
+    match symbol.returns() {
+        Returns::Nothing => call.arguments.iter().map(|own| (file, own.value)).collect(),
+        _ => std::iter::once((file, call.result)).collect(),
+    }
+}
+
+fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId, symbol: &Symbol) -> Option<Step> {
+    let text = job.text(file)?;
+    let call = text.module.call(id);
+    let is_of_rank = || call.arguments.iter().any(|own| reads_rank(job, file, own.value));
+    if !all_ranks_come_to(job, file, call.statement)
+        || !can_be_told(job, file, call.statement)
+        || is_of_rank()
+    {
+        return None;
+    }
+    let code = job.code(file, call.scope);
+    let (random, import) = job.random(file);
+    let seed = code.told_by_first(&format!("{random}.randrange(2 ** 31)"), "seed");
+    let edit = seeded_by_argument(job, text, (file, id), symbol, &seed)
+        .or_else(|| seeded_generator(job, text, (file, call), symbol, &seed))?;
+    let message = if symbol.has(Effect::Reorders) {
+        "each rank holds out other examples, and validates with what another one trains on"
+    } else {
+        "each rank chooses other examples, and perhaps another number of them"
+    };
+    let finding = Step::missing(rule, job.at_call(file, id), message)
+        .here("drawn by each rank")
+        .help("draw with a seed that is the same on all ranks")
+        .in_scope(job.scope_of(file, id));
+    Some(code.step(Step::change(
+        finding,
+        "let rank 0 draw a seed for all",
+        vec![edit],
+        vec![code.import, import],
+    )))
+}
+
+/// `train_test_split(x, y, random_state=...)`
+fn seeded_by_argument(
+    job: &Job<'_>,
+    text: Text<'_>,
+    (file, id): (FileId, CallId),
+    symbol: &Symbol,
+    seed: &str,
+) -> Option<Edit> {
+    symbol.parameter(SEED)?;
+    match given(job, file, id, symbol, SEED) {
+        Given::Nothing => Some(text.append_argument(text.module.call(id), &format!("{SEED}={seed}"))),
+        Given::Argument(own) if job.facts.is_none(file, own.value) => Some(text.replace(own.range, seed)),
+        Given::Argument(_) | Given::Hidden => None,
+    }
+}
+
+/// `np.random.RandomState(...).permutation(n)`: a generator of its own, so that all other draws stay as they are. Where Horovod is
+/// not started there is no seed, and the generators take `None`.
+fn seeded_generator(
+    job: &Job<'_>,
+    text: Text<'_>,
+    (file, call): (FileId, &Call),
+    symbol: &Symbol,
+    seed: &str,
+) -> Option<Edit> {
+    let Value::Attribute { base, .. } = text.module.value(call.callee).value else { return None };
+    let (module, _) = symbol.name().rsplit_once('.')?;
+    let (_, generator) = GENERATORS.into_iter().find(|&(own, _)| own == module)?;
+    if !job.facts.is_module(file, base) {
+        return None;
+    }
+    let (path, _) = text.slice(call.callee_range).rsplit_once('.')?;
+    let end = call.callee_range.start() + TextSize::of(path);
+    Some(text.insert(end, format!(".{generator}({seed})")))
+}

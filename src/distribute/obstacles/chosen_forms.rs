@@ -1,0 +1,160 @@
+//! Models whose form, and training whose length, a rank's own results choose: `build(best_units)`,
+//! `fit(x, y, epochs=best_epoch)`, `if random.random() < 0.5: x = self.block(x)`. The ranks would train different models, or
+//! make different numbers of steps.
+
+use rustc_hash::FxHashSet;
+
+use super::super::job::Job;
+use super::super::step::Step;
+use super::choices::rests_on_own_results;
+use super::layer_code::is_of_layer;
+use super::own_lengths::is_as_long_as_own_results;
+use super::{obstacle, turns_differ};
+use crate::api::{Effect, Kind};
+use crate::finding::Rule;
+use crate::program::Caller;
+use crate::project::FileId;
+use crate::semantic::{Argument, CallId, Element, StatementId, Value, ValueId};
+use crate::syntax::TextRange;
+
+/// The calls that make such models, or train so.
+pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    let mut found = chosen_layers(job, rule);
+    let mut told: FxHashSet<(FileId, StatementId)> = FxHashSet::default();
+    for (file, id) in job.calls() {
+        let call = facts.module(file).call(id);
+        let symbols = || facts.called_symbols(file, id);
+        let makes_layer =
+            symbols().any(|own| own.is_class() && facts.library.kind_of_class(own) == Kind::Layer);
+        let trains = symbols().any(|own| own.has(Effect::Trains));
+        if !makes_layer && !trains {
+            continue;
+        }
+        // What a layer is called on is data; what `fit` gets beside its data says how long it takes.
+        let is_long = |argument: &Argument| trains && is_as_long_as_own_results(job, (file, argument.value));
+        let decides = |argument: &&Argument| {
+            let is_for = |parameters: &[&str]| {
+                let of = |name: &&str| {
+                    let mut given = symbols().filter_map(|own| facts.argument(file, call, own, name));
+                    given.any(|own| own.value == argument.value)
+                };
+                parameters.iter().any(of)
+            };
+            // One constant stands for all that are written alike.
+            let is_constant = matches!(facts.module(file).value(argument.value).value, Value::Constant(_));
+            let decides = if makes_layer { !is_for(&INITIAL_VALUES) } else { is_for(&LENGTHS) };
+            decides && !is_constant && rests_on_own_results(job, (file, argument.value)) || is_long(argument)
+        };
+        // Layers of one statement are one model.
+        if let Some(argument) = call.arguments.iter().find(decides)
+            && told.insert((file, call.statement))
+        {
+            let message = if makes_layer {
+                "this rank's own results choose what model it trains"
+            } else {
+                "how many steps are made depends on this rank's own results"
+            };
+            let finding = obstacle(rule, facts.location(file, argument.range), message)
+                .help("choose by something that is equal on all ranks, or let rank 0 tell the others its choice")
+                .in_scope(job.scope_of(file, id));
+            found.push(Step::blocked(
+                finding,
+                "The ranks would train different models, or wait for each other for ever.",
+            ));
+        }
+    }
+    found
+}
+
+/// Steps of which a rank's own results, or what it draws, choose the layers or the variables: there are gradients for others on
+/// each rank, which wait for each other for ever.
+fn chosen_layers(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    let mut found = Vec::new();
+    let mut blocked = |file: FileId, id: CallId, range: TextRange| {
+        let message = "this rank's own results choose what a step trains";
+        let finding = obstacle(rule, facts.location(file, range), message)
+            .help("choose by something that is equal on all ranks, such as a generator with a constant seed")
+            .in_scope(job.scope_of(file, id));
+        let reason = "The ranks would have gradients for other variables, and wait for each other for ever.";
+        found.push(Step::blocked(finding, reason));
+    };
+    for &(file, id) in job.tape_loops().flat_map(|own| &own.gradients) {
+        let call = facts.module(file).call(id);
+        let mut symbols = facts.called_symbols(file, id);
+        let sources = symbols.find_map(|own| facts.argument(file, call, own, "sources"));
+        if let Some(sources) = sources.filter(|own| is_picked(job, file, own.value, DEPTH)) {
+            blocked(file, id, sources.range);
+        }
+    }
+    for (file, id) in job.calls() {
+        let call = facts.module(file).call(id);
+        let is_layer = |kind| facts.may_be(file, call.callee, kind);
+        if !is_layer(Kind::Layer) && !is_layer(Kind::Model) {
+            continue;
+        }
+        let caller = Caller { file, scope: call.scope };
+        // In a graph both arms of a tensor's condition have gradients.
+        let tensor = facts.library.lookup("tensorflow.Tensor");
+        let is_of_graph = |condition: ValueId| {
+            job.traced.contains(&caller)
+                && facts
+                    .objects(file, condition)
+                    .any(|(_, own)| facts.symbol(own).is_some_and(|own| Some(own) == tensor))
+        };
+        // Whether a parameter is given does not depend on what it is.
+        let is_whether_given = |condition: ValueId| {
+            let module = facts.module(file);
+            module
+                .none_test(condition)
+                .is_some_and(|test| matches!(module.value(test.value).value, Value::Parameter(..)))
+        };
+        let is_chosen = facts.conditions(caller, call.block).iter().any(|own| {
+            let is_alike = |condition| is_of_graph(condition) || is_whether_given(condition);
+            turns_differ(job, caller, &own.branch) && !own.branch.condition.is_some_and(is_alike)
+        });
+        if is_chosen && is_of_layer(job, caller) {
+            blocked(file, id, call.range);
+        }
+    }
+    found
+}
+
+/// How deep the parts of a list of variables may lie.
+const DEPTH: u32 = 8;
+
+/// Whether variables, or the model that has them, are picked by a rank's own results: `heads[random.choice(names)].variables`.
+fn is_picked(job: &Job<'_>, file: FileId, value: ValueId, depth: u32) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    let is_picked = |own: ValueId| is_picked(job, file, own, depth);
+    match &job.facts.module(file).value(value).value {
+        Value::Item { base, key, .. } => rests_on_own_results(job, (file, *key)) || is_picked(*base),
+        Value::Attribute { base, .. } => is_picked(*base),
+        Value::Operator { left, right, .. } => is_picked(*left) || is_picked(*right),
+        Value::Display(_, elements) => elements.iter().any(|element| match *element {
+            Element::At(_, own) | Element::Spread(own) => is_picked(own),
+            _ => false,
+        }),
+        _ => false,
+    }
+}
+
+/// The parameters of layers for what their variables begin with, which the broadcast makes equal.
+const INITIAL_VALUES: [&str; 12] = [
+    "weights",
+    "alpha_initializer",
+    "beta_initializer",
+    "bias_initializer",
+    "depthwise_initializer",
+    "embeddings_initializer",
+    "gamma_initializer",
+    "kernel_initializer",
+    "moving_mean_initializer",
+    "moving_variance_initializer",
+    "pointwise_initializer",
+    "recurrent_initializer",
+];
+
+/// The parameters of `fit` that say how many steps it makes.
+const LENGTHS: [&str; 4] = ["epochs", "initial_epoch", "steps_per_epoch", "batch_size"];

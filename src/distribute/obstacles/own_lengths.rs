@@ -1,0 +1,97 @@
+//! Sequences that are as long as a rank's own results say: `x[losses > limit]`.
+
+use super::super::job::Job;
+use super::choices::rests_on_own_results;
+use crate::api::Kind;
+use crate::program::{Object, Place};
+use crate::semantic::{Container, Operator, Value, ValueId};
+
+/// How far it is followed where a sequence comes from.
+const STEPS: u32 = 12;
+
+/// What tells at which places an array is not zero.
+const PLACES: [&str; 4] = ["numpy.where", "numpy.nonzero", "numpy.flatnonzero", "numpy.argwhere"];
+
+/// What gives as many elements as what it is given says.
+const SELECTING: [&str; 10] = [
+    "builtins.frozenset",
+    "builtins.set",
+    "numpy.argwhere",
+    "numpy.flatnonzero",
+    "numpy.nonzero",
+    "numpy.unique",
+    "tensorflow.boolean_mask",
+    "tensorflow.keras.preprocessing.sequence.skipgrams",
+    "tensorflow.unique",
+    "tensorflow.where",
+];
+
+/// Whether a sequence, or data that are made of it, is as long as the rank's own results say.
+pub(super) fn is_as_long_as_own_results(job: &Job<'_>, place: Place) -> bool {
+    is_chosen(job, place, STEPS)
+}
+
+fn is_chosen(job: &Job<'_>, (file, value): Place, steps: u32) -> bool {
+    let Some(steps) = steps.checked_sub(1) else { return false };
+    let facts = job.facts;
+    let module = facts.module(file);
+    match &module.value(value).value {
+        &Value::Item { base, key, .. } => {
+            // `pairs[:, 0]`
+            let is_column = matches!(module.value(key).value, Value::Display(Container::Tuple, _));
+            is_selection(job, (file, key), steps)
+                || is_array(job, (file, base))
+                    && (is_chosen(job, (file, key), steps)
+                        || is_column && is_chosen(job, (file, base), steps))
+        }
+        Value::Slice { cut, .. } => cut.limits.iter().any(|&limit| rests_on_own_results(job, (file, limit))),
+        // `from_tensor_slices((x[mask], y[mask]))`, `enumerate(data)`, `data.batch(8)`
+        &Value::Call(id) => {
+            let call = module.call(id);
+            let wanted = SELECTING.map(|name| facts.library.lookup(name));
+            let called = || facts.called_symbols(file, id).chain(facts.called_builtins(file, id));
+            if called().any(|own| wanted.contains(&Some(own))) && rests_on_own_results(job, (file, value)) {
+                return true;
+            }
+            let is_own = facts.called_functions(file, id).next().is_some();
+            let receiver = facts.receiver(file, call);
+            let receiver = receiver.filter(|&own| facts.may_be(file, own, Kind::Dataset));
+            let mut sources = receiver.into_iter().chain(call.arguments.iter().map(|own| own.value));
+            !is_own && sources.any(|own| is_chosen(job, (file, own), steps))
+        }
+        Value::Display(..) | Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Unpack { .. } => {
+            facts.influence().operands((file, value)).take(8).any(|own| is_chosen(job, own, steps))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a value is no list or dictionary of Python's, of which a key takes one element.
+fn is_array(job: &Job<'_>, (file, value): Place) -> bool {
+    !job.facts.objects(file, value).any(|(_, object)| matches!(object, Object::Container(..)))
+}
+
+/// Whether a value says of each element whether it is wanted, or which ones are, by the rank's own results.
+fn is_selection(job: &Job<'_>, place: Place, steps: u32) -> bool {
+    let Some(steps) = steps.checked_sub(1) else { return false };
+    let facts = job.facts;
+    let (file, value) = place;
+    let any = |values: &[ValueId]| values.iter().any(|&own| is_selection(job, (file, own), steps));
+    match facts.module(file).value(value).value {
+        Value::Operator { operator: Operator::Compare(_), .. } => rests_on_own_results(job, place),
+        Value::Operator { operator: Operator::Unary(_), left, .. } => any(&[left]),
+        Value::Operator { operator: Operator::Binary(_), left, right } => any(&[left, right]),
+        // `np.where(losses > limit)[0]`
+        Value::Item { base, .. } => any(&[base]),
+        Value::Call(call) => {
+            let wanted = PLACES.map(|name| facts.library.lookup(name));
+            let arguments = facts.module(file).call(call).arguments.iter().map(|own| own.value);
+            facts.called_symbols(file, call).any(|own| wanted.contains(&Some(own)))
+                && any(&arguments.collect::<Vec<_>>())
+        }
+        Value::Cell(_) | Value::Phi(_) => {
+            facts.influence().operands(place).take(8).any(|own| is_selection(job, own, steps))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,59 @@
+//! What libraries that nobody knows write, as far as names tell.
+
+use super::super::job::Job;
+use super::inputs::arguments;
+use crate::api::Effect;
+use crate::program::{Literal, Object};
+use crate::project::FileId;
+use crate::semantic::{Argument, Call, CallId, Passing, Value};
+
+/// Whether a folder is made for what a function of an unknown library may put there on all ranks, or for their caches: they may
+/// all make it, where it may be there already.
+pub(super) fn is_for_others(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let facts = job.facts;
+    let data = facts.module(file).call(id);
+    let mut symbols = facts.called_symbols(file, id);
+    let may_be_there =
+        symbols.find_map(|own| facts.argument(file, data, own, "exist_ok")).is_some_and(|own| {
+            facts.objects(file, own.value).any(|(_, own)| own == Object::Literal(Literal::Bool(true)))
+        });
+    may_be_there && {
+        let folder = arguments(job, file, id);
+        let below = facts.influence().forwards(&folder, |_| false);
+        let is_below = |file: FileId, own: &Argument| below.contains(&(file, own.value));
+        job.calls().any(|(file, call)| {
+            let data = facts.module(file).call(call);
+            let is_unknown =
+                facts.may_be_foreign(file, data.callee) && facts.called_symbols(file, call).next().is_none();
+            is_unknown && data.arguments.iter().any(|own| is_below(file, own))
+                || job.facts.cache_file(file, call).is_some_and(|path| is_below(file, path))
+        })
+    }
+}
+
+/// Whether a method of an object that nobody knows is called like one by which models are saved, and given a text: `net.save("net")`,
+/// `picture.save(f"{step}.png")`. Or like that of files, and given more than those take: `score.write("midi", fp="score.mid")`.
+pub(super) fn saves_by_name(job: &Job<'_>, file: FileId, call: &Call) -> bool {
+    let facts = job.facts;
+    let Value::Attribute { base, name, .. } = facts.module(file).value(call.callee).value else {
+        return false;
+    };
+    let name = facts.module(file).names.text(name);
+    let writes = |class: &str| {
+        let method = facts.library.lookup(class).and_then(|class| facts.library.member(class, name));
+        method.is_some_and(|method| method.has(Effect::WritesFile))
+    };
+    let is_text =
+        |own: &Argument| facts.objects(file, own.value).any(|(id, _)| facts.builtin_class(id) == Some("str"));
+    let is_hidden = |own: &Argument| own.passing == Passing::Spread;
+    let mut given = call.arguments.iter();
+    facts.may_be_foreign(file, base)
+        && (writes(MODEL) && given.next().is_some_and(|path| is_text(path) || is_hidden(path))
+            || writes(OPEN_FILE) && given.len() > 1 && given.any(is_text))
+}
+
+/// The class of models.
+const MODEL: &str = "tensorflow.keras.Model";
+
+/// The class of files.
+const OPEN_FILE: &str = "io.TextIOWrapper";
