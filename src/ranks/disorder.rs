@@ -4,9 +4,9 @@ use rustc_hash::FxHashSet;
 
 use super::model::Model;
 use crate::api::{Effect, Kind, Symbol};
-use crate::program::{Literal, Object, Place};
+use crate::program::{Literal, Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{BuiltinType, Call, CallId, Container, Element, Value, ValueId};
+use crate::semantic::{Argument, BuiltinType, Call, CallId, Container, Element, Operator, Value, ValueId};
 
 /// Why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,18 +31,21 @@ const STEPS: usize = 60;
 
 /// The disorder of a value's elements, if there is one.
 pub(super) fn of(model: &Model<'_>, place: Place) -> Option<Disorder> {
-    let mut work = vec![place];
+    // With each value whether an operator has joined it to others: numbers that are drawn and added to others are no order.
+    let mut work = vec![(place, false)];
     let mut seen: FxHashSet<Place> = FxHashSet::default();
-    while let Some(place) = work.pop() {
+    while let Some((place, is_joined)) = work.pop() {
         if !seen.insert(place) || seen.len() > STEPS || is_sorted_in_place(model, place) {
             continue;
         }
-        if let Some(by) = shuffled_in_place(model, place) {
+        if !is_joined && let Some(by) = shuffled_in_place(model, place) {
             return Some(Disorder { why: Why::Shuffled, place: by });
         }
         match step(model, place) {
+            Step::Found(Why::Shuffled) if is_joined => {}
             Step::Found(why) => return Some(Disorder { why, place }),
-            Step::From(places) => work.extend(places),
+            Step::From(places) => work.extend(places.into_iter().map(|own| (own, is_joined))),
+            Step::Joined(parts) => work.extend(parts.map(|own| (own, true))),
             Step::Ordered => {}
         }
     }
@@ -53,6 +56,8 @@ enum Step {
     Found(Why),
     /// The order is that of other values.
     From(Vec<Place>),
+    /// An operator joins these.
+    Joined([Place; 2]),
     /// All ranks have the same, as far as is known.
     Ordered,
 }
@@ -65,9 +70,24 @@ fn step(model: &Model<'_>, (file, value): Place) -> Step {
             Step::Found(Why::Hashed)
         }
         // A comprehension goes through what it is made of.
-        Value::Display(Container::List | Container::Generator, elements) => {
+        Value::Display(Container::List | Container::Tuple | Container::Generator, elements) => {
             let any = elements.iter().any(|own| matches!(own, Element::Any(_)));
-            Step::From(if any { iterated(model, file, value) } else { Vec::new() })
+            let mut from = if any { iterated(model, file, value) } else { filled_with(model, file, value) };
+            from.extend(elements.iter().filter_map(|own| match own {
+                Element::Spread(own) => Some((file, *own)),
+                _ => None,
+            }));
+            Step::From(from)
+        }
+        // `{word: text.count(word) for word in set(text)}` is gone through in the order in which it was made.
+        Value::Display(Container::Dict, elements) => match elements[..] {
+            [Element::Key(key, _)] if matches!(facts.module(file).value(key).value, Value::Iteration(_)) => {
+                Step::From(iterated(model, file, value))
+            }
+            _ => Step::Ordered,
+        },
+        &Value::Operator { operator: Operator::Binary(_) | Operator::InPlace(_), left, right } => {
+            Step::Joined([(file, left), (file, right)])
         }
         Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Import(_) | Value::Slice { .. } => {
             Step::From(facts.influence().operands((file, value)).collect())
@@ -128,8 +148,18 @@ fn of_call(model: &Model<'_>, file: FileId, value: ValueId, id: CallId) -> Step 
         .collect();
     let has = |effect: Effect| symbols.iter().any(|symbol| symbol.has(effect));
     let is = |name: &str| symbols.iter().any(|symbol| facts.library.lookup(name) == Some(*symbol));
-    if is("builtins.sorted") {
-        return Step::Ordered;
+    if let Some(sorted) = symbols.iter().find(|own| facts.library.lookup("builtins.sorted") == Some(own)) {
+        let key = facts.argument(file, call, sorted, "key");
+        let keeps = key.is_some_and(|key| leaves_ties(model, file, key));
+        return if keeps { Step::From(given(model, file, call)) } else { Step::Ordered };
+    }
+    if is("builtins.map") {
+        return Step::From(call.arguments.iter().skip(1).map(|own| (file, own.value)).collect());
+    }
+    if facts.callees(file, id).iter().any(|edge| is_set_method(model, edge.callee)) {
+        let receiver = facts.receiver(file, call).into_iter();
+        let others = call.arguments.iter().map(|own| own.value);
+        return Step::From(receiver.chain(others).map(|own| (file, own)).collect());
     }
     if has(Effect::DrawsRandom) {
         let is_equal = model.seeds.is_equal(facts, (file, value));
@@ -158,6 +188,68 @@ fn of_call(model: &Model<'_>, file: FileId, value: ValueId, id: CallId) -> Step 
         .collect();
     Step::From(functions)
 }
+
+/// Whether a key of `sorted` may be the same for several elements, which then stay in the order that they had: the values of a
+/// dictionary, `counts.get`, or what a function computes from an element and does not return with the element itself.
+fn leaves_ties(model: &Model<'_>, file: FileId, key: &Argument) -> bool {
+    let facts = model.facts;
+    let objects = facts.solution.values(file, key.value).iter();
+    objects.copied().any(|object| {
+        if facts.builtin_method(object).is_some_and(|(_, method)| method.last_name() == "get") {
+            return true;
+        }
+        let Object::Function(function) = facts.solution.object(object) else { return false };
+        let module = facts.module(function.file);
+        let own = module.function(function.function);
+        let Some(element) = own.parameters.first().map(|parameter| parameter.value) else { return false };
+        let has_element = |returned: ValueId| match &module.value(returned).value {
+            Value::Display(Container::Tuple, parts) => {
+                parts.iter().any(|part| part.written_out() == Some(element))
+            }
+            _ => returned == element,
+        };
+        !own.returns.iter().any(|&returned| has_element(returned))
+    })
+}
+
+/// Whether an object is a method of a set that makes another set of it.
+fn is_set_method(model: &Model<'_>, callee: ObjectId) -> bool {
+    let method = model.facts.builtin_method(callee);
+    method.is_some_and(|(_, own)| JOINING.iter().any(|&name| model.facts.library.lookup(name) == Some(own)))
+}
+
+/// The methods of sets that make other sets of them.
+const JOINING: [&str; 5] = [
+    "builtins.set.copy",
+    "builtins.set.difference",
+    "builtins.set.intersection",
+    "builtins.set.symmetric_difference",
+    "builtins.set.union",
+];
+
+/// What the elements of a list come from that is filled by calls: `words.extend(set(text))`, and `words.append(word)` in a loop.
+fn filled_with(model: &Model<'_>, file: FileId, list: ValueId) -> Vec<Place> {
+    let facts = model.facts;
+    let module = facts.module(file);
+    let [extend, append] = FILLING.map(|name| facts.library.lookup(name));
+    let made = facts.solution.values(file, list);
+    let calls = module.calls.iter().enumerate().filter(|(_, call)| call.arguments.len() == 1);
+    let filled = calls.filter_map(|(index, call)| {
+        let methods = facts.callees(file, CallId::new(index)).iter();
+        let mut methods = methods.filter_map(|edge| facts.builtin_method(edge.callee));
+        let (_, method) = methods.find(|(own, _)| made.contains(own))?;
+        let given = call.arguments[0].value;
+        match module.value(given).value {
+            _ if Some(method) == extend => Some((file, given)),
+            Value::Iteration(from) if Some(method) == append => Some((file, from)),
+            _ => None,
+        }
+    });
+    filled.collect()
+}
+
+/// The methods of lists that take elements.
+const FILLING: [&str; 2] = ["builtins.list.extend", "builtins.list.append"];
 
 /// The dataset that a method is called on, else what a function is given first.
 fn given(model: &Model<'_>, file: FileId, call: &Call) -> Vec<Place> {

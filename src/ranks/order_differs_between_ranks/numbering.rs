@@ -1,5 +1,5 @@
 //! Elements that are numbered in an order that is another one on each rank: `{word: number for number, word in
-//! enumerate(set(words))}`, or by a counter in a loop.
+//! enumerate(set(words))}`, by a counter in a loop, or by their place in a list, `words.index(word)`.
 
 use rustc_hash::FxHashSet;
 
@@ -45,6 +45,16 @@ pub(super) fn findings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
     for store in &module.stores {
         if let Some(elements) = counted(model, file, store) {
             found.extend(of_elements(model, file, elements, store.scope, store.base));
+        }
+    }
+    let index = model.facts.library.lookup("builtins.list.index");
+    for (id, call) in module.calls.iter().enumerate() {
+        let callees = model.facts.callees(file, CallId::new(id)).iter();
+        let mut methods = callees.filter_map(|edge| model.facts.builtin_method(edge.callee));
+        if methods.any(|(_, method)| Some(method) == index)
+            && let Some(list) = model.facts.receiver(file, call)
+        {
+            found.extend(of_elements(model, file, (list, call.range), call.scope, call.result));
         }
     }
     found
