@@ -25,7 +25,7 @@ mod typed_input;
 use rustc_hash::FxHashSet;
 
 use super::callback::hook_parameters;
-use super::data::draws::draws_alike;
+use super::data::draws::{draws_alike, draws_unseeded};
 use super::data::moved_seeds::is_order;
 use super::job::Job;
 use super::session;
@@ -367,19 +367,26 @@ fn differs(job: &Job<'_>, symbol: &Symbol) -> bool {
 }
 
 /// Whether a value is `range(...)` of the length of a list that grows by results of this rank's own, or of a number that they
-/// choose.
+/// choose or that each rank draws.
 fn counts_own_results(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
     let module = job.facts.module(file);
     let Value::Call(range) = module.value(value).value else { return false };
     is_range(job, file, range) && {
         let call = module.call(range);
         let caller = Caller { file, scope: call.scope };
-        call.arguments.iter().any(|own| is_chosen(job, caller, own.value, call.range))
+        call.arguments.iter().any(|own| is_drawn(job, (file, own.value)))
+            || call.arguments.iter().any(|own| is_chosen(job, caller, own.value, call.range))
             || job
                 .own_lengths()
                 .iter()
                 .any(|&(own, length)| own == file && call.range.contains_range(module.value(length).range))
     }
+}
+
+/// Whether a value is a number that each rank draws for itself.
+fn is_drawn(job: &Job<'_>, (file, value): Place) -> bool {
+    let Value::Call(call) = job.facts.module(file).value(value).value else { return false };
+    draws_unseeded(job, file, call)
 }
 
 /// Whether a value is computed from results of this rank's own that are not averaged.

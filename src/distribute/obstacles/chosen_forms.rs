@@ -14,13 +14,16 @@ use crate::api::{Effect, Kind};
 use crate::finding::Rule;
 use crate::program::Caller;
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Element, StatementId, Value, ValueId};
+use crate::semantic::{
+    Argument, BlockId, CallId, Element, ScopeId, StatementId, StoreKey, Value, ValueId,
+};
 use crate::syntax::TextRange;
 
 /// The calls that make such models, or train so.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let facts = job.facts;
     let mut found = chosen_layers(job, rule);
+    found.extend(frozen_layers(job, rule));
     let mut told: FxHashSet<(FileId, StatementId)> = FxHashSet::default();
     for (file, id) in job.calls() {
         let call = facts.module(file).call(id);
@@ -47,7 +50,10 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             decides && !is_constant && rests_on_own_results(job, (file, argument.value)) || is_long(argument)
         };
         // Layers of one statement are one model.
-        if let Some(argument) = call.arguments.iter().find(decides)
+        let chosen = call.arguments.iter().find(decides).map(|argument| argument.range);
+        let is_made_by_some = makes_layer && is_under_choice(job, file, call.scope, call.block);
+        let chosen = chosen.or(is_made_by_some.then_some(call.range));
+        if let Some(range) = chosen
             && told.insert((file, call.statement))
         {
             let message = if makes_layer {
@@ -55,7 +61,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             } else {
                 "how many steps are made depends on this rank's own results"
             };
-            let finding = obstacle(rule, facts.location(file, argument.range), message)
+            let finding = obstacle(rule, facts.location(file, range), message)
                 .help("choose by something that is equal on all ranks, or let rank 0 tell the others its choice")
                 .in_scope(job.scope_of(file, id));
             found.push(Step::blocked(
@@ -66,6 +72,53 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     found
 }
+
+/// Whether a rank's own results, or what it draws, decide whether a block of code runs, or how often.
+fn is_under_choice(job: &Job<'_>, file: FileId, scope: ScopeId, block: BlockId) -> bool {
+    let caller = Caller { file, scope };
+    job.facts.conditions(caller, block).iter().any(|own| turns_differ(job, caller, &own.branch))
+}
+
+/// Layers that are trained or not by a rank's own results, or by what it draws: `layer.trainable = random.random() < 0.5`.
+fn frozen_layers(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    let mut found = Vec::new();
+    for file in job.program.files() {
+        let module = facts.module(file);
+        let is_layer = |value| {
+            facts.may_be(file, value, Kind::Layer)
+                || facts.may_be(file, value, Kind::Model)
+                || facts.is_unknown(file, value)
+        };
+        let freezing = module.stores.iter().filter(|own| match own.key {
+            StoreKey::Attribute(name) => module.names.text(name) == TRAINABLE && is_layer(own.base),
+            StoreKey::Item(_) | StoreKey::Slice => false,
+        });
+        for store in freezing {
+            let caller = Caller { file, scope: module.code_scope(store.scope) };
+            let statement = module.statement(store.statement);
+            let is_chosen = |value| rests_on_own_results(job, (file, value));
+            if job.program.reached.contains(&caller)
+                && (is_chosen(store.value)
+                    || is_picked(job, file, store.base, DEPTH)
+                    || is_chosen(store.base)
+                    || is_under_choice(job, file, caller.scope, statement.block))
+            {
+                let message = "this rank's own results choose which layers it trains";
+                let finding = obstacle(rule, facts.location(file, statement.range), message)
+                    .help("choose by something that is equal on all ranks, or let rank 0 tell the others its choice")
+                    .in_scope(facts.scope_name(caller));
+                let reason =
+                    "The ranks would have gradients for other variables, and wait for each other for ever.";
+                found.push(Step::blocked(finding, reason));
+            }
+        }
+    }
+    found
+}
+
+/// The attribute of layers that says whether they are trained.
+const TRAINABLE: &str = "trainable";
 
 /// Steps of which a rank's own results, or what it draws, choose the layers or the variables: there are gradients for others on
 /// each rank, which wait for each other for ever.

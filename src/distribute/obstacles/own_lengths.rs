@@ -3,8 +3,9 @@
 use super::super::job::Job;
 use super::choices::rests_on_own_results;
 use crate::api::Kind;
-use crate::program::{Object, Place};
-use crate::semantic::{Container, Operator, Value, ValueId};
+use crate::program::{Literal, Object, Place};
+use crate::project::FileId;
+use crate::semantic::{BranchKind, CallId, Container, Element, Operator, Value, ValueId};
 
 /// How far it is followed where a sequence comes from.
 const STEPS: u32 = 12;
@@ -25,6 +26,9 @@ const SELECTING: [&str; 10] = [
     "tensorflow.unique",
     "tensorflow.where",
 ];
+
+/// What repeats each element, and the parameter for how often.
+const REPEATING: (&str, &str) = ("numpy.repeat", "repeats");
 
 /// Whether a sequence, or data that are made of it, is as long as the rank's own results say.
 pub(super) fn is_as_long_as_own_results(job: &Job<'_>, place: Place) -> bool {
@@ -53,17 +57,41 @@ fn is_chosen(job: &Job<'_>, (file, value): Place, steps: u32) -> bool {
             if called().any(|own| wanted.contains(&Some(own))) && rests_on_own_results(job, (file, value)) {
                 return true;
             }
+            let repeat = facts.library.lookup(REPEATING.0);
+            let mut repeated = called().filter(|&own| Some(own) == repeat);
+            let times = repeated.find_map(|own| facts.argument(file, call, own, REPEATING.1));
+            if times.is_some_and(|own| rests_on_own_results(job, (file, own.value))) {
+                return true;
+            }
             let is_own = facts.called_functions(file, id).next().is_some();
             let receiver = facts.receiver(file, call);
             let receiver = receiver.filter(|&own| facts.may_be(file, own, Kind::Dataset));
             let mut sources = receiver.into_iter().chain(call.arguments.iter().map(|own| own.value));
             !is_own && sources.any(|own| is_chosen(job, (file, own), steps))
         }
+        Value::Display(..) if is_filtered(job, (file, value)) => true,
         Value::Display(..) | Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Unpack { .. } => {
             facts.influence().operands((file, value)).take(8).any(|own| is_chosen(job, own, steps))
         }
         _ => false,
     }
+}
+
+/// Whether the rank's own results decide which elements a comprehension has: `[x for x in data if random.random() < 0.5]`.
+fn is_filtered(job: &Job<'_>, (file, value): Place) -> bool {
+    let module = job.facts.module(file);
+    let comprehension = module.value(value);
+    let Value::Display(_, elements) = &comprehension.value else { return false };
+    // What is tested stands behind the element, whose own conditions choose what it is.
+    let [Element::Any(element) | Element::Key(_, element)] = elements[..] else { return false };
+    let behind = module.value(element).range.end();
+    let blocks = &module.scope(module.code_scope(comprehension.scope)).flow.blocks;
+    let mut tests = blocks.iter().filter_map(|block| block.branch).filter(|own| {
+        own.kind == BranchKind::If
+            && comprehension.range.contains_range(own.range)
+            && own.range.start() > behind
+    });
+    tests.any(|own| own.condition.is_some_and(|condition| rests_on_own_results(job, (file, condition))))
 }
 
 /// Whether a value is no list or dictionary of Python's, of which a key takes one element.
@@ -88,10 +116,31 @@ fn is_selection(job: &Job<'_>, place: Place, steps: u32) -> bool {
             let arguments = facts.module(file).call(call).arguments.iter().map(|own| own.value);
             facts.called_symbols(file, call).any(|own| wanted.contains(&Some(own)))
                 && any(&arguments.collect::<Vec<_>>())
+                || gives_truths(job, file, call) && rests_on_own_results(job, place)
         }
         Value::Cell(_) | Value::Phi(_) => {
             facts.influence().operands(place).take(8).any(|own| is_selection(job, own, steps))
         }
         _ => false,
     }
+}
+
+/// Whether a call gives an array of truth values: `np.random.choice([True, False], 100)`, `drawn.astype(bool)`.
+fn gives_truths(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let Some(first) = module.call(id).arguments.first() else { return false };
+    let truth = facts.library.lookup("builtins.bool");
+    let is_truth = |value: ValueId| {
+        facts.objects(file, value).any(|(_, own)| {
+            matches!(own, Object::Literal(Literal::Bool(_))) || truth.is_some() && facts.symbol(own) == truth
+        })
+    };
+    is_truth(first.value)
+        || match &module.value(first.value).value {
+            Value::Display(_, elements) => {
+                elements.iter().filter_map(|own| own.written_out()).any(is_truth)
+            }
+            _ => false,
+        }
 }
