@@ -302,12 +302,14 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
     }
     own.extend(saves_counted(job));
     own.extend(job.program.files().into_iter().flat_map(|file| hook_parameters(job, file, 2)));
+    let normalises = normalises(job);
     for (file, id) in job.calls() {
         let call = facts.module(file).call(id);
         // The seed of an order of examples is moved by the rank.
         let trains = facts.called_symbols(file, id).any(|symbol| {
             symbol.has(Effect::Trains)
                 || symbol.has(Effect::Evaluates)
+                || normalises && symbol.has(Effect::Predicts)
                 || differs(job, symbol) && (is_order(job, file, id) || !draws_alike(job, file, id))
         });
         let is_metric =
@@ -322,6 +324,12 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
         }
     }
     own
+}
+
+/// Whether a program has layers that keep the means of a rank's own batches, so that models with equal weights predict differently.
+fn normalises(job: &Job<'_>) -> bool {
+    let layer = job.facts.library.lookup("tensorflow.keras.layers.BatchNormalization");
+    job.calls().any(|(file, call)| job.facts.called_symbols(file, call).any(|own| Some(own) == layer))
 }
 
 /// Whether a session gives a variable by itself: it is broadcast, and changed in steps that all ranks make.
