@@ -7,6 +7,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::job::Job;
+use super::super::session::{runs, sessions};
 use super::super::started::runs_started;
 use super::super::step::Step;
 use super::super::steps::fed;
@@ -184,6 +185,9 @@ impl<'j, 'c> WithinSteps<'j, 'c> {
         for own in job.program.loops.iter().chain(&job.program.steps_of_fit) {
             work.extend(own.steps.iter().chain(&own.by_hand));
             work.push((own.caller.file, own.call));
+        }
+        if sessions(job).next().is_some() {
+            work.extend(job.calls().filter(|&(file, call)| runs::steps(job, file, call)));
         }
         let trained = job.program.loops.iter().flat_map(|own| own.models.iter().chain(&own.optimizers));
         let made: Vec<(FileId, StatementId)> = trained.filter_map(|&own| made_by(job, own)).collect();
