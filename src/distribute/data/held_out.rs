@@ -11,7 +11,8 @@ use super::super::keras::{Given, given};
 use super::super::ranked::reads_rank;
 use super::super::step::Step;
 use super::super::steps::{data, fed};
-use super::draws::{draws_alike, is_seeded};
+use super::draws::{draws_alike, is_of_generator, is_seeded};
+use super::moved_seeds::is_order;
 use crate::api::{Effect, Returns, Role, Symbol};
 use crate::finding::{Edit, Rule};
 use crate::program::{Literal, LoopKind, Object, Place};
@@ -23,8 +24,8 @@ use crate::syntax::TextSize;
 /// The parameter of `fit` for what it validates with.
 const VALIDATION: &str = "validation_data";
 
-/// The parameter for the seed of what draws by itself.
-const SEED: &str = "random_state";
+/// The parameters for the seed of what draws by itself.
+const SEEDS: [&str; 2] = ["random_state", "seed"];
 
 /// The modules whose functions draw from a common generator, each with the class of generators that take a seed.
 const GENERATORS: [(&str, &str); 2] = [("numpy.random", "RandomState"), ("random", "Random")];
@@ -36,10 +37,10 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         .flat_map(|(file, call)| job.facts.called_symbols(file, call).map(move |own| (file, call, own)))
         .filter(|&(file, call, own)| {
             // What is drawn again and again is an order of batches, which each rank has for itself.
-            (own.has(Effect::Reorders) && is_shuffled(job, file, call, own) || draws_numbers(own))
+            (reorders(job, file, call, own) || draws_numbers(own))
                 && !is_repeated(job, file, call)
                 && !draws_alike(job, file, call)
-                && !is_seeded(job, own.package())
+                && (is_of_generator(job, file, call) || !is_seeded(job, own.package()))
         })
         .collect();
     if draws.is_empty() {
@@ -47,10 +48,20 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     let behind = |places: &[Place]| job.facts.influence().backwards(places, |_| false);
     let (trained, validated) = (behind(&trained_on(job)), behind(&validated(job)));
+    // All ranks would train on the same batches, where nothing else brings the examples into an order.
+    let has_other_order = |file: FileId, call: CallId| {
+        trained.iter().any(|&(of, value)| match job.facts.module(of).value(value).value {
+            Value::Call(own) => (of, own) != (file, call) && is_order(job, of, own),
+            _ => false,
+        })
+    };
     let decides = |&(file, call, symbol): &(FileId, CallId, &Symbol)| {
-        if !symbol.has(Effect::Reorders) {
+        if draws_numbers(symbol) && !symbol.has(Effect::Reorders) {
             let drawn = (file, job.facts.module(file).call(call).result);
             return chosen_by(job, drawn).iter().any(|own| trained.contains(own));
+        }
+        if job.facts.library.lookup(DATASET_SHUFFLE.0) == Some(symbol) && !has_other_order(file, call) {
+            return false;
         }
         let decides = |place: &Place| trained.contains(place) && validated.contains(place);
         reordered(job, file, call, symbol).iter().any(decides)
@@ -70,6 +81,19 @@ fn trained_on(job: &Job<'_>) -> Vec<Place> {
     }
     found
 }
+
+/// Whether a call draws an order that stays: of a dataset only if it is told that the order is the same in each epoch.
+fn reorders(job: &Job<'_>, file: FileId, call: CallId, symbol: &Symbol) -> bool {
+    if job.facts.library.lookup(DATASET_SHUFFLE.0) == Some(symbol) {
+        let again = job.facts.argument(file, job.facts.module(file).call(call), symbol, DATASET_SHUFFLE.1);
+        let is_false = |(_, own)| own == Object::Literal(Literal::Bool(false));
+        return again.is_some_and(|own| job.facts.objects(file, own.value).any(is_false));
+    }
+    symbol.has(Effect::Reorders) && is_shuffled(job, file, call, symbol)
+}
+
+/// What shuffles a dataset, and the parameter for whether each epoch has an order of its own.
+const DATASET_SHUFFLE: (&str, &str) = ("tensorflow.data.Dataset.shuffle", "reshuffle_each_iteration");
 
 /// Whether a call draws at all: `KFold(5)` only if it is told to.
 fn is_shuffled(job: &Job<'_>, file: FileId, call: CallId, symbol: &Symbol) -> bool {
@@ -157,9 +181,13 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId, symbol: &S
     let code = job.code(file, call.scope);
     let (random, import) = job.random(file);
     let seed = code.told_by_first(&format!("{random}.randrange(2 ** 31)"), "seed");
-    let edit = seeded_by_argument(job, text, (file, id), symbol, &seed)
-        .or_else(|| seeded_generator(job, text, (file, call), symbol, &seed))?;
-    let message = if symbol.has(Effect::Reorders) {
+    let edit = if is_of_generator(job, file, id) {
+        seeded_maker(job, file, id, &seed)?
+    } else {
+        seeded_by_argument(job, text, (file, id), symbol, &seed)
+            .or_else(|| seeded_generator(job, text, (file, call), symbol, &seed))?
+    };
+    let message = if !draws_numbers(symbol) || symbol.has(Effect::Reorders) {
         "each rank holds out other examples, and validates with what another one trains on"
     } else {
         "each rank chooses other examples, and perhaps another number of them"
@@ -184,12 +212,32 @@ fn seeded_by_argument(
     symbol: &Symbol,
     seed: &str,
 ) -> Option<Edit> {
-    symbol.parameter(SEED)?;
-    match given(job, file, id, symbol, SEED) {
-        Given::Nothing => Some(text.append_argument(text.module.call(id), &format!("{SEED}={seed}"))),
+    let parameter = SEEDS.into_iter().find(|name| symbol.parameter(name).is_some())?;
+    match given(job, file, id, symbol, parameter) {
+        Given::Nothing => Some(text.append_argument(text.module.call(id), &format!("{parameter}={seed}"))),
         Given::Argument(own) if job.facts.is_none(file, own.value) => Some(text.replace(own.range, seed)),
         Given::Argument(_) | Given::Hidden => None,
     }
+}
+
+/// `np.random.default_rng(...)` in the same code, where nothing is drawn from it again and again: that is for each rank to draw.
+fn seeded_maker(job: &Job<'_>, file: FileId, id: CallId, seed: &str) -> Option<Edit> {
+    let facts = job.facts;
+    let generator = |of: FileId, own: CallId| facts.receiver(of, facts.module(of).call(own));
+    let receiver = generator(file, id)?;
+    let [generated] = facts.solution.values(file, receiver)[..] else { return None };
+    let (of, made) = facts.made_at(generated)?;
+    let draws_again = |(of, own): (FileId, CallId)| {
+        generator(of, own).is_some_and(|own| facts.solution.values(of, own).contains(&generated))
+            && is_repeated(job, of, own)
+    };
+    let module = facts.module(file);
+    let is_near = of == file && module.call(made).scope == module.call(id).scope;
+    if !is_near || !module.call(made).arguments.is_empty() || job.calls().any(draws_again) {
+        return None;
+    }
+    all_ranks_come_to(job, of, module.call(made).statement)
+        .then(|| job.text(of).map(|text| text.append_argument(module.call(made), seed)))?
 }
 
 /// `np.random.RandomState(...).permutation(n)`: a generator of its own, so that all other draws stay as they are. Where Horovod is
