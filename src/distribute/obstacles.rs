@@ -9,6 +9,7 @@ mod cut_short;
 mod drawn_constants;
 mod file_waits;
 mod graph_draws;
+mod graph_states;
 mod hidden_members;
 pub(super) mod layer_code;
 mod lookups;
@@ -66,6 +67,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(hidden_members::steps(job, rule));
     found.extend(session_choices::steps(job, rule));
     found.extend(graph_draws::steps(job, rule));
+    found.extend(graph_states::steps(job, rule));
     found.extend(step_threads::steps(job, rule));
     found.extend(other_fits::steps(job, rule));
     found.extend(driven_callbacks(job, rule));

@@ -128,7 +128,7 @@ fn values_assigned(job: &Job<'_>, fetched: Place) -> Vec<Place> {
 
 /// Whether a call assigns a variable, or is a method of that name of an object that nobody knows:
 /// `tf.trainable_variables()[0].assign(value)`.
-fn assigns(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+pub(super) fn assigns(job: &Job<'_>, file: FileId, id: CallId) -> bool {
     let library = job.facts.library;
     let is_one = |own: &Symbol| ASSIGNING.iter().any(|&name| library.lookup(name) == Some(own));
     job.facts.may_call(file, id, VARIABLE, is_one)
@@ -146,7 +146,7 @@ const ASSIGNING: [&str; 6] = [
 ];
 
 /// Whether a value is a variable or holds some, which the broadcast makes equal however they begin.
-fn is_state(job: &Job<'_>, (file, value): Place) -> bool {
+pub(super) fn is_state(job: &Job<'_>, (file, value): Place) -> bool {
     let kinds = [Kind::Variable, Kind::Layer, Kind::Model, Kind::Optimizer];
     kinds.into_iter().any(|kind| job.facts.may_be(file, value, kind))
 }
