@@ -12,7 +12,7 @@ use super::{Inputs, figures, is_read_alike, run_calls};
 use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Caller, Facts, Place, influenced_through_contents};
 use crate::project::FileId;
-use crate::semantic::{CallId, ValueId};
+use crate::semantic::{CallId, Value, ValueId};
 
 /// What is asked of all files that ranks write.
 #[derive(Debug, Default)]
@@ -21,6 +21,8 @@ pub(super) struct Alike {
     uses: OnceCell<FxHashMap<Place, Vec<(Caller, CallId)>>>,
     /// What may be made of something that differs between ranks, through containers, too.
     differing: OnceCell<FxHashSet<Place>>,
+    /// What is made of what a rank reads from files of its own.
+    of_own_paths: OnceCell<FxHashSet<Place>>,
 }
 
 impl Alike {
@@ -29,10 +31,12 @@ impl Alike {
     pub(super) fn is_written(&self, model: &Model<'_>, inputs: &Inputs, caller: Caller, id: CallId) -> bool {
         let facts = model.facts;
         let differing = self.differing.get_or_init(|| differing(model, inputs));
+        let of_own_paths = self.of_own_paths.get_or_init(|| of_own_paths(model));
         let are_same = |caller: Caller, contents: &[Place]| {
-            contents
-                .iter()
-                .all(|&place| is_read_alike(model, inputs, caller, place) && !differing.contains(&place))
+            contents.iter().all(|&place| {
+                !differing.contains(&place)
+                    && (of_own_paths.contains(&place) || is_read_alike(model, inputs, caller, place))
+            })
         };
         if let Some(contents) = written_at_once(model, caller.file, id) {
             return are_same(caller, &contents);
@@ -131,13 +135,44 @@ fn differing(model: &Model<'_>, inputs: &Inputs) -> FxHashSet<Place> {
             let caller = Caller { file, scope: module.code_scope(own.scope) };
             if model.difference(place).is_some_and(|own| own.source == place)
                 && !is_read_alike(model, inputs, caller, place)
+                && !is_order_of_some(facts, caller, place)
             {
                 sources.insert(place);
             }
         }
     }
     let sources: Vec<Place> = sources.into_iter().collect();
-    influenced_through_contents(facts, &sources, |place| agrees(facts, place))
+    influenced_through_contents(facts, &sources, |place| agrees(facts, place) || is_of_own_path(model, place))
+}
+
+/// Whether a value is the drawn order of a dataset that is not always drawn: `if is_training: data = data.shuffle(100)`. What is
+/// evaluated and predicted then seldom is.
+fn is_order_of_some(facts: &Facts<'_>, caller: Caller, (file, value): Place) -> bool {
+    let Value::Call(call) = facts.module(file).value(value).value else { return false };
+    facts.gives((file, value), &[Effect::DrawsRandom])
+        && facts.may_be(file, value, Kind::Dataset)
+        && !facts.conditions(caller, facts.module(file).call(call).block).is_empty()
+}
+
+/// What is made of what a rank reads from files of its own, and is not what the ranks know otherwise.
+fn of_own_paths(model: &Model<'_>) -> FxHashSet<Place> {
+    let calls = run_calls(model).into_iter();
+    let results = calls.map(|(caller, id)| (caller.file, model.facts.module(caller.file).call(id).result));
+    let read: Vec<Place> = results.filter(|&place| is_of_own_path(model, place)).collect();
+    influenced_through_contents(model.facts, &read, |_| false)
+}
+
+/// Whether a value only differs by where a rank reads or keeps something, as far as is seen: what it reads from a file of its own,
+/// and an estimator with a folder of its own.
+fn is_of_own_path(model: &Model<'_>, (file, value): Place) -> bool {
+    let facts = model.facts;
+    let Value::Call(call) = facts.module(file).value(value).value else { return false };
+    let path = facts.module(file).call(call).arguments.first();
+    facts.may_be(file, value, Kind::Estimator)
+        || facts.gives((file, value), &[Effect::ReadsFile])
+            && path
+                .and_then(|path| model.difference((file, path.value)))
+                .is_some_and(|own| facts.gives(own.source, &[Effect::ReadsRank, Effect::ReadsLocalRank]))
 }
 
 /// For each value the calls of the programs that are made on it or given it.
