@@ -14,9 +14,7 @@ use crate::api::{Effect, Kind};
 use crate::finding::Rule;
 use crate::program::Caller;
 use crate::project::FileId;
-use crate::semantic::{
-    Argument, BlockId, CallId, Element, ScopeId, StatementId, StoreKey, Value, ValueId,
-};
+use crate::semantic::{Argument, BlockId, CallId, Element, ScopeId, StatementId, StoreKey, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// The calls that make such models, or train so.

@@ -67,9 +67,7 @@ fn is_batch(job: &Job<'_>, (file, value): Place) -> bool {
     let facts = job.facts;
     let Value::Call(call) = facts.module(file).value(value).value else { return false };
     let placeholder = facts.library.lookup("tensorflow.compat.v1.placeholder");
-    facts
-        .called_symbols(file, call)
-        .any(|own| Some(own) == placeholder || own.has(Effect::ConsumesIterator))
+    facts.called_symbols(file, call).any(|own| Some(own) == placeholder || own.has(Effect::ConsumesIterator))
 }
 
 /// Whether a call makes a variable that is one number: `tf.Variable(0.0)`, `tf.get_variable("k", shape=[])`.

@@ -138,9 +138,7 @@ fn gives_truths(job: &Job<'_>, file: FileId, id: CallId) -> bool {
     };
     is_truth(first.value)
         || match &module.value(first.value).value {
-            Value::Display(_, elements) => {
-                elements.iter().filter_map(|own| own.written_out()).any(is_truth)
-            }
+            Value::Display(_, elements) => elements.iter().filter_map(|own| own.written_out()).any(is_truth),
             _ => false,
         }
 }
