@@ -271,6 +271,11 @@ impl<'c> Job<'c> {
         own.kind == LoopKind::KerasFit && symbols.any(|symbol| symbol.parameter("callbacks").is_some())
     }
 
+    /// Whether the program is written for TensorFlow 1.
+    pub(super) fn is_of_tensorflow_1(&self) -> bool {
+        self.program.files().into_iter().any(|file| self.facts.is_of_tensorflow_1(file))
+    }
+
     /// The tape loops, also those that `fit` runs.
     pub fn tape_loops(&self) -> impl Iterator<Item = &'c TrainingLoop> + use<'c> {
         let all = self.program.loops.iter().chain(&self.program.steps_of_fit);

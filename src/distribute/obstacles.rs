@@ -13,7 +13,8 @@ mod graph_states;
 mod hidden_members;
 pub(super) mod layer_code;
 mod lookups;
-mod old_graphs;
+pub(super) mod old_graphs;
+mod old_keras;
 mod other_fits;
 mod own_lengths;
 mod raised;
@@ -63,6 +64,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(lookups::steps(job, rule));
     found.extend(set_by_gradients::steps(job, rule));
     found.extend(old_graphs::steps(job, rule));
+    found.extend(old_keras::steps(job, rule));
     found.extend(trains_by_itself(job, rule));
     found.extend(hidden_members::steps(job, rule));
     found.extend(session_choices::steps(job, rule));
@@ -182,13 +184,24 @@ fn needs_keras_3(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
             path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     };
-    let (file, call) = job.calls().find(|&(file, call)| {
-        let callee = facts.module(file).call(call).callee;
-        facts.objects(file, callee).any(|(_, object)| is_new(object))
-    })?;
-    let finding = obstacle(rule, job.at_call(file, call), "the program is written for Keras 3")
+    let places = job.program.files().into_iter().flat_map(|file| {
+        let values = facts.module(file).values.iter().enumerate();
+        values.map(move |(index, own)| (file, ValueId::new(index), own))
+    });
+    let (file, own) = places
+        .filter(|(file, _, own)| match own.value {
+            Value::Import(_) => true,
+            Value::Attribute { .. } => {
+                let scope = facts.module(*file).code_scope(own.scope);
+                job.program.reached.contains(&Caller { file: *file, scope })
+            }
+            _ => false,
+        })
+        .find(|&(file, value, _)| facts.objects(file, value).any(|(_, object)| is_new(object)))
+        .map(|(file, _, own)| (file, own))?;
+    let finding = obstacle(rule, facts.location(file, own.range), "the program is written for Keras 3")
         .help("use TensorFlow 2.15 or earlier and what Keras 2 has")
-        .in_scope(job.scope_of(file, call));
+        .in_scope(facts.scope_name(Caller { file, scope: facts.module(file).code_scope(own.scope) }));
     Some(Step::blocked(finding, "Horovod works with Keras 2 only."))
 }
 

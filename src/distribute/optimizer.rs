@@ -20,6 +20,7 @@ use rustc_hash::FxHashSet;
 use super::distribution_rule;
 use super::job::Job;
 use super::keras::{Compile, Given, Moment, StepOf, compiles, given, models_of};
+use super::obstacles::old_graphs::makes_session;
 use super::session::runs;
 use super::step::Step;
 use super::tape::is_given_distributed;
@@ -384,7 +385,8 @@ fn finding(job: &Job<'_>, file: FileId, call: CallId, own: &TrainingLoop) -> Fin
 
 /// The step for an optimizer that nobody sees; in a program that uses Horovod it may be right.
 fn unseen(job: &Job<'_>, file: FileId, call: CallId) -> Option<Step> {
-    if job.program.already_distributed {
+    // What makes a session for itself has another reason, which is told.
+    if job.program.already_distributed || makes_session(job, file, call) {
         return None;
     }
     let finding = forms::not_averaged(

@@ -14,6 +14,15 @@ const RUNS: [Kind; 3] = [Kind::Session, Kind::MonitoredSession, Kind::Estimator]
 /// Where TensorFlow 2 keeps what it no longer has by its own name.
 const OLD: &str = "tensorflow.compat.v1.";
 
+/// What there is no more, and the gradients of Keras' backend, which it takes in graphs only.
+const GONE: [&str; 5] = [
+    "tensorflow.contrib",
+    "keras.backend.tensorflow_backend",
+    "keras.backend.gradients",
+    "tensorflow.keras.backend.gradients",
+    "tensorflow.python.keras.backend.gradients",
+];
+
 /// TensorFlow's own names.
 const NEW: &str = "tensorflow.";
 
@@ -31,12 +40,24 @@ impl Facts<'_> {
             })
     }
 
-    /// Whether a file names something that TensorFlow 2 only has elsewhere: `tf.Session`.
+    /// Whether a file names something that TensorFlow 2 has not, or only has elsewhere, or that needs its graphs: `tf.contrib`,
+    /// `tf.Session`.
     #[must_use]
     pub fn is_of_tensorflow_1(&self, file: FileId) -> bool {
+        let is_in = |path: &str, module: &str| {
+            path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let module = self.module(file);
+        let mut imports = module.imports.iter();
+        if imports.any(|own| own.level == 0 && GONE.iter().any(|gone| is_in(&own.module, gone))) {
+            return true;
+        }
         self.objects_in(file).iter().any(|&object| {
             let Object::External(external) = self.solution.object(object) else { return false };
             let external = self.solution.externals.get(external);
+            if GONE.iter().any(|gone| is_in(&external.path, gone)) {
+                return true;
+            }
             let old = external.symbol.and_then(|symbol| symbol.name().strip_prefix(OLD));
             old.is_some() && old == external.path.strip_prefix(NEW)
         })
