@@ -91,7 +91,7 @@ fn by_environment(job: &Job<'_>) -> Vec<Step> {
     for file in job.program.files() {
         let module = job.facts.module(file);
         for store in &module.stores {
-            if !is_of_visible_gpus(job, file, store) || is_text(job, file, store.value, hides_all) {
+            if !is_of_visible_gpus(job, file, store) || always_hides_all(job, file, store.value) {
                 continue;
             }
             let location = job.facts.location(file, store.range);
@@ -134,11 +134,23 @@ pub(super) fn hides_gpus(job: &Job<'_>) -> bool {
                 steps.iter().any(|&(of, step)| of == caller && dominance.dominates(block, step))
             };
             is_of_visible_gpus(job, file, store)
-                && is_text(job, file, store.value, hides_all)
-                && !is_text(job, file, store.value, |devices| !hides_all(devices))
+                && always_hides_all(job, file, store.value)
                 && (is_imported || comes_before())
         })
     })
+}
+
+/// Whether a value is nothing else than a string with which no GPU is visible.
+fn always_hides_all(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let names = &job.facts.solution.names;
+    let hides = |object: Object| match object {
+        Object::Literal(Literal::Str(text)) => hides_all(names.text(text)),
+        _ => false,
+    };
+    let mut objects = job.facts.objects(file, value).peekable();
+    objects.peek().is_some()
+        && !job.facts.is_unknown(file, value)
+        && objects.all(|(_, object)| hides(object))
 }
 
 /// Whether no GPU is visible with this in [`VISIBLE`].

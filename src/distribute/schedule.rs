@@ -116,7 +116,7 @@ fn of_library(job: &Job<'_>, file: FileId, call: CallId, class: &Symbol, shared:
             // It grows where it is bound.
             Some(argument) if shared.iter().any(|own| own.is_given(job, file, argument)) => {}
             Some(argument) => {
-                edits.extend(scaled(job, text, argument.value, argument.range, &size));
+                edits.extend(scaled(job, text, parameter, argument, &size));
             }
             None => {
                 let default = class.parameter(parameter).and_then(|parameter| parameter.default());
@@ -146,21 +146,26 @@ const WARMUP: &str = "warmup_steps";
 
 /// A number of steps, or each of a list of them, for a share of all steps.
 fn shared_out(job: &Job<'_>, text: Text<'_>, name: &str, count: &Argument, size: &str) -> Vec<Edit> {
-    if is_list(job, text, count.value) {
+    if is_list(job, text, name, count.value) {
         return text.wrap(count.range, &format!("[step // {size} for step in "), "]");
     }
     let least = if name == WARMUP { "" } else { " or 1" };
     vec![text.replace(count.range, format!("{} // {size}{least}", text.as_factor(count.range)))]
 }
 
-fn is_list(job: &Job<'_>, text: Text<'_>, value: ValueId) -> bool {
+/// Whether an argument is a list, as far as is seen, or for a parameter that takes no number.
+fn is_list(job: &Job<'_>, text: Text<'_>, name: &str, value: ValueId) -> bool {
     let is_list = |(_, object)| matches!(object, Object::Container(Container::List | Container::Tuple, _));
-    job.facts.objects(text.file, value).any(is_list)
+    LISTS.contains(&name) || job.facts.objects(text.file, value).any(is_list)
 }
 
+/// The parameters of schedules that take lists only.
+const LISTS: [&str; 2] = ["boundaries", "values"];
+
 /// A rate, or each of a list of rates.
-fn scaled(job: &Job<'_>, text: Text<'_>, value: ValueId, range: TextRange, size: &str) -> Vec<Edit> {
-    if !is_list(job, text, value) {
+fn scaled(job: &Job<'_>, text: Text<'_>, name: &str, rate: &Argument, size: &str) -> Vec<Edit> {
+    let (value, range) = (rate.value, rate.range);
+    if !is_list(job, text, name, value) {
         return text.multiply(range, size);
     }
     if let Value::Display(_, elements) = &text.module.value(value).value {

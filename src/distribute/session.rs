@@ -44,18 +44,31 @@ pub(super) fn sessions<'c>(job: &Job<'c>) -> impl Iterator<Item = &'c TrainingLo
 pub(super) fn devices(job: &Job<'_>) -> Result<Vec<Edit>, &'static str> {
     let mut edits = Vec::new();
     for own in sessions(job) {
-        edits.extend(device(job, own)?);
+        edits.extend(device(job, own.caller.file, own.call, own.kind)?);
+    }
+    // `K.set_session(tf.Session(config=config))`: Keras trains in it.
+    let trains_keras = || job.program.loops.iter().any(|own| own.kind == LoopKind::KerasFit);
+    for made in job.facts.creations.iter().filter(|own| own.kind == Kind::Session && !own.derived) {
+        let is_configured = |symbol: &Symbol| {
+            let call = job.facts.module(made.file).call(made.call);
+            job.facts.argument(made.file, call, symbol, CONFIG).is_some()
+        };
+        if job.runs(made.file, made.call)
+            && trains_keras()
+            && job.facts.called_symbols(made.file, made.call).any(is_configured)
+        {
+            edits.extend(device(job, made.file, made.call, LoopKind::Session)?);
+        }
     }
     Ok(edits)
 }
 
-fn device(job: &Job<'_>, own: &TrainingLoop) -> Result<Vec<Edit>, &'static str> {
+fn device(job: &Job<'_>, file: FileId, id: CallId, kind: LoopKind) -> Result<Vec<Edit>, &'static str> {
     let facts = job.facts;
-    let file = own.caller.file;
     let text = job.text(file).ok_or(GONE)?;
-    let call = text.module.call(own.call);
+    let call = text.module.call(id);
     let (hvd, _) = job.horovod(file);
-    let symbol = called(job, own).ok_or(OTHER)?;
+    let symbol = called(job, file, id).ok_or(OTHER)?;
     let settings = |name: &str| {
         [
             format!("{name}.gpu_options.allow_growth = True"),
@@ -72,7 +85,7 @@ fn device(job: &Job<'_>, own: &TrainingLoop) -> Result<Vec<Edit>, &'static str> 
         let mut edits = text.before(call.statement, &lines);
         // The hook that broadcasts is written behind it: the first argument, too.
         let is_followed =
-            own.kind == LoopKind::MonitoredSession && call.arguments.is_empty() && !is_broadcast(job);
+            kind == LoopKind::MonitoredSession && call.arguments.is_empty() && !is_broadcast(job);
         let separator = if is_followed { ", " } else { "" };
         edits.push(text.append_argument(call, &format!("{CONFIG}={name}{separator}")));
         return Ok(edits);
@@ -101,8 +114,8 @@ const GONE: &str = "The file can't be read any more.";
 const OTHER: &str = "Only `Session`, `InteractiveSession` and `MonitoredTrainingSession` are distributed.";
 
 /// The symbol that makes a session, if it takes a configuration.
-fn called<'c>(job: &Job<'c>, own: &TrainingLoop) -> Option<&'c Symbol> {
-    job.facts.called_symbols(own.caller.file, own.call).find(|symbol| symbol.parameter(CONFIG).is_some())
+fn called<'c>(job: &Job<'c>, file: FileId, call: CallId) -> Option<&'c Symbol> {
+    job.facts.called_symbols(file, call).find(|symbol| symbol.parameter(CONFIG).is_some())
 }
 
 /// What stands in front of the members of TensorFlow 1 where a session is made: `tf.compat.v1.`.
@@ -157,7 +170,7 @@ fn behind_initialiser(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) ->
             "Nothing can be added to a graph that is finalized, and a broadcast is an operation.",
         );
     }
-    let graph = called(job, own).and_then(|symbol| {
+    let graph = called(job, own.caller.file, own.call).and_then(|symbol| {
         let call = job.facts.module(own.caller.file).call(own.call);
         job.facts.argument(own.caller.file, call, symbol, GRAPH)
     });
@@ -260,7 +273,7 @@ fn by_hook(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop) -> Step {
     let file = own.caller.file;
     let Some(text) = job.text(file) else { return Step::blocked(finding, GONE) };
     let call = text.module.call(own.call);
-    let Some(symbol) = called(job, own) else { return Step::blocked(finding, OTHER) };
+    let Some(symbol) = called(job, own.caller.file, own.call) else { return Step::blocked(finding, OTHER) };
     let (hvd, import) = job.horovod(file);
     let hook = format!("{hvd}.BroadcastGlobalVariablesHook(0)");
     let edits = match job.facts.argument(file, call, symbol, HOOKS) {
@@ -302,7 +315,7 @@ const FOLDERS: [&str; 2] = ["checkpoint_dir", "summary_dir"];
 fn folder(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop, name: &str) -> Option<Step> {
     let file = own.caller.file;
     let text = job.text(file)?;
-    let given = job.facts.argument(file, text.module.call(own.call), called(job, own)?, name)?;
+    let given = job.facts.argument(file, text.module.call(own.call), called(job, own.caller.file, own.call)?, name)?;
     if reads_rank(job, file, given.value) || job.facts.is_none(file, given.value) {
         return None;
     }
