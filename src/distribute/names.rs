@@ -149,8 +149,15 @@ fn bindings<'f>(facts: &'f Facts<'_>, file: FileId, import: Import) -> impl Iter
     })
 }
 
+/// The part of TensorFlow's paths that its own modules have.
+const INTERNAL: &str = "python";
+
 fn stands_for(facts: &Facts<'_>, object: Object, import: Import) -> bool {
-    let Object::External(_) = object else { return false };
+    let Object::External(own) = object else { return false };
+    // `from tensorflow.python.ops import array_ops` has functions that TensorFlow shows, and not all that it has.
+    if facts.solution.externals.get(own).path.split('.').any(|part| part == INTERNAL) {
+        return false;
+    }
     facts.symbol(object).is_some_and(|symbol| {
         let package = import.module().split('.').next();
         symbol.is_module()
