@@ -352,11 +352,27 @@ fn distribute(
             }
             found.push(match made.into_iter().find_map(|optimizer| forms::form(job, optimizer)) {
                 Some(form) => form.step(job, own),
+                None if own.kind == LoopKind::KerasFit && is_of_graphs(job, file, call) => {
+                    Step::blocked(finding(job, file, call, own), OF_GRAPHS)
+                }
                 None => step(finding(job, file, call, own), wrapped(job, file, call)),
             });
         }
     }
 }
+
+/// Whether a call makes an optimizer of TensorFlow 1, `tf.train.AdamOptimizer()`.
+fn is_of_graphs(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let library = job.facts.library;
+    let base = library.lookup("tensorflow.compat.v1.train.Optimizer");
+    job.facts
+        .called_symbols(file, call)
+        .any(|own| own.is_class() && base.is_some_and(|base| library.is_subclass(own, base)))
+}
+
+/// Why such a one can't be given to Keras.
+const OF_GRAPHS: &str = "Horovod's module for Keras makes optimizers again by their settings, which those of `tf.train` don't tell: \
+                         give `compile` an optimizer of Keras.";
 
 fn step(finding: Finding, making: Making) -> Step {
     match making {

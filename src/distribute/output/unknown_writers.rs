@@ -32,7 +32,7 @@ pub(super) fn is_for_others(job: &Job<'_>, file: FileId, id: CallId) -> bool {
 }
 
 /// Whether a method of an object that nobody knows is called like one by which models are saved, and given a text: `net.save("net")`,
-/// `picture.save(f"{step}.png")`. Or like that of files, and given more than those take: `score.write("midi", fp="score.mid")`.
+/// `picture.save(f"{step}.png")`, `explainer.save(grid, "maps", "first.png")`. Or like that of files, and given more than those take: `score.write("midi", fp="score.mid")`.
 pub(super) fn saves_by_name(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     let facts = job.facts;
     let Value::Attribute { base, name, .. } = facts.module(file).value(call.callee).value else {
@@ -45,12 +45,19 @@ pub(super) fn saves_by_name(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     };
     let is_text =
         |own: &Argument| facts.objects(file, own.value).any(|(id, _)| facts.builtin_class(id) == Some("str"));
-    let is_hidden = |own: &Argument| own.passing == Passing::Spread;
+    // What keeps weights is told nothing else than where.
+    let keeps_weights = facts.library.lookup(WEIGHTS).is_some_and(|own| own.last_name() == name);
+    let may_be_text = |own: &Argument| {
+        is_text(own) || own.passing == Passing::Spread || keeps_weights && facts.is_unknown(file, own.value)
+    };
     let mut given = call.arguments.iter();
-    facts.may_be_foreign(file, base)
-        && (writes(MODEL) && given.next().is_some_and(|path| is_text(path) || is_hidden(path))
+    (facts.may_be_foreign(file, base) || keeps_weights && facts.is_unknown(file, base))
+        && (writes(MODEL) && given.clone().any(may_be_text)
             || writes(OPEN_FILE) && given.len() > 1 && given.any(is_text))
 }
+
+/// The method of models that keeps their weights.
+const WEIGHTS: &str = "tensorflow.keras.Model.save_weights";
 
 /// The class of models.
 const MODEL: &str = "tensorflow.keras.Model";
