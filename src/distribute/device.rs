@@ -148,9 +148,7 @@ fn always_hides_all(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
         _ => false,
     };
     let mut objects = job.facts.objects(file, value).peekable();
-    objects.peek().is_some()
-        && !job.facts.is_unknown(file, value)
-        && objects.all(|(_, object)| hides(object))
+    objects.peek().is_some() && !job.facts.is_unknown(file, value) && objects.all(|(_, object)| hides(object))
 }
 
 /// Whether no GPU is visible with this in [`VISIBLE`].

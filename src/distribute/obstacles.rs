@@ -23,6 +23,7 @@ mod set_by_gradients;
 mod step_threads;
 mod survived_errors;
 mod typed_input;
+mod unseen_training;
 
 use rustc_hash::FxHashSet;
 
@@ -65,6 +66,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(set_by_gradients::steps(job, rule));
     found.extend(old_graphs::steps(job, rule));
     found.extend(old_keras::steps(job, rule));
+    found.extend(unseen_training::steps(job, rule));
     found.extend(trains_by_itself(job, rule));
     found.extend(hidden_members::steps(job, rule));
     found.extend(session_choices::steps(job, rule));

@@ -315,7 +315,12 @@ const FOLDERS: [&str; 2] = ["checkpoint_dir", "summary_dir"];
 fn folder(job: &Job<'_>, rule: &'static Rule, own: &TrainingLoop, name: &str) -> Option<Step> {
     let file = own.caller.file;
     let text = job.text(file)?;
-    let given = job.facts.argument(file, text.module.call(own.call), called(job, own.caller.file, own.call)?, name)?;
+    let given = job.facts.argument(
+        file,
+        text.module.call(own.call),
+        called(job, own.caller.file, own.call)?,
+        name,
+    )?;
     if reads_rank(job, file, given.value) || job.facts.is_none(file, given.value) {
         return None;
     }
