@@ -9,8 +9,8 @@ use super::callback::Hook;
 use super::data::fed_generators;
 use super::learning_rate::rates;
 use super::names::{Api, Import, Names};
-use super::obstacles::choices;
 use super::obstacles::counted::Counted;
+use super::obstacles::{choices, common};
 use super::obstacles::{computed_from, own_results};
 use super::output::default_texts::DefaultTexts;
 use super::output::inputs::{self, Inputs, Settings};
@@ -51,6 +51,7 @@ pub struct Job<'c> {
     of_own_results: OnceCell<FxHashSet<Place>>,
     chosen_by_own_results: OnceCell<FxHashSet<Place>>,
     own_lengths: OnceCell<Vec<Place>>,
+    padded: OnceCell<FxHashSet<Place>>,
     inputs: OnceCell<Inputs>,
     settings: OnceCell<Settings>,
     preparations: OnceCell<Preparations>,
@@ -226,6 +227,7 @@ impl<'c> Job<'c> {
             of_own_results: OnceCell::new(),
             chosen_by_own_results: OnceCell::new(),
             own_lengths: OnceCell::new(),
+            padded: OnceCell::new(),
             inputs: OnceCell::new(),
             settings: OnceCell::new(),
             preparations: OnceCell::new(),
@@ -461,6 +463,11 @@ impl<'c> Job<'c> {
     /// The lengths of lists that grow or shrink because of a rank's own results.
     pub(super) fn own_lengths(&self) -> &[Place] {
         self.own_lengths.get_or_init(|| choices::lengths(self, self.chosen_by_own_results()))
+    }
+
+    /// What is made of batches that are as long as their longest example.
+    pub(super) fn padded(&self) -> &FxHashSet<Place> {
+        self.padded.get_or_init(|| common::padded(self))
     }
 
     /// The variables that count the steps of optimizers.

@@ -4,15 +4,19 @@
 mod batch_states;
 pub(super) mod choices;
 mod chosen_forms;
+pub(super) mod common;
 pub(super) mod counted;
 mod cut_short;
+mod dataset_lengths;
 mod drawn_constants;
 mod file_waits;
+mod form_questions;
 mod graph_draws;
 mod graph_states;
 mod hidden_members;
 pub(super) mod layer_code;
 mod lookups;
+mod loss_terms;
 pub(super) mod old_graphs;
 mod old_keras;
 mod other_fits;
@@ -38,11 +42,12 @@ use super::session::raced_steps;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Location, Rule};
-use crate::program::{Caller, Literal, Object, Place, code, influenced_through_contents};
+use crate::program::{Caller, Literal, Object, Place, influenced_through_contents};
 use crate::project::FileId;
 use crate::semantic::{BlockId, Branch, BranchKind, CallId, Value, ValueId};
 use choices::{is_chosen, rests_on_own_results};
-use counted::{counts, is_length, is_range};
+use common::{counts_memory, is_common};
+use counted::is_range;
 use own_lengths::is_as_long_as_own_results;
 
 /// The obstacles of a program that is not distributed yet.
@@ -53,13 +58,14 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let mut found = strategies(job, rule);
     found.extend(compiled_by_xla(job, rule));
     found.extend(needs_keras_3(job, rule));
-    found.extend(random_lengths(job, rule));
+    found.extend(dataset_lengths::steps(job, rule));
     found.extend(ends_by_own_data(job, rule));
     found.extend(raced_steps::steps(job, rule));
     found.extend(raised::steps(job, rule));
     found.extend(survived_errors::steps(job, rule));
     found.extend(cut_short::steps(job, rule));
     found.extend(chosen_forms::steps(job, rule));
+    found.extend(loss_terms::steps(job, rule));
     found.extend(drawn_constants::steps(job, rule));
     found.extend(batch_states::steps(job, rule));
     found.extend(lookups::steps(job, rule));
@@ -207,58 +213,6 @@ fn needs_keras_3(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
     Some(Step::blocked(finding, "Horovod works with Keras 2 only."))
 }
 
-/// Datasets whose number of elements is drawn: `dataset.filter(lambda x: random() < 0.5)`.
-fn random_lengths(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let facts = job.facts;
-    let mut found = Vec::new();
-    for (file, id) in job.calls() {
-        let call = facts.module(file).call(id);
-        if !facts.may_be(file, call.result, Kind::Dataset) {
-            continue;
-        }
-        let given = |name: &str| {
-            facts.called_symbols(file, id).find_map(|symbol| facts.argument(file, call, symbol, name))
-        };
-        let draws = given("predicate").is_some_and(|predicate| {
-            facts.objects(file, predicate.value).filter_map(|(_, object)| code(object)).any(|function| {
-                let effects = facts.effects().of_scope(facts.code_of(function)).effects;
-                effects.contains(Effect::DrawsRandom) || effects.contains(Effect::Varies)
-            })
-        });
-        // Which dataset is empty first is drawn.
-        let ends_by_chance = given("stop_on_empty_dataset").is_some_and(|stops| {
-            let is_on = |(_, own)| own == Object::Literal(Literal::Bool(true));
-            facts.objects(file, stops.value).any(is_on)
-                && facts.called_symbols(file, id).any(|own| own.has(Effect::DrawsRandom))
-        });
-        // `Dataset.range(drawn)`, `data.take(drawn)`
-        let is_counted = facts
-            .called_symbols(file, id)
-            .any(|own| COUNTED.iter().any(|name| facts.library.lookup(name) == Some(own)))
-            && call.arguments.iter().any(|own| rests_on_own_results(job, (file, own.value)));
-        if draws || ends_by_chance || is_counted {
-            let finding = obstacle(
-                rule,
-                job.at_call(file, id),
-                "each rank keeps other examples, and another number of them",
-            )
-            .help("choose the examples in a way that is the same on every rank")
-            .in_scope(job.scope_of(file, id));
-            let reason = "The ranks would make different numbers of steps, and wait for each other for ever.";
-            found.push(Step::blocked(finding, reason));
-        }
-    }
-    found
-}
-
-/// The methods of datasets that are told how many elements there are to be.
-const COUNTED: [&str; 4] = [
-    "tensorflow.data.Dataset.range",
-    "tensorflow.data.Dataset.repeat",
-    "tensorflow.data.Dataset.skip",
-    "tensorflow.data.Dataset.take",
-];
-
 /// Loops that end, or steps that are left out, because of what this rank's own examples gave.
 fn ends_by_own_data(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let decided = |sureness| decisions(job, sureness, |caller, branch| turns_differ(job, caller, branch));
@@ -399,7 +353,8 @@ fn counts_own_results(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
     is_range(job, file, range) && {
         let call = module.call(range);
         let caller = Caller { file, scope: call.scope };
-        call.arguments.iter().any(|own| is_drawn(job, (file, own.value)))
+        let is_long = |place| job.padded().contains(&place) && rests_on_own_results(job, place);
+        call.arguments.iter().any(|own| is_drawn(job, (file, own.value)) || is_long((file, own.value)))
             || call.arguments.iter().any(|own| is_chosen(job, caller, own.value, call.range))
             || job
                 .own_lengths()
@@ -425,57 +380,4 @@ pub(super) fn computed_from(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place>
     found.retain(|&place| !is_common(job, place));
     found.extend(places);
     found
-}
-
-/// Whether a value is the same on all ranks though it is computed from what differs. The number that `enumerate` gives
-/// does not depend on what it counts.
-pub(super) fn is_common(job: &Job<'_>, (file, value): Place) -> bool {
-    let facts = job.facts;
-    match facts.module(file).value(value).value {
-        Value::Call(call) => {
-            facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Averages))
-                || counts_data(job, file, call)
-                || counts(job, file, call)
-                || fetched::is_step(job, (file, value))
-        }
-        Value::Attribute { name, base, .. } => match facts.module(file).names.text(name) {
-            SHAPE => true,
-            // How many epochs were made, in what `fit` returns.
-            EPOCHS => facts.gives((file, base), &[Effect::Trains]),
-            name => facts.objects(file, base).any(|(_, object)| {
-                let class = facts.symbol(object);
-                let attribute = class.and_then(|class| facts.library.member(class, name));
-                attribute.is_some_and(|own| own.has(Effect::Measures))
-            }),
-        },
-        Value::Unpack { .. } | Value::Item { .. } => fetched::is_step(job, (file, value)),
-        _ => false,
-    }
-}
-
-/// The attribute of a history that lists the numbers of its epochs.
-const EPOCHS: &str = "epoch";
-
-/// The attribute of arrays and tensors that tells how many elements they have.
-const SHAPE: &str = "shape";
-
-/// Whether a call is `len(data)`: how many examples there are does not depend on what they are.
-fn counts_data(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    is_length(job, file, call) && !counts_memory(job, file, call) && {
-        let mut arguments = job.facts.module(file).call(call).arguments.iter();
-        arguments.all(|argument| {
-            let mut objects = job.facts.objects(file, argument.value);
-            !objects.any(|(_, object)| matches!(object, Object::Container(..)))
-        })
-    }
-}
-
-/// Whether a call is `len(memory)` of a queue, such as those that keep what an agent has met.
-fn counts_memory(job: &Job<'_>, file: FileId, call: CallId) -> bool {
-    let facts = job.facts;
-    let [counted] = &facts.module(file).call(call).arguments[..] else { return false };
-    is_length(job, file, call) && {
-        let queue = facts.library.lookup("collections.deque");
-        facts.objects(file, counted.value).any(|(_, object)| facts.symbol(object) == queue)
-    }
 }

@@ -6,20 +6,23 @@ use rustc_hash::FxHashSet;
 use super::super::bound::may_be;
 use super::super::job::Job;
 use super::super::output::inputs::own_effects;
+use super::common::is_common;
 use super::counted::is_length;
-use super::is_common;
+use super::form_questions::asks_for_form;
+use super::own_lengths::comprehension_tests;
 use crate::api::{Effect, Symbol};
 use crate::program::{Caller, FunctionRef, Object, ObjectId, Place, influenced_through_contents};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, Branch, BranchKind, CallId, Definition, Function, FunctionId, ScopeId, StatementKind, Store,
-    StoreKey, Use, Value, ValueId,
+    BlockId, Branch, BranchKind, CallId, Definition, Evaluation, Function, FunctionId, ScopeId,
+    StatementKind, Store, StoreKey, Use, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
 /// Whether the results of a rank's own, which are not averaged, decide what a condition is.
 pub(super) fn rests_on_own_results(job: &Job<'_>, condition: Place) -> bool {
-    job.chosen_by_own_results().contains(&condition) && !asks_for_end(job, condition)
+    let is_own = |place| job.chosen_by_own_results().contains(&place);
+    is_own(condition) && !asks_for_end(job, condition) && !asks_for_form(job, condition, &is_own)
 }
 
 /// Whether the results of a rank's own choose which of several values one is that is read in a stretch of code: `2 if loss > limit
@@ -147,8 +150,8 @@ impl<'j> Deciding<'j> {
             returns.filter(|own| is_chosen(own.scope, own.block)).map(|own| own.scope).collect();
         let functions = (0..).map(FunctionId::new).zip(&module.functions);
         let functions = functions.filter(|(_, own)| returning.contains(&own.scope));
-        let mut found: Vec<Place> =
-            self.expressions_in(file).into_iter().map(|value| (file, value)).collect();
+        let expressions = self.expressions_in(file).into_iter().chain(self.comprehensions_in(file));
+        let mut found: Vec<Place> = expressions.map(|value| (file, value)).collect();
         found.extend(defined.flat_map(|own| self.bound(file, own)));
         found.extend(stored.flat_map(|own| self.stored(file, own)));
         found.extend(functions.flat_map(|(function, own)| self.returned(file, function, own)));
@@ -196,6 +199,19 @@ impl<'j> Deciding<'j> {
         });
         let others = others.into_iter().map(|value| (file, value));
         others.chain(results.filter(|_| !shared.is_empty())).collect()
+    }
+
+    /// The comprehensions of a file that take elements as the values decide: `sum(1 for own in batch if own > 0)`.
+    fn comprehensions_in(&self, file: FileId) -> Vec<ValueId> {
+        let module = self.job.facts.module(file);
+        let values = (0..).map(ValueId::new).zip(&module.values);
+        let is_decided = |&(value, own): &(ValueId, &Evaluation)| {
+            let caller = Caller { file, scope: module.code_scope(own.scope) };
+            matches!(own.value, Value::Display(..))
+                && self.scopes.contains(&caller)
+                && comprehension_tests(module, value).any(|test| self.values.contains(&(file, test)))
+        };
+        values.filter(is_decided).map(|(value, _)| value).collect()
     }
 
     /// The conditional expressions of a file that the values decide: `0 if loss < best else waited + 1`.

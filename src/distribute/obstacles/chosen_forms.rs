@@ -154,16 +154,8 @@ fn chosen_layers(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
                     .objects(file, condition)
                     .any(|(_, own)| facts.symbol(own).is_some_and(|own| Some(own) == tensor))
         };
-        // Whether a parameter is given does not depend on what it is.
-        let is_whether_given = |condition: ValueId| {
-            let module = facts.module(file);
-            module
-                .none_test(condition)
-                .is_some_and(|test| matches!(module.value(test.value).value, Value::Parameter(..)))
-        };
         let is_chosen = facts.conditions(caller, call.block).iter().any(|own| {
-            let is_alike = |condition| is_of_graph(condition) || is_whether_given(condition);
-            turns_differ(job, caller, &own.branch) && !own.branch.condition.is_some_and(is_alike)
+            turns_differ(job, caller, &own.branch) && !own.branch.condition.is_some_and(is_of_graph)
         });
         if is_chosen && is_of_layer(job, caller) {
             blocked(file, id, call.range);

@@ -5,7 +5,7 @@ use super::choices::rests_on_own_results;
 use crate::api::Kind;
 use crate::program::{Literal, Object, Place};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, CallId, Container, Element, Operator, Value, ValueId};
+use crate::semantic::{BranchKind, CallId, Container, Element, Module, Operator, Value, ValueId};
 
 /// How far it is followed where a sequence comes from.
 const STEPS: u32 = 12;
@@ -32,10 +32,28 @@ const REPEATING: (&str, &str) = ("numpy.repeat", "repeats");
 
 /// Whether a sequence, or data that are made of it, is as long as the rank's own results say.
 pub(super) fn is_as_long_as_own_results(job: &Job<'_>, place: Place) -> bool {
-    is_chosen(job, place, STEPS)
+    is_chosen(job, By::OwnResults, place, STEPS)
 }
 
-fn is_chosen(job: &Job<'_>, (file, value): Place, steps: u32) -> bool {
+/// Whether a sequence, or data that are made of it, has the elements that some values select: `x[y > 0]`, whatever those are.
+pub(super) fn is_selected(job: &Job<'_>, place: Place) -> bool {
+    is_chosen(job, By::Values, place, STEPS)
+}
+
+/// What says which elements there are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    OwnResults,
+    Values,
+}
+
+impl By {
+    fn is_it(self, job: &Job<'_>, place: Place) -> bool {
+        self == Self::Values || rests_on_own_results(job, place)
+    }
+}
+
+fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, steps: u32) -> bool {
     let Some(steps) = steps.checked_sub(1) else { return false };
     let facts = job.facts;
     let module = facts.module(file);
@@ -43,55 +61,66 @@ fn is_chosen(job: &Job<'_>, (file, value): Place, steps: u32) -> bool {
         &Value::Item { base, key, .. } => {
             // `pairs[:, 0]`
             let is_column = matches!(module.value(key).value, Value::Display(Container::Tuple, _));
-            is_selection(job, (file, key), steps)
+            is_selection(job, by, (file, key), steps)
                 || is_array(job, (file, base))
-                    && (is_chosen(job, (file, key), steps)
-                        || is_column && is_chosen(job, (file, base), steps))
+                    && (is_chosen(job, by, (file, key), steps)
+                        || is_column && is_chosen(job, by, (file, base), steps))
         }
-        Value::Slice { cut, .. } => cut.limits.iter().any(|&limit| rests_on_own_results(job, (file, limit))),
+        Value::Slice { cut, .. } => {
+            by == By::OwnResults && cut.limits.iter().any(|&limit| rests_on_own_results(job, (file, limit)))
+        }
         // `from_tensor_slices((x[mask], y[mask]))`, `enumerate(data)`, `data.batch(8)`
         &Value::Call(id) => {
             let call = module.call(id);
             let wanted = SELECTING.map(|name| facts.library.lookup(name));
             let called = || facts.called_symbols(file, id).chain(facts.called_builtins(file, id));
-            if called().any(|own| wanted.contains(&Some(own))) && rests_on_own_results(job, (file, value)) {
+            if called().any(|own| wanted.contains(&Some(own))) && by.is_it(job, (file, value)) {
                 return true;
             }
             let repeat = facts.library.lookup(REPEATING.0);
             let mut repeated = called().filter(|&own| Some(own) == repeat);
             let times = repeated.find_map(|own| facts.argument(file, call, own, REPEATING.1));
-            if times.is_some_and(|own| rests_on_own_results(job, (file, own.value))) {
+            if by == By::OwnResults && times.is_some_and(|own| rests_on_own_results(job, (file, own.value))) {
                 return true;
             }
             let is_own = facts.called_functions(file, id).next().is_some();
             let receiver = facts.receiver(file, call);
             let receiver = receiver.filter(|&own| facts.may_be(file, own, Kind::Dataset));
             let mut sources = receiver.into_iter().chain(call.arguments.iter().map(|own| own.value));
-            !is_own && sources.any(|own| is_chosen(job, (file, own), steps))
+            !is_own && sources.any(|own| is_chosen(job, by, (file, own), steps))
         }
-        Value::Display(..) if is_filtered(job, (file, value)) => true,
+        Value::Display(..) if is_filtered(job, by, (file, value)) => true,
         Value::Display(..) | Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Unpack { .. } => {
-            facts.influence().operands((file, value)).take(8).any(|own| is_chosen(job, own, steps))
+            facts.influence().operands((file, value)).take(8).any(|own| is_chosen(job, by, own, steps))
         }
         _ => false,
     }
 }
 
-/// Whether the rank's own results decide which elements a comprehension has: `[x for x in data if random.random() < 0.5]`.
-fn is_filtered(job: &Job<'_>, (file, value): Place) -> bool {
-    let module = job.facts.module(file);
+/// Whether it is decided which elements a comprehension has: `[x for x in data if random.random() < 0.5]`.
+fn is_filtered(job: &Job<'_>, by: By, (file, value): Place) -> bool {
+    comprehension_tests(job.facts.module(file), value).any(|test| by.is_it(job, (file, test)))
+}
+
+/// The conditions under which a comprehension takes an element. They stand behind it; its own choose what it is.
+pub(super) fn comprehension_tests(module: &Module, value: ValueId) -> impl Iterator<Item = ValueId> {
     let comprehension = module.value(value);
-    let Value::Display(_, elements) = &comprehension.value else { return false };
-    // What is tested stands behind the element, whose own conditions choose what it is.
-    let [Element::Any(element) | Element::Key(_, element)] = elements[..] else { return false };
-    let behind = module.value(element).range.end();
+    let element = match &comprehension.value {
+        Value::Display(_, elements) => match elements[..] {
+            [Element::Any(element) | Element::Key(_, element)] => Some(element),
+            _ => None,
+        },
+        _ => None,
+    };
+    let range = comprehension.range;
+    let behind = element.map(|element| module.value(element).range.end());
     let blocks = &module.scope(module.code_scope(comprehension.scope)).flow.blocks;
-    let mut tests = blocks.iter().filter_map(|block| block.branch).filter(|own| {
-        own.kind == BranchKind::If
-            && comprehension.range.contains_range(own.range)
-            && own.range.start() > behind
+    let tests = behind.into_iter().flat_map(move |behind| {
+        blocks.iter().filter_map(|block| block.branch).filter(move |own| {
+            own.kind == BranchKind::If && range.contains_range(own.range) && own.range.start() > behind
+        })
     });
-    tests.any(|own| own.condition.is_some_and(|condition| rests_on_own_results(job, (file, condition))))
+    tests.filter_map(|own| own.condition)
 }
 
 /// Whether a value is no list or dictionary of Python's, of which a key takes one element.
@@ -100,13 +129,13 @@ fn is_array(job: &Job<'_>, (file, value): Place) -> bool {
 }
 
 /// Whether a value says of each element whether it is wanted, or which ones are, by the rank's own results.
-fn is_selection(job: &Job<'_>, place: Place, steps: u32) -> bool {
+fn is_selection(job: &Job<'_>, by: By, place: Place, steps: u32) -> bool {
     let Some(steps) = steps.checked_sub(1) else { return false };
     let facts = job.facts;
     let (file, value) = place;
-    let any = |values: &[ValueId]| values.iter().any(|&own| is_selection(job, (file, own), steps));
+    let any = |values: &[ValueId]| values.iter().any(|&own| is_selection(job, by, (file, own), steps));
     match facts.module(file).value(value).value {
-        Value::Operator { operator: Operator::Compare(_), .. } => rests_on_own_results(job, place),
+        Value::Operator { operator: Operator::Compare(_), .. } => by.is_it(job, place),
         Value::Operator { operator: Operator::Unary(_), left, .. } => any(&[left]),
         Value::Operator { operator: Operator::Binary(_), left, right } => any(&[left, right]),
         // `np.where(losses > limit)[0]`
@@ -116,10 +145,10 @@ fn is_selection(job: &Job<'_>, place: Place, steps: u32) -> bool {
             let arguments = facts.module(file).call(call).arguments.iter().map(|own| own.value);
             facts.called_symbols(file, call).any(|own| wanted.contains(&Some(own)))
                 && any(&arguments.collect::<Vec<_>>())
-                || gives_truths(job, file, call) && rests_on_own_results(job, place)
+                || gives_truths(job, file, call) && by.is_it(job, place)
         }
         Value::Cell(_) | Value::Phi(_) => {
-            facts.influence().operands(place).take(8).any(|own| is_selection(job, own, steps))
+            facts.influence().operands(place).take(8).any(|own| is_selection(job, by, own, steps))
         }
         _ => false,
     }

@@ -1,0 +1,108 @@
+//! Losses into which a rank's own results decide what goes: `if random.random() < 0.5: loss += penalty(mask)`. What is not in the
+//! loss has no gradient, and the tape leaves it out: the ranks would average the gradients of different variables.
+
+use rustc_hash::FxHashSet;
+
+use super::super::job::Job;
+use super::super::step::Step;
+use super::choices::rests_on_own_results;
+use super::obstacle;
+use crate::api::Kind;
+use crate::finding::Rule;
+use crate::program::{Caller, Place};
+use crate::project::FileId;
+use crate::semantic::{BranchKind, ScopeId, Value, ValueId};
+use crate::syntax::TextRange;
+
+/// How many choices of one loss are looked at.
+const CHOICES: usize = 64;
+
+/// The conditions that decide so.
+pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let facts = job.facts;
+    let losses: Vec<Place> = job
+        .tape_loops()
+        .flat_map(|own| &own.gradients)
+        .flat_map(|&(file, id)| {
+            let call = facts.module(file).call(id);
+            let mut symbols = facts.called_symbols(file, id);
+            symbols.find_map(|own| facts.argument(file, call, own, "target")).map(|own| (file, own.value))
+        })
+        .collect();
+    let behind = facts.influence().list_backwards(&losses, |_| false);
+    let choices = behind.into_iter().filter(|&(file, value)| {
+        let own = facts.module(file).value(value);
+        matches!(own.value, Value::Phi(_)) && !is_traced(job, file, own.scope)
+    });
+    let mut found = Vec::new();
+    let mut told: FxHashSet<(FileId, TextRange)> = FxHashSet::default();
+    for (file, value) in choices.take(CHOICES) {
+        let Some(condition) = deciding(job, file, value) else { continue };
+        let range = facts.module(file).value(condition).range;
+        if told.contains(&(file, range)) || !have_other_outputs(job, file, value) {
+            continue;
+        }
+        told.insert((file, range));
+        let message = "this rank's own results choose what a step trains";
+        let finding = obstacle(rule, facts.location(file, range), message)
+            .help("let all ranks have the same terms, such as one that is multiplied by 0");
+        let reason = "The ranks would have gradients for other variables, and wait for each other for ever.";
+        found.push(Step::blocked(finding, reason));
+    }
+    found
+}
+
+/// Whether code is traced: in a graph what a condition leaves out has gradients, too.
+fn is_traced(job: &Job<'_>, file: FileId, scope: ScopeId) -> bool {
+    job.traced.contains(&Caller { file, scope: job.facts.module(file).code_scope(scope) })
+}
+
+/// The condition on a rank's own results that chooses which of several values one is.
+fn deciding(job: &Job<'_>, file: FileId, value: ValueId) -> Option<ValueId> {
+    let module = job.facts.module(file);
+    let chosen = module.value(value);
+    let Value::Phi(parts) = &chosen.value else { return None };
+    let caller = Caller { file, scope: module.code_scope(chosen.scope) };
+    let rests = |condition: ValueId| rests_on_own_results(job, (file, condition));
+    // `penalty if found else 0.0`
+    let blocks = &module.scope(caller.scope).flow.blocks;
+    let mut written = blocks.iter().filter_map(|block| block.branch).filter(|own| {
+        own.kind == BranchKind::If && chosen.range.contains_range(own.range) && chosen.range != own.range
+    });
+    if let Some(condition) = written.find_map(|own| own.condition.filter(|&own| rests(own))) {
+        return Some(condition);
+    }
+    // `if found: loss += penalty`
+    let defined = module.definitions.iter().filter(|own| parts.contains(&own.value));
+    defined
+        .filter(|own| own.scope == caller.scope)
+        .flat_map(|own| job.facts.conditions(caller, own.block))
+        .filter(|own| own.branch.kind == BranchKind::If)
+        .find_map(|own| own.branch.condition.filter(|&own| rests(own)))
+}
+
+/// Whether the values that one may be are computed from other outputs of models and layers.
+fn have_other_outputs(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let Value::Phi(parts) = &job.facts.module(file).value(value).value else { return false };
+    let mut outputs = parts.iter().map(|&part| outputs(job, (file, part)));
+    let first = outputs.next();
+    outputs.any(|own| Some(own) != first)
+}
+
+/// The outputs of models and layers that a value is computed from; of several that one call gives, each.
+fn outputs(job: &Job<'_>, value: Place) -> FxHashSet<Place> {
+    let facts = job.facts;
+    let is_model = |(file, value): Place| match facts.module(file).value(value).value {
+        Value::Call(call) => {
+            let callee = facts.module(file).call(call).callee;
+            [Kind::Model, Kind::Layer].into_iter().any(|kind| facts.may_be(file, callee, kind))
+        }
+        _ => false,
+    };
+    let is_output = |place: Place| match facts.module(place.0).value(place.1).value {
+        Value::Unpack { base, .. } | Value::Item { base, .. } => is_model((place.0, base)),
+        _ => is_model(place),
+    };
+    let behind = facts.influence().backwards(&[value], is_output);
+    behind.into_iter().filter(|&place| is_output(place)).collect()
+}
