@@ -64,8 +64,12 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(raised::steps(job, rule));
     found.extend(survived_errors::steps(job, rule));
     found.extend(cut_short::steps(job, rule));
-    found.extend(chosen_forms::steps(job, rule));
-    found.extend(loss_terms::steps(job, rule));
+    let chosen = chosen_forms::steps(job, rule);
+    // Who leaves a layer out leaves its term out of the loss.
+    if chosen.is_empty() {
+        found.extend(loss_terms::steps(job, rule));
+    }
+    found.extend(chosen);
     found.extend(drawn_constants::steps(job, rule));
     found.extend(batch_states::steps(job, rule));
     found.extend(lookups::steps(job, rule));

@@ -1,5 +1,7 @@
 //! Datasets of which each rank has another number of elements.
 
+use super::super::data::draws::draws_alike;
+use super::super::data::moved_seeds::is_order;
 use super::super::job::Job;
 use super::super::step::Step;
 use super::choices::rests_on_own_results;
@@ -7,6 +9,8 @@ use super::obstacle;
 use crate::api::{Effect, Kind};
 use crate::finding::Rule;
 use crate::program::{Literal, Object, code};
+use crate::project::FileId;
+use crate::semantic::{CallId, Value};
 
 /// Datasets whose number of elements is drawn: `dataset.filter(lambda x: random() < 0.5)`.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -37,7 +41,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             .called_symbols(file, id)
             .any(|own| COUNTED.iter().any(|name| facts.library.lookup(name) == Some(own)))
             && call.arguments.iter().any(|own| rests_on_own_results(job, (file, own.value)));
-        if draws || ends_by_chance || is_counted {
+        if draws || ends_by_chance || is_counted || selects_by_own_order(job, file, id) {
             let finding = obstacle(
                 rule,
                 job.at_call(file, id),
@@ -59,3 +63,68 @@ const COUNTED: [&str; 4] = [
     "tensorflow.data.Dataset.skip",
     "tensorflow.data.Dataset.take",
 ];
+
+/// Whether a call keeps elements of a dataset by what each rank has in an order, or with numbers, of its own, in a dataset that has an
+/// end: whole batches behind a shuffle, `shuffle(64).batch(8).filter(..)`, or all up to the first that is not wanted.
+fn selects_by_own_order(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let facts = job.facts;
+    let named = |file: FileId, id: CallId, name: &str| {
+        let wanted = facts.library.lookup(name);
+        facts.called_symbols(file, id).any(|own| Some(own) == wanted)
+    };
+    let [filters, takes, resamples] = SELECTING.map(|name| named(file, id, name));
+    if !filters && !takes && !resamples {
+        return false;
+    }
+    let (mut is_batched, mut is_own) = (false, resamples);
+    for (file, id) in before(job, (file, id)) {
+        if named(file, id, REPEAT) {
+            return false;
+        }
+        is_batched |= BATCHING.iter().any(|name| named(file, id, name));
+        let call = facts.module(file).call(id);
+        let mut functions = call.arguments.iter().flat_map(|own| facts.objects(file, own.value));
+        is_own |= (takes || is_batched) && is_order(job, file, id) && !draws_alike(job, file, id)
+            || named(file, id, MAP) && functions.any(|(_, own)| draws(job, own));
+    }
+    let result = (file, facts.module(file).call(id).result);
+    let behind = facts.influence().forwards(&[result], |_| false);
+    let is_endless = || {
+        job.calls().any(|(file, id)| {
+            let receiver = facts.receiver(file, facts.module(file).call(id));
+            named(file, id, REPEAT) && receiver.is_some_and(|own| behind.contains(&(file, own)))
+        })
+    };
+    is_own && !is_endless()
+}
+
+/// The calls that make the dataset on which a method is called, from the last to the first.
+fn before<'j>(job: &'j Job<'_>, method: (FileId, CallId)) -> impl Iterator<Item = (FileId, CallId)> + 'j {
+    let receiver = |&(file, id): &(FileId, CallId)| {
+        let module = job.facts.module(file);
+        match module.value(job.facts.receiver(file, module.call(id))?).value {
+            Value::Call(call) => Some((file, call)),
+            _ => None,
+        }
+    };
+    std::iter::successors(receiver(&method), receiver)
+}
+
+/// Whether an object is a function of the program's that draws.
+fn draws(job: &Job<'_>, object: Object) -> bool {
+    code(object).is_some_and(|function| {
+        job.facts.effects().of_scope(job.facts.code_of(function)).effects.contains(Effect::DrawsRandom)
+    })
+}
+
+/// The methods of datasets that keep some elements.
+const SELECTING: [&str; 3] = [
+    "tensorflow.data.Dataset.filter",
+    "tensorflow.data.Dataset.take_while",
+    "tensorflow.data.Dataset.rejection_resample",
+];
+
+/// Those that make batches, that compute each element anew, and that go on without end.
+const BATCHING: [&str; 2] = ["tensorflow.data.Dataset.batch", "tensorflow.data.Dataset.padded_batch"];
+const MAP: &str = "tensorflow.data.Dataset.map";
+const REPEAT: &str = "tensorflow.data.Dataset.repeat";
