@@ -6,7 +6,7 @@
 
 pub(super) mod draws;
 pub(super) mod fed_generators;
-mod held_out;
+pub(super) mod held_out;
 mod lost_parts;
 pub(super) mod moved_seeds;
 

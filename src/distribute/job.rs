@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::callback::Hook;
 use super::data::fed_generators;
+use super::data::held_out;
 use super::learning_rate::rates;
 use super::names::{Api, Import, Names};
 use super::obstacles::counted::Counted;
@@ -52,6 +53,7 @@ pub struct Job<'c> {
     chosen_by_own_results: OnceCell<FxHashSet<Place>>,
     own_lengths: OnceCell<Vec<Place>>,
     padded: OnceCell<FxHashSet<Place>>,
+    drawn_together: OnceCell<FxHashSet<(FileId, CallId)>>,
     inputs: OnceCell<Inputs>,
     settings: OnceCell<Settings>,
     preparations: OnceCell<Preparations>,
@@ -228,6 +230,7 @@ impl<'c> Job<'c> {
             chosen_by_own_results: OnceCell::new(),
             own_lengths: OnceCell::new(),
             padded: OnceCell::new(),
+            drawn_together: OnceCell::new(),
             inputs: OnceCell::new(),
             settings: OnceCell::new(),
             preparations: OnceCell::new(),
@@ -463,6 +466,14 @@ impl<'c> Job<'c> {
     /// The lengths of lists that grow or shrink because of a rank's own results.
     pub(super) fn own_lengths(&self) -> &[Place] {
         self.own_lengths.get_or_init(|| choices::lengths(self, self.chosen_by_own_results()))
+    }
+
+    /// Whether a call draws what decides which examples are held out: all ranks are given a seed for it.
+    pub(super) fn draws_together(&self, file: FileId, call: CallId) -> bool {
+        let drawn = self.drawn_together.get_or_init(|| {
+            held_out::deciding(self).into_iter().map(|(file, call, _)| (file, call)).collect()
+        });
+        drawn.contains(&(file, call))
     }
 
     /// What is made of batches that are as long as their longest example.

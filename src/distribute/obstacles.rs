@@ -285,7 +285,9 @@ pub(super) fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
             symbol.has(Effect::Trains)
                 || symbol.has(Effect::Evaluates)
                 || normalises && symbol.has(Effect::Predicts)
-                || differs(job, symbol) && (is_order(job, file, id) || !draws_alike(job, file, id))
+                || differs(job, symbol)
+                    && (is_order(job, file, id) || !draws_alike(job, file, id))
+                    && !job.draws_together(file, id)
         });
         let is_metric =
             facts.receiver(file, call).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Metric));

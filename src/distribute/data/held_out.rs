@@ -8,6 +8,7 @@ use super::super::awaited::{all_ranks_come_to, can_be_told};
 use super::super::broadcast::site::is_repeated;
 use super::super::job::Job;
 use super::super::keras::{Given, given};
+use super::super::names::Import;
 use super::super::ranked::reads_rank;
 use super::super::step::Step;
 use super::super::steps::{data, fed};
@@ -30,11 +31,17 @@ const SEEDS: [&str; 2] = ["random_state", "seed"];
 /// The modules whose functions draw from a common generator, each with the class of generators that take a seed.
 const GENERATORS: [(&str, &str); 2] = [("numpy.random", "RandomState"), ("random", "Random")];
 
-/// The draws that decide what is held out, which a program that is not distributed yet has to make alike on all ranks.
+/// What a program that is not distributed yet has to do so that the draws that decide what is held out are alike on all ranks.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    deciding(job).into_iter().filter_map(|(file, call, own)| step(job, rule, file, call, own)).collect()
+}
+
+/// The draws that decide what is held out, or which examples there are.
+pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<(FileId, CallId, &'c Symbol)> {
+    let facts = job.facts;
     let draws: Vec<(FileId, CallId, &Symbol)> = job
         .calls()
-        .flat_map(|(file, call)| job.facts.called_symbols(file, call).map(move |own| (file, call, own)))
+        .flat_map(|(file, call)| facts.called_symbols(file, call).map(move |own| (file, call, own)))
         .filter(|&(file, call, own)| {
             // What is drawn again and again is an order of batches, which each rank has for itself.
             (reorders(job, file, call, own) || draws_numbers(own))
@@ -66,11 +73,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         let decides = |place: &Place| trained.contains(place) && validated.contains(place);
         reordered(job, file, call, symbol).iter().any(decides)
     };
-    draws
-        .into_iter()
-        .filter(decides)
-        .filter_map(|(file, call, own)| step(job, rule, file, call, own))
-        .collect()
+    draws.into_iter().filter(decides).collect()
 }
 
 /// What a program trains on, also batch by batch.
@@ -169,6 +172,29 @@ fn reordered(job: &Job<'_>, file: FileId, id: CallId, symbol: &Symbol) -> FxHash
 }
 
 fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId, symbol: &Symbol) -> Option<Step> {
+    let is_order = !draws_numbers(symbol) || symbol.has(Effect::Reorders);
+    let message = if is_order {
+        "each rank holds out other examples, and validates with what another one trains on"
+    } else {
+        "each rank chooses other examples, and perhaps another number of them"
+    };
+    let finding = Step::missing(rule, job.at_call(file, id), message)
+        .here("drawn by each rank")
+        .help("draw with a seed that is the same on all ranks")
+        .in_scope(job.scope_of(file, id));
+    match seeded(job, file, id, symbol) {
+        Some((edit, uses)) => Some(Step::change(finding, "let rank 0 draw a seed for all", vec![edit], uses)),
+        // A rank that holds out others makes as many steps.
+        None if is_order => None,
+        None => Some(Step::blocked(
+            finding,
+            "The ranks would have different numbers of examples, and wait for each other for ever.",
+        )),
+    }
+}
+
+/// The edit that has a call draw with a seed of rank 0's, and what it uses.
+fn seeded(job: &Job<'_>, file: FileId, id: CallId, symbol: &Symbol) -> Option<(Edit, Vec<(FileId, Import)>)> {
     let text = job.text(file)?;
     let call = text.module.call(id);
     let is_of_rank = || call.arguments.iter().any(|own| reads_rank(job, file, own.value));
@@ -182,26 +208,12 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId, symbol: &S
     let (random, import) = job.random(file);
     let seed = code.told_by_first(&format!("{random}.randrange(2 ** 31)"), "seed");
     let edit = if is_of_generator(job, file, id) {
-        seeded_maker(job, file, id, &seed)?
+        seeded_maker(job, file, id, &seed)
     } else {
         seeded_by_argument(job, text, (file, id), symbol, &seed)
-            .or_else(|| seeded_generator(job, text, (file, call), symbol, &seed))?
+            .or_else(|| seeded_generator(job, text, (file, call), symbol, &seed))
     };
-    let message = if !draws_numbers(symbol) || symbol.has(Effect::Reorders) {
-        "each rank holds out other examples, and validates with what another one trains on"
-    } else {
-        "each rank chooses other examples, and perhaps another number of them"
-    };
-    let finding = Step::missing(rule, job.at_call(file, id), message)
-        .here("drawn by each rank")
-        .help("draw with a seed that is the same on all ranks")
-        .in_scope(job.scope_of(file, id));
-    Some(code.step(Step::change(
-        finding,
-        "let rank 0 draw a seed for all",
-        vec![edit],
-        vec![code.import, import],
-    )))
+    Some((edit?, vec![code.import, import]))
 }
 
 /// `train_test_split(x, y, random_state=...)`

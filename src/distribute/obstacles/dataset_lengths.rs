@@ -111,7 +111,7 @@ fn before<'j>(job: &'j Job<'_>, method: (FileId, CallId)) -> impl Iterator<Item 
 }
 
 /// Whether an object is a function of the program's that draws.
-fn draws(job: &Job<'_>, object: Object) -> bool {
+pub(super) fn draws(job: &Job<'_>, object: Object) -> bool {
     code(object).is_some_and(|function| {
         job.facts.effects().of_scope(job.facts.code_of(function)).effects.contains(Effect::DrawsRandom)
     })

@@ -2,10 +2,10 @@
 
 use super::super::job::Job;
 use super::choices::rests_on_own_results;
-use crate::api::Kind;
+use super::dataset_lengths::draws;
 use crate::program::{Literal, Object, Place};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, CallId, Container, Element, Module, Operator, Value, ValueId};
+use crate::semantic::{Argument, BranchKind, CallId, Container, Element, Module, Operator, Value, ValueId};
 
 /// How far it is followed where a sequence comes from.
 const STEPS: u32 = 12;
@@ -14,18 +14,26 @@ const STEPS: u32 = 12;
 const PLACES: [&str; 4] = ["numpy.where", "numpy.nonzero", "numpy.flatnonzero", "numpy.argwhere"];
 
 /// What gives as many elements as what it is given says.
-const SELECTING: [&str; 10] = [
+const SELECTING: [&str; 15] = [
+    "builtins.filter",
     "builtins.frozenset",
     "builtins.set",
+    "itertools.compress",
     "numpy.argwhere",
     "numpy.flatnonzero",
     "numpy.nonzero",
     "numpy.unique",
+    "pandas.DataFrame.drop_duplicates",
+    "pandas.DataFrame.dropna",
+    "pandas.DataFrame.query",
     "tensorflow.boolean_mask",
     "tensorflow.keras.preprocessing.sequence.skipgrams",
     "tensorflow.unique",
     "tensorflow.where",
 ];
+
+/// What keeps the elements for which a function says so.
+const FILTER: &str = "builtins.filter";
 
 /// What repeats each element, and the parameter for how often.
 const REPEATING: (&str, &str) = ("numpy.repeat", "repeats");
@@ -35,7 +43,8 @@ pub(super) fn is_as_long_as_own_results(job: &Job<'_>, place: Place) -> bool {
     is_chosen(job, By::OwnResults, place, STEPS)
 }
 
-/// Whether a sequence, or data that are made of it, has the elements that some values select: `x[y > 0]`, whatever those are.
+/// Whether a sequence, or data that are made of it, has the elements that values of a batch select: `x[y > 0]`, whatever those
+/// are. All data of a program have as many such elements in any order.
 pub(super) fn is_selected(job: &Job<'_>, place: Place) -> bool {
     is_chosen(job, By::Values, place, STEPS)
 }
@@ -49,8 +58,21 @@ enum By {
 
 impl By {
     fn is_it(self, job: &Job<'_>, place: Place) -> bool {
-        self == Self::Values || rests_on_own_results(job, place)
+        match self {
+            Self::OwnResults => rests_on_own_results(job, place),
+            Self::Values => is_of_batch(job, place, NEAR),
+        }
     }
+}
+
+/// How far it is looked for the batch that a value comes from.
+const NEAR: u32 = 6;
+
+/// Whether a value comes from what a loop goes through, or from an argument.
+fn is_of_batch(job: &Job<'_>, (file, value): Place, steps: u32) -> bool {
+    let Some(steps) = steps.checked_sub(1) else { return false };
+    matches!(job.facts.module(file).value(value).value, Value::Iteration(_) | Value::Parameter(..))
+        || job.facts.influence().operands((file, value)).take(8).any(|own| is_of_batch(job, own, steps))
 }
 
 fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, steps: u32) -> bool {
@@ -66,15 +88,27 @@ fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, steps: u32) -> bool {
                     && (is_chosen(job, by, (file, key), steps)
                         || is_column && is_chosen(job, by, (file, base), steps))
         }
-        Value::Slice { cut, .. } => {
+        &Value::Slice { base, ref cut } => {
             by == By::OwnResults && cut.limits.iter().any(|&limit| rests_on_own_results(job, (file, limit)))
+                || cut.upper.is_none()
+                    && is_array(job, (file, base))
+                    && is_chosen(job, by, (file, base), steps)
+        }
+        // `table.iloc`, `table.values`
+        &Value::Attribute { base, .. } => {
+            is_array(job, (file, base)) && is_chosen(job, by, (file, base), steps)
         }
         // `from_tensor_slices((x[mask], y[mask]))`, `enumerate(data)`, `data.batch(8)`
         &Value::Call(id) => {
             let call = module.call(id);
             let wanted = SELECTING.map(|name| facts.library.lookup(name));
             let called = || facts.called_symbols(file, id).chain(facts.called_builtins(file, id));
+            let is_called = |name| called().any(|own| facts.library.lookup(name) == Some(own));
             if called().any(|own| wanted.contains(&Some(own))) && by.is_it(job, (file, value)) {
+                return true;
+            }
+            let draws = |own: &Argument| facts.objects(file, own.value).any(|(_, own)| draws(job, own));
+            if by == By::OwnResults && is_called(FILTER) && call.arguments.first().is_some_and(draws) {
                 return true;
             }
             let repeat = facts.library.lookup(REPEATING.0);
@@ -85,7 +119,7 @@ fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, steps: u32) -> bool {
             }
             let is_own = facts.called_functions(file, id).next().is_some();
             let receiver = facts.receiver(file, call);
-            let receiver = receiver.filter(|&own| facts.may_be(file, own, Kind::Dataset));
+            let receiver = receiver.filter(|&own| !facts.is_module(file, own) && is_array(job, (file, own)));
             let mut sources = receiver.into_iter().chain(call.arguments.iter().map(|own| own.value));
             !is_own && sources.any(|own| is_chosen(job, by, (file, own), steps))
         }
@@ -146,6 +180,8 @@ fn is_selection(job: &Job<'_>, by: By, place: Place, steps: u32) -> bool {
             facts.called_symbols(file, call).any(|own| wanted.contains(&Some(own)))
                 && any(&arguments.collect::<Vec<_>>())
                 || gives_truths(job, file, call) && by.is_it(job, place)
+                // `chosen.numpy()`
+                || facts.receiver(file, facts.module(file).call(call)).is_some_and(|own| any(&[own]))
         }
         Value::Cell(_) | Value::Phi(_) => {
             facts.influence().operands(place).take(8).any(|own| is_selection(job, by, own, steps))
@@ -154,11 +190,18 @@ fn is_selection(job: &Job<'_>, by: By, place: Place, steps: u32) -> bool {
     }
 }
 
+/// What asks of each element whether it is among others.
+const ASKING: [&str; 3] = ["numpy.in1d", "numpy.isin", "pandas.DataFrame.isin"];
+
 /// Whether a call gives an array of truth values: `np.random.choice([True, False], 100)`, `drawn.astype(bool)`.
 fn gives_truths(job: &Job<'_>, file: FileId, id: CallId) -> bool {
     let facts = job.facts;
     let module = facts.module(file);
     let Some(first) = module.call(id).arguments.first() else { return false };
+    let asking = ASKING.map(|name| facts.library.lookup(name));
+    if facts.called_symbols(file, id).any(|own| asking.contains(&Some(own))) {
+        return true;
+    }
     let truth = facts.library.lookup("builtins.bool");
     let is_truth = |value: ValueId| {
         facts.objects(file, value).any(|(_, own)| {
