@@ -114,9 +114,17 @@ fn is_handler(module: &Module, statement: StatementId) -> bool {
 pub(super) fn asks_the_world(job: &Job<'_>, caller: Caller, branch: &Branch) -> bool {
     branch.kind != BranchKind::For
         && branch.condition.is_some_and(|value| {
-            let condition = (caller.file, value);
-            job.facts.varying().contains_key(&condition) || asks_by_name(job, condition)
+            rests_on_the_world(job, (caller.file, value))
+                // `wanted = False` and `wanted = True`, as a file is there or not
+                || job.facts.choosing(caller.file, value).into_iter().any(|own| {
+                    let asked = own.branch.condition;
+                    asked.is_some_and(|asked| rests_on_the_world(job, (caller.file, asked)))
+                })
         })
+}
+
+fn rests_on_the_world(job: &Job<'_>, condition: Place) -> bool {
+    job.facts.varying().contains_key(&condition) || asks_by_name(job, condition)
 }
 
 /// Whether something is asked by a method of an object that nobody knows, which is called like one of paths:

@@ -11,7 +11,7 @@ use crate::api::Kind;
 use crate::finding::Rule;
 use crate::program::{Caller, Place};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, ScopeId, Value, ValueId};
+use crate::semantic::{ScopeId, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// How many choices of one loss are looked at.
@@ -59,26 +59,8 @@ fn is_traced(job: &Job<'_>, file: FileId, scope: ScopeId) -> bool {
 
 /// The condition on a rank's own results that chooses which of several values one is.
 fn deciding(job: &Job<'_>, file: FileId, value: ValueId) -> Option<ValueId> {
-    let module = job.facts.module(file);
-    let chosen = module.value(value);
-    let Value::Phi(parts) = &chosen.value else { return None };
-    let caller = Caller { file, scope: module.code_scope(chosen.scope) };
-    let rests = |condition: ValueId| rests_on_own_results(job, (file, condition));
-    // `penalty if found else 0.0`
-    let blocks = &module.scope(caller.scope).flow.blocks;
-    let mut written = blocks.iter().filter_map(|block| block.branch).filter(|own| {
-        own.kind == BranchKind::If && chosen.range.contains_range(own.range) && chosen.range != own.range
-    });
-    if let Some(condition) = written.find_map(|own| own.condition.filter(|&own| rests(own))) {
-        return Some(condition);
-    }
-    // `if found: loss += penalty`
-    let defined = module.definitions.iter().filter(|own| parts.contains(&own.value));
-    defined
-        .filter(|own| own.scope == caller.scope)
-        .flat_map(|own| job.facts.conditions(caller, own.block))
-        .filter(|own| own.branch.kind == BranchKind::If)
-        .find_map(|own| own.branch.condition.filter(|&own| rests(own)))
+    let conditions = job.facts.choosing(file, value).into_iter();
+    conditions.filter_map(|own| own.branch.condition).find(|&own| rests_on_own_results(job, (file, own)))
 }
 
 /// Whether the values that one may be are computed from other outputs of models and layers.

@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::super::awaited::{all_ranks_come_to, can_wait};
+use super::super::awaited::{all_ranks_come_to, asks_the_world, can_wait};
 use super::super::bound::within;
 use super::super::job::Job;
 use super::super::ranked::{is_for_one_rank, reads_rank};
@@ -128,12 +128,13 @@ fn question_around(job: &Job<'_>, file: FileId, call: CallId) -> Option<Statemen
     let facts = job.facts;
     let module = facts.module(file);
     let data = module.call(call);
-    let conditions = facts.conditions(Caller { file, scope: data.scope }, data.block).into_iter();
+    let caller = Caller { file, scope: data.scope };
+    let conditions = facts.conditions(caller, data.block).into_iter();
     let around = conditions.map(|condition| condition.branch).filter(|branch| {
         branch.kind == BranchKind::If
             && module.statement(branch.statement).kind == StatementKind::If
             && module.statement(branch.statement).range.contains_range(data.range)
-            && branch.condition.is_some_and(|condition| facts.varying().contains_key(&(file, condition)))
+            && asks_the_world(job, caller, branch)
     });
     let outermost = around.map(|branch| branch.statement).min()?;
     let own = module.statement(outermost);

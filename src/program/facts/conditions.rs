@@ -1,9 +1,14 @@
 //! On what it depends whether code runs.
 
+use rustc_hash::FxHashSet;
+
 use super::super::solver::Caller;
 use super::Facts;
 use crate::project::FileId;
-use crate::semantic::{BlockId, Branch, BranchKind, ControlDependence, Module, StatementId, StatementKind};
+use crate::semantic::{
+    BlockId, Branch, BranchKind, ControlDependence, Definition, Module, StatementId, StatementKind, Value,
+    ValueId, Variable,
+};
 
 /// A branch that decides whether something runs, with the scope whose code branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +35,36 @@ impl Facts<'_> {
             .filter(|branch| !self.is_main_guard(caller.file, branch))
             .map(|branch| Condition { caller, branch })
             .collect()
+    }
+
+    /// The branches that choose which of several values one is: of a conditional expression, and of the statements that bind the
+    /// variable which is read.
+    #[must_use]
+    pub fn choosing(&self, file: FileId, value: ValueId) -> Vec<Condition> {
+        let module = self.module(file);
+        let chosen = module.value(value);
+        let Value::Phi(parts) = &chosen.value else { return Vec::new() };
+        let caller = Caller { file, scope: module.code_scope(chosen.scope) };
+        let blocks = &module.scope(caller.scope).flow.blocks;
+        let written = blocks.iter().filter_map(|block| block.branch).filter(|own| {
+            own.kind == BranchKind::If
+                && chosen.range.contains_range(own.range)
+                && chosen.range != own.range
+        });
+        let mut found: Vec<Condition> = written.map(|branch| Condition { caller, branch }).collect();
+        let reads = module.uses.iter().filter(|own| own.value == value);
+        let variables: FxHashSet<Variable> = reads.filter_map(|own| own.variable).collect();
+        // A constant stands for all that are written alike.
+        let is_bound = |own: &&Definition| {
+            own.scope == caller.scope
+                && parts.contains(&own.value)
+                && (variables.contains(&own.variable) || !module.value(own.value).is_shared())
+        };
+        for definition in module.definitions.iter().filter(is_bound) {
+            let conditions = self.conditions(caller, definition.block).into_iter();
+            found.extend(conditions.filter(|own| own.branch.kind == BranchKind::If));
+        }
+        found
     }
 
     /// Who decides whether the blocks of a scope run.
