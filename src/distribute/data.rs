@@ -14,22 +14,25 @@ use std::collections::BTreeMap;
 
 use super::distribution_rule;
 use super::job::Job;
-use super::ranked::reads_size;
+use super::ranked::{reads_rank, reads_size};
 use super::session::{self, is_session, sessions};
 use super::started::runs_started;
 use super::step::{Outcome, Step};
 use super::steps::{data, iterated};
 use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Applicability, Confidence};
-use crate::program::{Creation, FunctionRef, Object, Place, TrainingLoop};
+use crate::program::{Creation, FunctionRef, Literal, Object, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Value};
-use draws::{draws_alike, is_seeded};
+use draws::{draws_alike, is_of_generator, is_seeded, is_seeded_by};
 
 distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
 
 /// What is said where nothing becomes faster.
 const WHOLE: &str = "each rank trains on all of the data";
+
+/// What is said where more ranks would add nothing.
+const WHOLE_IN_ONE_ORDER: &str = "each rank trains on all of the data, as far as is seen in the same order as the others";
 
 /// What is said where a part of the data is never used.
 const SAME: &str = "each rank trains on the same first examples";
@@ -59,7 +62,7 @@ fn of_sessions(job: &Job<'_>) -> Vec<Step> {
     if way.is_parted() || way.has(|symbol| symbol.has(Effect::ReadsSize)) {
         return Vec::new();
     }
-    sessions(job).map(|own| whole(job, own)).collect()
+    sessions(job).map(|own| whole(job, own, &way)).collect()
 }
 
 /// What sessions are fed with where they run steps.
@@ -98,7 +101,7 @@ fn of_other_loops(job: &Job<'_>) -> Vec<Step> {
         let way = Way::to(job, &loops, &fed);
         match way.sharing() {
             Sharing::Shared => {}
-            Sharing::Whole => found.extend(loops.into_iter().map(|own| whole(job, own))),
+            Sharing::Whole => found.extend(loops.into_iter().map(|own| whole(job, own, &way))),
             Sharing::OfSources(made) => {
                 let is_divided = way.is_divided();
                 for made in made {
@@ -145,13 +148,43 @@ fn is_fed_in_seeded_order(job: &Job<'_>, own: &TrainingLoop) -> bool {
 const PYTHON_RANDOM: &str = "random";
 
 /// The step for a loop that each rank goes through with all that the program trains on, as one process does.
-fn whole(job: &Job<'_>, own: &TrainingLoop) -> Step {
+fn whole(job: &Job<'_>, own: &TrainingLoop, way: &Way<'_, '_>) -> Step {
     told(
         job,
         own,
-        WHOLE,
+        if way.has_own_order() || shuffles_itself(job, own) { WHOLE } else { WHOLE_IN_ONE_ORDER },
         "give each rank a part of the same size, `data[hvd.rank() :: hvd.size()]`, or divide the epochs by `hvd.size()`",
     )
+}
+
+/// Whether `fit` goes through arrays in an order that it draws, and that nothing makes the same on all ranks.
+fn shuffles_itself(job: &Job<'_>, own: &TrainingLoop) -> bool {
+    let (file, id) = (own.caller.file, own.call);
+    let call = job.facts.module(file).call(id);
+    let is_off = |own: &Argument| {
+        job.facts.objects(file, own.value).any(|(_, own)| own == Object::Literal(Literal::Bool(false)))
+    };
+    job.is_fit(own)
+        && job.facts.called_symbols(file, id).any(|symbol| {
+            symbol.parameter(SHUFFLE).is_some()
+                && !job.facts.argument(file, call, symbol, SHUFFLE).is_some_and(is_off)
+        })
+        && !seeds_alike(job, KERAS_RANDOM)
+}
+
+/// The parameter of `fit` for whether it shuffles, and the package that it draws with.
+const SHUFFLE: &str = "shuffle";
+const KERAS_RANDOM: &str = "tensorflow";
+
+/// Whether the program seeds what a package draws with, on all ranks with the same.
+fn seeds_alike(job: &Job<'_>, package: &str) -> bool {
+    job.calls().any(|(file, call)| {
+        let mut symbols = job.facts.called_symbols(file, call);
+        let mut given = job.facts.module(file).call(call).arguments.iter();
+        symbols.any(|own| own.has(Effect::SeedsRandom) && is_seeded_by(job, own, package))
+            && !is_of_generator(job, file, call)
+            && !given.any(|own| reads_rank(job, file, own.value))
+    })
 }
 
 /// What is said of a loop, and not changed.
@@ -236,6 +269,16 @@ impl<'j, 'c> Way<'j, 'c> {
             self.job.facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::DrawsRandom))
         };
         self.calls.iter().any(|&(file, call)| draws(file, call) && !draws_alike(self.job, file, call))
+    }
+
+    /// Whether each rank draws an order of its own.
+    fn has_own_order(&self) -> bool {
+        let draws = |&&(file, call): &&(FileId, CallId)| {
+            let mut symbols = self.job.facts.called_symbols(file, call);
+            symbols.any(|own| own.has(Effect::DrawsRandom) && !seeds_alike(self.job, own.package()))
+                && !draws_alike(self.job, file, call)
+        };
+        self.calls.iter().any(|own| draws(&own))
     }
 
     /// Whether each rank makes its share of the steps.
