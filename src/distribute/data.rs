@@ -23,7 +23,7 @@ use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Applicability, Confidence};
 use crate::program::{Creation, FunctionRef, Literal, Object, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Value};
+use crate::semantic::{Argument, CallId, Container, Element, Value};
 use draws::{draws_alike, is_of_generator, is_seeded, is_seeded_by};
 
 distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
@@ -52,9 +52,12 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     found
 }
 
-/// Sessions that are fed by hand, with the same on each rank.
+/// Sessions that are fed by hand, or by datasets of their graph, with the same on each rank.
 fn of_sessions(job: &Job<'_>) -> Vec<Step> {
-    let fed = fed_to_sessions(job);
+    let mut fed = fed_to_sessions(job);
+    if fed.is_empty() {
+        fed = datasets_of_graph(job);
+    }
     if fed.is_empty() {
         return Vec::new();
     }
@@ -75,7 +78,39 @@ fn fed_to_sessions(job: &Job<'_>) -> Vec<Place> {
         let given = symbols.find_map(|symbol| facts.argument(file, call, symbol, FED))?;
         Some((file, given.value))
     });
-    given.collect()
+    given.flat_map(|place| values_of(job, place)).collect()
+}
+
+/// The values of a dictionary that is written out, without its keys; else the value itself.
+fn values_of(job: &Job<'_>, (file, value): Place) -> Vec<Place> {
+    match &job.facts.module(file).value(value).value {
+        Value::Display(Container::Dict, elements) if !elements.is_empty() => elements
+            .iter()
+            .map(|element| match *element {
+                Element::Key(_, own) | Element::Merge(own) => (file, own),
+                _ => (file, value),
+            })
+            .collect(),
+        _ => vec![(file, value)],
+    }
+}
+
+/// The datasets that the losses of a session's graph are computed from.
+fn datasets_of_graph(job: &Job<'_>) -> Vec<Place> {
+    let facts = job.facts;
+    if sessions(job).next().is_none() {
+        return Vec::new();
+    }
+    let takes = |&(file, call): &(FileId, CallId)| {
+        facts.called_symbols(file, call).any(|own| own.has(Effect::TakesGradients))
+    };
+    let losses = job.calls().filter(takes).filter_map(|(file, call)| {
+        let loss = facts.module(file).call(call).arguments.first()?;
+        Some((file, loss.value))
+    });
+    let losses: Vec<Place> = losses.collect();
+    let behind = facts.influence().list_backwards(&losses, |_| false);
+    behind.into_iter().filter(|&(file, value)| facts.may_be(file, value, Kind::Dataset)).collect()
 }
 
 /// The parameter for what a session is fed with.
