@@ -32,7 +32,8 @@ distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
 const WHOLE: &str = "each rank trains on all of the data";
 
 /// What is said where more ranks would add nothing.
-const WHOLE_IN_ONE_ORDER: &str = "each rank trains on all of the data, as far as is seen in the same order as the others";
+const WHOLE_IN_ONE_ORDER: &str =
+    "each rank trains on all of the data, as far as is seen in the same order as the others";
 
 /// What is said where a part of the data is never used.
 const SAME: &str = "each rank trains on the same first examples";

@@ -26,13 +26,21 @@ const ATTRIBUTES: [&str; 3] = ["dtype", "ndim", "name"];
 
 /// Whether a condition only asks of what kind values are, as far as it asks for what ranks have of their own; `is_own` tells
 /// that of its parts.
-pub(super) fn asks_for_form(job: &Job<'_>, (file, value): Place, is_own: &dyn Fn(Place) -> bool) -> bool {
+pub(super) fn asks_for_form(job: &Job<'_>, place: Place, is_own: &dyn Fn(Place) -> bool) -> bool {
+    asks(job, place, is_own, DEPTH)
+}
+
+/// How deep the parts of a condition, and of what gradients are in, may lie.
+const DEPTH: u32 = 8;
+
+fn asks(job: &Job<'_>, (file, value): Place, is_own: &dyn Fn(Place) -> bool, depth: u32) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
     let module = job.facts.module(file);
-    if module.none_test(value).is_some_and(|test| is_given_or_not(job, file, test.value)) {
+    if module.none_test(value).is_some_and(|test| is_given_or_not(job, file, test.value, depth)) {
         return true;
     }
     match &module.value(value).value {
-        Value::Operator { operator: Operator::Not, left, .. } => asks_for_form(job, (file, *left), is_own),
+        Value::Operator { operator: Operator::Not, left, .. } => asks(job, (file, *left), is_own, depth),
         // `training and features is not None`
         Value::Phi(parts) => {
             let range = module.value(value).range;
@@ -40,7 +48,7 @@ pub(super) fn asks_for_form(job: &Job<'_>, (file, value): Place, is_own: &dyn Fn
                 let own = module.value(part);
                 range.contains_range(own.range) && !matches!(own.value, Value::Constant(_))
             };
-            let asks = |&part: &ValueId| asks_for_form(job, (file, part), is_own);
+            let asks = |&part: &ValueId| asks(job, (file, part), is_own, depth);
             parts.iter().all(is_part)
                 && parts.iter().any(asks)
                 && parts.iter().all(|part| asks(part) || !is_own((file, *part)))
@@ -50,18 +58,23 @@ pub(super) fn asks_for_form(job: &Job<'_>, (file, value): Place, is_own: &dyn Fn
 }
 
 /// Whether it is the same on all ranks that a value is `None`: of a parameter, and of gradients.
-fn is_given_or_not(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+fn is_given_or_not(job: &Job<'_>, file: FileId, value: ValueId, depth: u32) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
     let module = job.facts.module(file);
     match module.value(value).value {
         Value::Parameter(..) => true,
         // `for gradient in tape.gradient(loss, variables)`, also with the variables
         Value::Iteration(base) | Value::Unpack { base, .. } | Value::Item { base, .. } => {
-            is_given_or_not(job, file, base)
+            is_given_or_not(job, file, base, depth)
         }
         Value::Call(call) => {
             job.facts.called_symbols(file, call).any(|own| own.has(Effect::TakesGradients))
                 || is_zip(job, file, call)
-                    && module.call(call).arguments.iter().any(|own| is_given_or_not(job, file, own.value))
+                    && module
+                        .call(call)
+                        .arguments
+                        .iter()
+                        .any(|own| is_given_or_not(job, file, own.value, depth))
         }
         _ => false,
     }

@@ -47,9 +47,7 @@ impl Facts<'_> {
         let caller = Caller { file, scope: module.code_scope(chosen.scope) };
         let blocks = &module.scope(caller.scope).flow.blocks;
         let written = blocks.iter().filter_map(|block| block.branch).filter(|own| {
-            own.kind == BranchKind::If
-                && chosen.range.contains_range(own.range)
-                && chosen.range != own.range
+            own.kind == BranchKind::If && chosen.range.contains_range(own.range) && chosen.range != own.range
         });
         let mut found: Vec<Condition> = written.map(|branch| Condition { caller, branch }).collect();
         let reads = module.uses.iter().filter(|own| own.value == value);
