@@ -99,7 +99,7 @@ fn is_of_tensorflow_1(job: &Job<'_>, file: FileId) -> bool {
     let facts = job.facts;
     let runs = |program: &&Program| program.reached.contains(&Caller { file, scope: Module::TOP });
     let mut programs = facts.programs.iter().filter(runs);
-    programs.any(|program| program.files().into_iter().any(|own| facts.is_of_tensorflow_1(own)))
+    programs.any(|program| facts.is_program_of_tensorflow_1(program))
 }
 
 /// The lines behind a file's imports.

@@ -11,8 +11,7 @@ use super::data::held_out;
 use super::learning_rate::rates;
 use super::names::{Api, Import, Names};
 use super::obstacles::counted::Counted;
-use super::obstacles::{choices, common};
-use super::obstacles::{computed_from, own_results};
+use super::obstacles::{choices, common, own_results};
 use super::output::default_texts::DefaultTexts;
 use super::output::inputs::{self, Inputs, Settings};
 use super::output::left_behind::Changes;
@@ -276,11 +275,6 @@ impl<'c> Job<'c> {
         own.kind == LoopKind::KerasFit && symbols.any(|symbol| symbol.parameter("callbacks").is_some())
     }
 
-    /// Whether the program is written for TensorFlow 1.
-    pub(super) fn is_of_tensorflow_1(&self) -> bool {
-        self.program.files().into_iter().any(|file| self.facts.is_of_tensorflow_1(file))
-    }
-
     /// The tape loops, also those that `fit` runs.
     pub fn tape_loops(&self) -> impl Iterator<Item = &'c TrainingLoop> + use<'c> {
         let all = self.program.loops.iter().chain(&self.program.steps_of_fit);
@@ -452,10 +446,7 @@ impl<'c> Job<'c> {
 
     /// All that differs between ranks because it is computed from their examples.
     pub(super) fn of_own_results(&self) -> &FxHashSet<Place> {
-        self.of_own_results.get_or_init(|| {
-            let own: Vec<Place> = own_results(self).into_iter().collect();
-            computed_from(self, &own)
-        })
+        self.of_own_results.get_or_init(|| own_results::of_own_results(self))
     }
 
     /// The same, with what is chosen because of it.

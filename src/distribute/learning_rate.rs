@@ -13,7 +13,7 @@ use super::bound::within;
 use super::distribution_rule;
 use super::job::Job;
 use super::keras::{Compile, Given, StepOf, compiles, given, models_of};
-use super::obstacles::depends;
+use super::obstacles::own_results::depends;
 use super::optimizer::maker::{OPTIMIZER, Origin};
 use super::optimizer::remade::{self, Averages, Making};
 use super::ranked::knows_size;

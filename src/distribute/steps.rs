@@ -116,7 +116,8 @@ fn means(job: &Job<'_>, text: Text<'_>, count: &Argument, share: impl Fn(&str) -
     if quotients.is_empty() || !text.is_chain(count.range) {
         return Vec::new();
     }
-    let means = quotients.into_iter().filter(|&(total, ..)| obstacles::depends(job, (text.file, total)));
+    let means =
+        quotients.into_iter().filter(|&(total, ..)| obstacles::own_results::depends(job, (text.file, total)));
     let divisors = means.filter_map(|(_, divisor, range)| {
         let mut uses = module.uses.iter();
         uses.find(|reading| reading.value == divisor && reading.range.end() == range.end())

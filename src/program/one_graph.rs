@@ -40,6 +40,12 @@ impl Facts<'_> {
             })
     }
 
+    /// Whether a program is written for TensorFlow 1: one of its files is.
+    #[must_use]
+    pub fn is_program_of_tensorflow_1(&self, program: &Program) -> bool {
+        program.files().into_iter().any(|file| self.is_of_tensorflow_1(file))
+    }
+
     /// Whether a file names something that TensorFlow 2 has not, or only has elsewhere, or that needs its graphs: `tf.contrib`,
     /// `tf.Session`.
     #[must_use]

@@ -12,7 +12,7 @@ mod wrapping;
 use crate::api::{Role, Symbol};
 use crate::checks::{Context, check};
 use crate::finding::{Confidence, Finding, Fix, Level, Location};
-use crate::program::{Caller, Facts, Object, ObjectId, Program};
+use crate::program::{Caller, Facts, Object, ObjectId};
 use crate::project::{FileId, Version};
 use crate::semantic::{Call, CallId, Passing, ValueId};
 use crate::syntax::TextRange;
@@ -155,9 +155,9 @@ impl<'c> Site<'c> {
     /// Whether a program that makes the call names something that TensorFlow 2 only has elsewhere.
     fn is_of_tensorflow_1(&self) -> bool {
         let caller = Caller { file: self.file, scope: self.call.scope };
-        let programs = self.facts.programs.iter().filter(|program| program.reached.contains(&caller));
-        let mut files = programs.flat_map(Program::files);
-        self.facts.is_of_tensorflow_1(self.file) || files.any(|file| self.facts.is_of_tensorflow_1(file))
+        let mut programs = self.facts.programs.iter().filter(|program| program.reached.contains(&caller));
+        self.facts.is_of_tensorflow_1(self.file)
+            || programs.any(|program| self.facts.is_program_of_tensorflow_1(program))
     }
 
     /// Whether the file compiles a model with the argument by which Keras kept to sessions, before TensorFlow 2.4.

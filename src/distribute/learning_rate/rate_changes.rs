@@ -2,7 +2,8 @@
 
 use super::super::callback::{MODEL, is_of_callback};
 use super::super::job::Job;
-use super::super::obstacles::{depends, is_conditional};
+use super::super::obstacles::is_conditional;
+use super::super::obstacles::own_results::depends;
 use super::super::ranked::knows_size;
 use super::super::step::Step;
 use super::rates::{self, Optimizer};

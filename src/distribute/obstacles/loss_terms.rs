@@ -23,7 +23,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let losses: Vec<Place> = job
         .tape_loops()
         .flat_map(|own| &own.gradients)
-        .flat_map(|&(file, id)| {
+        .filter_map(|&(file, id)| {
             let call = facts.module(file).call(id);
             let mut symbols = facts.called_symbols(file, id);
             symbols.find_map(|own| facts.argument(file, call, own, "target")).map(|own| (file, own.value))

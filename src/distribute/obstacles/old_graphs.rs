@@ -46,7 +46,7 @@ fn trained_by_keras(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     if let Some(call) = first_call(job, GRAPHS) {
         return vec![step(call)];
     }
-    if has_fit || !job.is_of_tensorflow_1() {
+    if has_fit || !job.facts.is_program_of_tensorflow_1(job.program) {
         return Vec::new();
     }
     vec![step((first.caller.file, first.call))]

@@ -14,7 +14,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let Some(first) = loops.next() else { return Vec::new() };
     // Who takes the model from TensorFlow may take a helper from the other.
     let takes = |package| job.program.files().into_iter().any(|file| takes_from(job, file, package));
-    if !job.is_of_tensorflow_1() || !takes(KERAS) || takes(OF_TENSORFLOW) {
+    if !job.facts.is_program_of_tensorflow_1(job.program) || !takes(KERAS) || takes(OF_TENSORFLOW) {
         return Vec::new();
     }
     let (file, call) = (first.caller.file, first.call);

@@ -88,8 +88,7 @@ fn step(job: &Job<'_>, rule: &'static Rule, (file, number): Place, id: CallId, i
 
 /// Whether a program's variables are those of TensorFlow 1.
 fn are_changed_in_place(job: &Job<'_>) -> bool {
-    let mut files = job.program.files().into_iter();
-    (first_call(job, OLD_VARIABLES).is_some() || files.any(|file| job.facts.is_of_tensorflow_1(file)))
+    (first_call(job, OLD_VARIABLES).is_some() || job.facts.is_program_of_tensorflow_1(job.program))
         && first_call(job, NEW_VARIABLES).is_none()
 }
 

@@ -5,10 +5,10 @@ use super::super::model::Model;
 use super::alike::Alike;
 use super::{CHECK, Fate, Inputs, Writers, modes};
 use crate::api::{Effect, Kind};
-use crate::finding::{Confidence, Finding, Label, Level, Location};
+use crate::finding::{Applicability, Confidence, Finding, Fix, Label, Level, Location};
 use crate::program::{Caller, Pattern, Program};
 use crate::project::FileId;
-use crate::semantic::CallId;
+use crate::semantic::{Argument, CallId, Passing};
 
 /// What makes it only possible that several ranks write, or that it does harm.
 pub(super) struct Doubts<'m, 'c> {
@@ -38,13 +38,16 @@ pub(super) fn finding(
 ) -> Option<Finding> {
     let Fate::Many { paths, writers, by } = fate else { return None };
     let location = model.at_call(caller.file, id);
+    let makes_folder = may_be_told_of_folder(model, caller.file, id);
     let message = match writers {
+        Writers::All if makes_folder => "every rank makes the same folder, and all but the first fail",
+        Writers::Racing if makes_folder => {
+            "if two ranks find at once that the folder is missing, the second one fails to make it"
+        }
         Writers::All => "every rank writes the same file",
         Writers::AllButOne => "every rank but one writes the same file",
         Writers::Any => "any of the ranks may write the same file, several of them at once",
-        Writers::Racing => {
-            "the ranks find out at once what is to be done here, and all but the first may fail"
-        }
+        Writers::Racing => "if two ranks find at once that this is to be done, the second one fails",
     };
     // What only exports or predicts with a trained model is seldom run by several ranks, and so are notebooks.
     let is_parallel = |program: &&Program| {
@@ -65,8 +68,12 @@ pub(super) fn finding(
     let mut finding = Finding::new(&CHECK.rule, level, location, message)
         .confidence(sureness)
         .here("each rank writes")
-        .help(if is_for_all(model, caller.file, id) {
+        .help(if makes_folder {
+            "let the folder be there already: `exist_ok=True`"
+        } else if is_for_all(model, caller.file, id) {
             "give the path to rank 0 alone, `path if hvd.rank() == 0 else None`: all ranks have to take part in this"
+        } else if writers == Writers::Racing {
+            "let rank 0 do it, and the others wait: `hvd.barrier()`"
         } else if by == [(caller, id)] {
             "let rank 0 write it: `if hvd.rank() == 0:`, or put the rank into its name"
         } else {
@@ -75,6 +82,20 @@ pub(super) fn finding(
         .in_scope(model.facts.scope_name(caller));
     if is_harmless {
         finding = finding.note(ALIKE);
+    }
+    if makes_folder && let Some(text) = model.texts.get(caller.file, model.facts.module(caller.file)) {
+        let call = text.module.call(id);
+        finding = finding.mended_by(Fix {
+            // Who does not ask whether it is there may want to fail if it is.
+            applicability: if writers == Writers::Racing {
+                Applicability::Safe
+            } else {
+                Applicability::Unsafe
+            },
+            message: "let the folder be there already".to_owned(),
+            edits: vec![text.append_argument(call, &format!("{EXIST_OK}=True"))],
+            unit: None,
+        });
     }
     for &(file, path) in paths.iter().take(1) {
         let path = model.facts.location(file, model.facts.module(file).value(path).range);
@@ -92,6 +113,22 @@ pub(super) fn finding(
     }
     Some(finding)
 }
+
+/// Whether a call makes a folder, and could be told not to mind that there is one: `os.makedirs(path)`.
+fn may_be_told_of_folder(model: &Model<'_>, file: FileId, id: CallId) -> bool {
+    let facts = model.facts;
+    let call = facts.module(file).call(id);
+    let is_plain = |own: &Argument| !matches!(own.passing, Passing::Spread | Passing::Merge);
+    let mut symbols = facts.called_symbols(file, id).peekable();
+    symbols.peek().is_some()
+        && call.arguments.iter().all(is_plain)
+        && symbols.all(|own| {
+            own.parameter(EXIST_OK).is_some() && facts.argument(file, call, own, EXIST_OK).is_none()
+        })
+}
+
+/// The parameter for whether a folder may be there already.
+const EXIST_OK: &str = "exist_ok";
 
 /// Whether a call that writes also trains, or makes what does: on one rank alone it would wait for the others.
 fn is_for_all(model: &Model<'_>, file: FileId, id: CallId) -> bool {

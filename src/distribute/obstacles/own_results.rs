@@ -1,0 +1,125 @@
+//! What differs between ranks because their examples do, and all that is computed from it.
+
+use rustc_hash::FxHashSet;
+
+use super::super::callback::hook_parameters;
+use super::super::data::draws::draws_alike;
+use super::super::data::moved_seeds::is_order;
+use super::super::job::Job;
+use super::super::session;
+use super::super::session::fetched;
+use super::common::{counts_memory, is_common};
+use crate::api::{Effect, Kind, Symbol};
+use crate::program::{Place, influenced_through_contents};
+use crate::project::FileId;
+use crate::semantic::{CallId, Value, ValueId};
+
+/// All that differs between ranks because it is computed from their examples.
+pub(in crate::distribute) fn of_own_results(job: &Job<'_>) -> FxHashSet<Place> {
+    let own: Vec<Place> = own_results(job).into_iter().collect();
+    computed_from(job, &own)
+}
+
+/// The values that differ between ranks because their examples do: losses, and what training and evaluating return;
+/// what is drawn, and what a clock says.
+fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
+    let facts = job.facts;
+    let mut own = FxHashSet::default();
+    for training_loop in job.tape_loops() {
+        for &(file, call) in &training_loop.gradients {
+            let data = facts.module(file).call(call);
+            let targets = facts.called_symbols(file, call).filter_map(|symbol| {
+                facts.argument(file, data, symbol, "target").map(|argument| (file, argument.value))
+            });
+            own.extend(targets);
+            own.insert((file, data.result));
+        }
+    }
+    own.extend(saves_counted(job));
+    own.extend(job.program.files().into_iter().flat_map(|file| hook_parameters(job, file, 2)));
+    let normalises = normalises(job);
+    for (file, id) in job.calls() {
+        let call = facts.module(file).call(id);
+        // The seed of an order of examples is moved by the rank.
+        let trains = facts.called_symbols(file, id).any(|symbol| {
+            symbol.has(Effect::Trains)
+                || symbol.has(Effect::Evaluates)
+                || normalises && symbol.has(Effect::Predicts)
+                || differs(job, symbol)
+                    && (is_order(job, file, id) || !draws_alike(job, file, id))
+                    && !job.draws_together(file, id)
+        });
+        let is_metric =
+            facts.receiver(file, call).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Metric));
+        let runs = || {
+            session::runs(job, file, id)
+                && !fetched::is_step(job, (file, call.result))
+                && !fetches_variable(job, file, id)
+        };
+        if trains || is_metric || counts_memory(job, file, id) || runs() {
+            own.insert((file, call.result));
+        }
+    }
+    own
+}
+
+/// Whether a program has layers that keep the means of a rank's own batches, so that models with equal weights predict differently.
+fn normalises(job: &Job<'_>) -> bool {
+    let layer = job.facts.library.lookup("tensorflow.keras.layers.BatchNormalization");
+    job.calls().any(|(file, call)| job.facts.called_symbols(file, call).any(|own| Some(own) == layer))
+}
+
+/// Whether a session gives a variable by itself: it is broadcast, and changed in steps that all ranks make.
+fn fetches_variable(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let fetched = job.facts.module(file).call(id).arguments.first();
+    fetched.is_some_and(|own| {
+        let mut objects = job.facts.solution.values(file, own.value).iter().peekable();
+        objects.peek().is_some() && objects.all(|&own| job.facts.kind(own) == Some(Kind::Variable))
+    })
+}
+
+/// Where it is read how often a checkpoint was saved: rank 0 alone saves it.
+fn saves_counted(job: &Job<'_>) -> Vec<Place> {
+    let facts = job.facts;
+    let files = job.program.files().into_iter();
+    let files = files.filter(|&file| facts.has_any(file, |kind| kind == Kind::Checkpoint));
+    let counters = files.flat_map(|file| {
+        let values = (0..facts.module(file).values.len()).map(ValueId::new);
+        values.map(move |value| (file, value)).filter(|&(file, value)| {
+            match facts.module(file).value(value).value {
+                Value::Attribute { base, name, .. } => {
+                    facts.module(file).names.text(name) == SAVES && facts.may_be(file, base, Kind::Checkpoint)
+                }
+                _ => false,
+            }
+        })
+    });
+    counters.collect()
+}
+
+/// The attribute of checkpoints that counts how often they were saved.
+const SAVES: &str = "save_counter";
+
+/// Whether a symbol draws something, or reads a clock.
+fn differs(job: &Job<'_>, symbol: &Symbol) -> bool {
+    let library = job.facts.library;
+    let is_clock = symbol.has(Effect::Varies)
+        && !symbol.has(Effect::ReadsFile)
+        && library
+            .lookup("builtins.float")
+            .is_some_and(|float| library.returned_class(symbol) == Some(float));
+    symbol.has(Effect::DrawsRandom) || is_clock
+}
+
+/// Whether a value is computed from results of this rank's own that are not averaged.
+pub(in crate::distribute) fn depends(job: &Job<'_>, place: Place) -> bool {
+    job.of_own_results().contains(&place)
+}
+
+/// All that is computed from values, themselves included, and is not the same on all ranks.
+pub(super) fn computed_from(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
+    let mut found = influenced_through_contents(job.facts, places, |place| is_common(job, place));
+    found.retain(|&place| !is_common(job, place));
+    found.extend(places);
+    found
+}
