@@ -20,7 +20,7 @@ mod loss_terms;
 pub(super) mod old_graphs;
 mod old_keras;
 mod other_fits;
-mod own_lengths;
+pub(super) mod own_lengths;
 pub(super) mod own_results;
 mod raised;
 mod session_choices;

@@ -9,6 +9,7 @@ use super::super::broadcast::site::is_repeated;
 use super::super::job::Job;
 use super::super::keras::{Given, given};
 use super::super::names::Import;
+use super::super::obstacles::own_lengths::comprehension_tests;
 use super::super::ranked::reads_rank;
 use super::super::step::Step;
 use super::super::steps::{data, fed};
@@ -16,10 +17,10 @@ use super::draws::{draws_alike, is_of_generator, is_seeded};
 use super::moved_seeds::is_order;
 use crate::api::{Effect, Returns, Role, Symbol};
 use crate::finding::{Edit, Rule};
-use crate::program::{Literal, LoopKind, Object, Place};
+use crate::program::{Literal, LoopKind, Object, Place, influenced_through_contents};
 use crate::project::FileId;
 use crate::rewrite::Text;
-use crate::semantic::{Call, CallId, Value};
+use crate::semantic::{Call, CallId, Value, ValueId};
 use crate::syntax::TextSize;
 
 /// The parameter of `fit` for what it validates with.
@@ -54,7 +55,8 @@ pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<(FileId, CallId,
         return Vec::new();
     }
     let behind = |places: &[Place]| job.facts.influence().backwards(places, |_| false);
-    let (trained, validated) = (behind(&trained_on(job)), behind(&validated(job)));
+    let (trained_on, validated_with) = (trained_on(job), validated(job));
+    let (trained, validated) = (behind(&trained_on), behind(&validated_with));
     // All ranks would train on the same batches, where nothing else brings the examples into an order.
     let has_other_order = |file: FileId, call: CallId| {
         trained.iter().any(|&(of, value)| match job.facts.module(of).value(value).value {
@@ -70,10 +72,37 @@ pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<(FileId, CallId,
         if job.facts.library.lookup(DATASET_SHUFFLE.0) == Some(symbol) && !has_other_order(file, call) {
             return false;
         }
-        let decides = |place: &Place| trained.contains(place) && validated.contains(place);
-        reordered(job, file, call, symbol).iter().any(decides)
+        let ordered = reordered(job, file, call, symbol);
+        let is_in_both = |place: &Place| trained.contains(place) && validated.contains(place);
+        ordered.iter().any(is_in_both) || {
+            let from: Vec<Place> = ordered.into_iter().collect();
+            let reached = reached_from(job, &from);
+            let reaches = |places: &[Place]| places.iter().any(|own| reached.contains(own));
+            // What is left over need not be used.
+            let splits = symbol.name().rsplit_once('.').is_some_and(|(module, _)| module == SPLITTING);
+            reaches(&trained_on) && (splits || reaches(&validated_with))
+        }
     };
     draws.into_iter().filter(decides).collect()
+}
+
+/// The module whose orders are made to hold examples out.
+const SPLITTING: &str = "sklearn.model_selection";
+
+/// What is made of values, also through lists, and by leaving out what is among them: `[own for own in names if own not in held]`.
+fn reached_from(job: &Job<'_>, from: &[Place]) -> FxHashSet<Place> {
+    let facts = job.facts;
+    let mut found = influenced_through_contents(facts, from, |_| false);
+    let files = job.program.files().into_iter();
+    let chosen: Vec<Place> = files
+        .flat_map(|file| (0..facts.module(file).values.len()).map(move |own| (file, ValueId::new(own))))
+        .filter(|&(file, value)| {
+            let mut tests = comprehension_tests(facts.module(file), value);
+            tests.any(|test| found.contains(&(file, test)))
+        })
+        .collect();
+    found.extend(influenced_through_contents(facts, &chosen, |_| false));
+    found
 }
 
 /// What a program trains on, also batch by batch.

@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::super::data::draws::draws_unseeded;
 use super::super::job::Job;
 use super::super::step::Step;
 use super::obstacle;
@@ -12,8 +13,37 @@ use crate::program::{Place, influenced_through_contents};
 use crate::project::FileId;
 use crate::semantic::CallId;
 
-/// The first call that sets weights so.
+/// The first call that sets weights so, and the first that sets them to what each rank draws.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let mut found = set_by_gradients(job, rule);
+    found.extend(set_by_draws(job, rule));
+    found
+}
+
+/// The first call that sets weights to what is computed from what each rank draws, as a search by chance does.
+fn set_by_draws(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
+    let facts = job.facts;
+    let setting: Vec<(FileId, CallId)> =
+        job.calls().filter(|&(file, call)| sets_weights(job, file, call)).collect();
+    if setting.is_empty() {
+        return None;
+    }
+    let draws = job.calls().filter(|&(file, call)| draws_unseeded(job, file, call));
+    let draws: Vec<Place> = draws.map(|(file, call)| (file, facts.module(file).call(call).result)).collect();
+    let drawn = facts.influence().forwards(&draws, |_| false);
+    let is_drawn = |&(file, call): &(FileId, CallId)| {
+        let mut given = facts.module(file).call(call).arguments.iter();
+        given.any(|own| drawn.contains(&(file, own.value)))
+    };
+    let (file, call) = setting.into_iter().find(is_drawn)?;
+    let message = "weights are set to what each rank draws for itself";
+    let finding = obstacle(rule, job.at_call(file, call), message)
+        .help("let rank 0 draw them, and tell the others: `hvd.broadcast_variables`")
+        .in_scope(job.scope_of(file, call));
+    Some(Step::blocked(finding, "Nothing makes the weights equal again, and the ranks drift apart."))
+}
+
+fn set_by_gradients(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let facts = job.facts;
     let applied: FxHashSet<(FileId, CallId)> =
         job.tape_loops().flat_map(|own| own.gradients.iter().copied()).collect();

@@ -182,9 +182,14 @@ impl<'a> Facts<'a> {
         let Value::Attribute { base, name, .. } = module.value(module.call(id).callee).value else {
             return false;
         };
-        let class = self.library.lookup(class);
-        let method = class.and_then(|class| self.library.member(class, module.names.text(name)));
-        method.is_some_and(holds) && self.is_unknown(file, base)
+        let method = |class: &Symbol| self.library.member(class, module.names.text(name)).is_some_and(&holds);
+        // What an attribute of a library's class gives: `self.model` of a callback.
+        let is_of_member = |(_, own): (ObjectId, Object)| {
+            let given = self.symbol(own).filter(|_| matches!(own, Object::Member(..)));
+            given.and_then(|own| self.library.returned_class(own)).is_some_and(method)
+        };
+        self.is_unknown(file, base) && self.library.lookup(class).is_some_and(method)
+            || self.objects(file, base).any(is_of_member)
     }
 
     /// The value that a method call is made on: `model` in `model.fit(x)`.
