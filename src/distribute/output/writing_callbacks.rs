@@ -15,7 +15,7 @@ use super::inputs::names_own;
 use super::waiting::Waiting;
 use crate::api::{Effect, Kind};
 use crate::finding::{Finding, Rule};
-use crate::program::{Caller, Object, TrainingLoop};
+use crate::program::{Caller, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{
     BlockId, CallId, Container, Element, Module, Role, ScopeId, StatementKind, Value, ValueId,
@@ -112,9 +112,19 @@ impl Writing<'_, '_> {
         found
     }
 
-    /// `callbacks.append(ModelCheckpoint(path))`.
+    /// `callbacks.append(ModelCheckpoint(path))`, also of a list that an attribute keeps.
     fn appended(&self) -> Vec<(At, Step)> {
         let facts = self.job.facts;
+        let behind = self.handed.behind.iter();
+        let lists: FxHashSet<ObjectId> = behind
+            .flat_map(|&(file, value)| facts.objects(file, value))
+            .filter(|(_, own)| matches!(own, Object::Container(Container::List, _)))
+            .map(|(id, _)| id)
+            .collect();
+        let is_of_list = |file, value| {
+            let mut own = facts.objects(file, value).peekable();
+            own.peek().is_some() && own.all(|(id, _)| lists.contains(&id))
+        };
         let mut found = Vec::new();
         for (file, call) in self.job.calls() {
             let data = facts.module(file).call(call);
@@ -125,7 +135,7 @@ impl Writing<'_, '_> {
                     && facts.effects().of_edge(facts, edge).effects.contains(Effect::UpdatesState)
             });
             if !keeps
-                || !self.handed.behind.contains(&(file, receiver))
+                || !self.handed.behind.contains(&(file, receiver)) && !is_of_list(file, receiver)
                 || !self.only_writes(file, argument.value)
                 || is_for_one_rank(self.job, file, call)
             {
