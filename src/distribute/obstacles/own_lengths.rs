@@ -137,7 +137,10 @@ fn is_filtered(job: &Job<'_>, by: By, (file, value): Place) -> bool {
 }
 
 /// The conditions under which a comprehension takes an element. They stand behind it; its own choose what it is.
-pub(in crate::distribute) fn comprehension_tests(module: &Module, value: ValueId) -> impl Iterator<Item = ValueId> {
+pub(in crate::distribute) fn comprehension_tests(
+    module: &Module,
+    value: ValueId,
+) -> impl Iterator<Item = ValueId> {
     let comprehension = module.value(value);
     let element = match &comprehension.value {
         Value::Display(_, elements) => match elements[..] {

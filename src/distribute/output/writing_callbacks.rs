@@ -18,7 +18,7 @@ use crate::finding::{Finding, Rule};
 use crate::program::{Caller, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, CallId, Container, Element, Module, Role, ScopeId, StatementKind, Value, ValueId,
+    Argument, BlockId, CallId, Container, Element, Module, Role, ScopeId, StatementKind, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -121,6 +121,11 @@ impl Writing<'_, '_> {
             .filter(|(_, own)| matches!(own, Object::Container(Container::List, _)))
             .map(|(id, _)| id)
             .collect();
+        // What a method is given it may be given by others, too.
+        let is_made_here = |file: FileId, argument: &Argument| {
+            let own = facts.module(file).value(argument.value);
+            matches!(own.value, Value::Call(_)) && argument.range.contains_range(own.range)
+        };
         let is_of_list = |file, value| {
             let mut own = facts.objects(file, value).peekable();
             own.peek().is_some() && own.all(|(id, _)| lists.contains(&id))
@@ -135,7 +140,8 @@ impl Writing<'_, '_> {
                     && facts.effects().of_edge(facts, edge).effects.contains(Effect::UpdatesState)
             });
             if !keeps
-                || !self.handed.behind.contains(&(file, receiver)) && !is_of_list(file, receiver)
+                || !self.handed.behind.contains(&(file, receiver))
+                    && !(is_made_here(file, argument) && is_of_list(file, receiver))
                 || !self.only_writes(file, argument.value)
                 || is_for_one_rank(self.job, file, call)
             {
