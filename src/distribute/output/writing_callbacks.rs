@@ -140,8 +140,8 @@ impl Writing<'_, '_> {
                     && facts.effects().of_edge(facts, edge).effects.contains(Effect::UpdatesState)
             });
             if !keeps
-                || !self.handed.behind.contains(&(file, receiver))
-                    && !(is_made_here(file, argument) && is_of_list(file, receiver))
+                || !(self.handed.behind.contains(&(file, receiver))
+                    || is_made_here(file, argument) && is_of_list(file, receiver))
                 || !self.only_writes(file, argument.value)
                 || is_for_one_rank(self.job, file, call)
             {
