@@ -11,7 +11,7 @@ use crate::api::{Effect, Kind};
 use crate::program::{CallEdge, Caller, Place};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, Branch, BranchKind, CallId, Module, StatementId, StatementKind, Suite, Value,
+    BlockId, Branch, BranchKind, CallId, Module, Statement, StatementId, StatementKind, Suite, Value,
 };
 use crate::syntax::TextRange;
 
@@ -166,6 +166,37 @@ fn question(job: &Job<'_>, caller: Caller, branch: &Branch) -> Option<Question> 
 pub(super) fn can_wait(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
     let own = job.facts.module(file).statement(statement);
     code_runs_started(job, file, own.scope, own.range.start())
+}
+
+/// The statement behind which all ranks come to the same place, though what a statement does may raise on one of them: itself, or the
+/// outermost `try` statement around it that catches something. `None` if a handler goes elsewhere.
+pub(super) fn past_handlers(module: &Module, statement: StatementId) -> Option<StatementId> {
+    let scope = module.statement(statement).scope;
+    let (mut outermost, mut within) = (statement, statement);
+    for around in module.ancestor_ids(statement).take_while(|&id| module.statement(id).scope == scope) {
+        let tried = module.statement(around);
+        if tried.kind == StatementKind::Try && module.statement(within).suite == Suite::Body {
+            let inside = |own: &&Statement| {
+                own.scope == scope && own.range != tried.range && tried.range.contains_range(own.range)
+            };
+            let caught = module.statements.iter().filter(inside);
+            let handlers = caught.filter(|own| own.suite == Suite::Handler);
+            // In handlers of this statement, or deeper.
+            let firsts: Vec<TextRange> = handlers.map(|own| own.range).collect();
+            if !firsts.is_empty() {
+                outermost = around;
+            }
+            let leaves = |own: &Statement| {
+                matches!(own.kind, StatementKind::Return | StatementKind::Break | StatementKind::Continue)
+            };
+            let is_caught = |own: &&Statement| firsts.iter().any(|first| first.contains_range(own.range));
+            if module.statements.iter().filter(is_caught).any(leaves) {
+                return None;
+            }
+        }
+        within = around;
+    }
+    Some(outermost)
 }
 
 /// Whether rank 0 can tell the others something by an expression there, which has no place for a session of its own.

@@ -2,7 +2,7 @@
 //! but none of those is in charge, collectives bring a graph and a session of their own, which leave the GPUs alone: a process
 //! takes those that the first session on them is shown.
 
-use super::awaited::lacks_session;
+use super::awaited::{lacks_session, past_handlers};
 use super::job::Job;
 use super::names::{Import, fresh};
 use super::unstarted::{Code, Runs};
@@ -31,9 +31,10 @@ impl<'t> Meeting<'t> {
         Self { text, statement, code, session: is_alone.then(|| job.tensorflow(text.file)) }
     }
 
-    /// The edits by which the ranks wait for each other behind the statement.
+    /// The edits by which the ranks wait for each other behind the statement, and what catches an exception of it.
     pub(super) fn behind(&self) -> Vec<Edit> {
-        self.lines_behind(vec![self.wait()])
+        let place = past_handlers(self.text.module, self.statement).unwrap_or(self.statement);
+        self.lines_behind(place, vec![self.wait()])
     }
 
     /// The same in front of it.
@@ -48,8 +49,9 @@ impl<'t> Meeting<'t> {
     pub(super) fn tell_behind(&self, names: &[String]) -> Option<Vec<Edit>> {
         let hvd = &self.code.horovod;
         let tell = |name: &String| format!("{name} = {hvd}.broadcast_object({name}, name='{name}')");
-        let is_able = self.code.import.1 == Import::Horovod;
-        is_able.then(|| self.lines_behind(names.iter().map(tell).collect()))
+        let is_able = self.code.import.1 == Import::Horovod
+            && past_handlers(self.text.module, self.statement) == Some(self.statement);
+        is_able.then(|| self.lines_behind(self.statement, names.iter().map(tell).collect()))
     }
 
     /// The edits by which rank 0 answers for the others what the statement asks first.
@@ -111,10 +113,10 @@ impl<'t> Meeting<'t> {
         }
     }
 
-    fn lines_behind(&self, lines: Vec<String>) -> Vec<Edit> {
+    fn lines_behind(&self, place: StatementId, lines: Vec<String>) -> Vec<Edit> {
         let lines = self.collectives(lines);
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        self.text.after(self.statement, &lines)
+        self.text.after(place, &lines)
     }
 
     /// Lines of collectives, in a session of their own if need be, and only where Horovod is started.

@@ -1,7 +1,7 @@
 //! Commands that change files, `os.system("mkdir -p logs")`, are run by rank 0, and the other ranks wait for it: they might read
 //! what the command brings, or lose what it removes.
 
-use super::super::awaited::{can_wait, questions_around};
+use super::super::awaited::{can_wait, past_handlers, questions_around};
 use super::super::callback::is_of_callback;
 use super::super::job::Job;
 use super::super::meeting::Meeting;
@@ -68,7 +68,8 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<
     if call.role != Role::Statement || !matches!(statement.kind, StatementKind::Expression { .. }) {
         return Some(Step::blocked(finding, USED));
     }
-    let can_wait = can_wait(job, file, call.statement);
+    let can_wait =
+        can_wait(job, file, call.statement) && past_handlers(text.module, call.statement).is_some();
     let Some(questions) = questions_around(job, file, id).filter(|_| can_wait) else {
         return Some(Step::blocked(finding, NO_PLACE));
     };

@@ -3,7 +3,9 @@
 
 use rustc_hash::FxHashSet;
 
-use super::super::awaited::{Question, all_ranks_come_to, can_wait, questions_around, undecided};
+use super::super::awaited::{
+    Question, all_ranks_come_to, can_wait, past_handlers, questions_around, undecided,
+};
 use super::super::job::Job;
 use super::super::meeting::Meeting;
 use super::super::ranked::is_for_some;
@@ -81,7 +83,9 @@ impl Waiting {
         if !job.program.already_distributed && is_turn_for_listed(job, write, read) {
             return Self { impossible: Some(LISTED), ..Self::default() };
         }
-        let can_wait = behind.is_some_and(|behind| can_wait(job, write.0, behind));
+        let module = job.facts.module(write.0);
+        let can_wait = behind
+            .is_some_and(|behind| can_wait(job, write.0, behind) && past_handlers(module, behind).is_some());
         if let Some(questions) = questions_around(job, write.0, write.1).filter(|_| can_wait) {
             return Self { is_behind: true, questions, ..Self::default() };
         }
