@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::model::Model;
 use crate::api::{Effect, Kind, Symbol};
-use crate::program::{Literal, Object, ObjectId, Place};
+use crate::program::{Caller, Literal, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::semantic::{Argument, BuiltinType, Call, CallId, Container, Element, Operator, Value, ValueId};
 
@@ -89,8 +89,13 @@ fn step(model: &Model<'_>, (file, value): Place) -> Step {
         &Value::Operator { operator: Operator::Binary(_) | Operator::InPlace(_), left, right } => {
             Step::Joined([(file, left), (file, right)])
         }
-        Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Import(_) | Value::Slice { .. } => {
+        Value::Phi(_) | Value::Cell(_) | Value::Import(_) | Value::Slice { .. } => {
             Step::From(facts.influence().operands((file, value)).collect())
+        }
+        // What another program gives it is nothing that ranks have.
+        Value::Parameter(..) => {
+            let given = facts.influence().operands((file, value));
+            Step::From(given.filter(|&place| is_of_programs(model, place)).collect())
         }
         Value::Attribute { narrowed: Some(narrowed), .. } => Step::From(vec![(file, *narrowed)]),
         Value::Attribute { .. } => {
@@ -99,6 +104,13 @@ fn step(model: &Model<'_>, (file, value): Place) -> Step {
         }
         _ => Step::Ordered,
     }
+}
+
+/// Whether code that the programs come to computes a value.
+fn is_of_programs(model: &Model<'_>, (file, value): Place) -> bool {
+    let module = model.facts.module(file);
+    let caller = Caller { file, scope: module.code_scope(module.value(value).scope) };
+    model.programs.iter().any(|program| program.reached.contains(&caller))
 }
 
 fn is_text(model: &Model<'_>, file: FileId, element: &Element) -> bool {

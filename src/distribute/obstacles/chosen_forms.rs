@@ -4,15 +4,16 @@
 
 use rustc_hash::FxHashSet;
 
+use super::super::data::draws::draws_unseeded;
 use super::super::job::Job;
 use super::super::step::Step;
 use super::choices::rests_on_own_results;
 use super::layer_code::is_of_layer;
 use super::own_lengths::is_as_long_as_own_results;
 use super::{obstacle, turns_differ};
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Rule;
-use crate::program::Caller;
+use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::semantic::{Argument, BlockId, CallId, Element, ScopeId, StatementId, StoreKey, Value, ValueId};
 use crate::syntax::TextRange;
@@ -71,10 +72,33 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found
 }
 
-/// Whether a rank's own results, or what it draws, decide whether a block of code runs, or how often.
+/// Whether a rank's own results, or what it draws, decide whether a block of code runs, or how often. What a function is given,
+/// and what one of the project's gives back, may be another caller's.
 fn is_under_choice(job: &Job<'_>, file: FileId, scope: ScopeId, block: BlockId) -> bool {
     let caller = Caller { file, scope };
-    job.facts.conditions(caller, block).iter().any(|own| turns_differ(job, caller, &own.branch))
+    let conditions = job.facts.conditions(caller, block);
+    conditions
+        .iter()
+        .filter(|own| turns_differ(job, caller, &own.branch))
+        .any(|own| own.branch.condition.is_none_or(|condition| decides_here(job, (file, condition))))
+}
+
+/// Whether a condition is computed from results of the rank's own, or from draws, of the same code.
+fn decides_here(job: &Job<'_>, condition: Place) -> bool {
+    let facts = job.facts;
+    let comes_from_elsewhere = |(file, value): Place| match facts.module(file).value(value).value {
+        Value::Parameter(..) => true,
+        Value::Call(call) => facts.called_functions(file, call).next().is_some(),
+        _ => false,
+    };
+    let behind = facts.influence().backwards(&[condition], comes_from_elsewhere);
+    behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
+        Value::Call(call) => {
+            let is_result = |own: &Symbol| own.has(Effect::Trains) || own.has(Effect::Evaluates);
+            draws_unseeded(job, file, call) || facts.called_symbols(file, call).any(is_result)
+        }
+        _ => false,
+    })
 }
 
 /// Layers that are trained or not by a rank's own results, or by what it draws: `layer.trainable = random.random() < 0.5`.
