@@ -244,6 +244,25 @@ impl Model<'_> {
         optimizers.into_iter().any(|optimizer| is_distributed_object(facts, optimizer))
     }
 
+    /// Whether a call trains an estimator, `estimator.train(inputs)`, whose function for the model distributes an optimizer.
+    pub(super) fn estimator_communicates(&self, file: FileId, call: CallId) -> bool {
+        let data = self.facts.module(file).call(call);
+        let receiver = self.facts.receiver(file, data).into_iter();
+        let mut given = receiver.chain(data.arguments.iter().map(|own| own.value));
+        given.any(|own| self.is_distributed_estimator(file, own))
+    }
+
+    /// Whether a value is an estimator whose function for the model distributes an optimizer.
+    fn is_distributed_estimator(&self, file: FileId, value: ValueId) -> bool {
+        let facts = self.facts;
+        let makers = facts.of_kind(file, value, Kind::Estimator).into_iter();
+        makers.filter_map(|own| facts.made_at(own)).any(|(file, call)| {
+            facts.called_functions(file, call).any(|function| {
+                facts.effects().of_scope(facts.code_of(function)).effects.contains(Effect::Distributes)
+            })
+        })
+    }
+
     fn distributes_optimizers(&self) -> bool {
         self.facts
             .creations

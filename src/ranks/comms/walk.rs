@@ -310,7 +310,9 @@ impl<'w, 'c> Walk<'w, 'c> {
             return (!is_pruned).then(|| self.collective(symbol, call));
         }
         if symbol.has(Effect::Trains) {
-            return self.model.fit_communicates(file, id).then(|| plain("fit")).flatten();
+            let communicates =
+                self.model.fit_communicates(file, id) || self.model.estimator_communicates(file, id);
+            return communicates.then(|| plain("fit")).flatten();
         }
         if is_of_session(self.model.facts, file, call) {
             let steps = runs_step(self.model.facts, file, call);
