@@ -24,7 +24,7 @@ pub(super) mod own_lengths;
 pub(super) mod own_results;
 mod raised;
 mod session_choices;
-mod set_by_gradients;
+mod set_weights;
 mod step_threads;
 mod survived_errors;
 mod typed_input;
@@ -69,7 +69,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(drawn_constants::steps(job, rule));
     found.extend(batch_states::steps(job, rule));
     found.extend(lookups::steps(job, rule));
-    found.extend(set_by_gradients::steps(job, rule));
+    found.extend(set_weights::steps(job, rule));
     found.extend(old_graphs::steps(job, rule));
     found.extend(old_keras::steps(job, rule));
     found.extend(unseen_training::steps(job, rule));

@@ -1,5 +1,9 @@
 //! Sequences that are as long as a rank's own results say: `x[losses > limit]`.
 
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashSet;
+
 use super::super::job::Job;
 use super::choices::rests_on_own_results;
 use super::dataset_lengths::draws;
@@ -7,8 +11,16 @@ use crate::program::{Literal, Object, Place};
 use crate::project::FileId;
 use crate::semantic::{Argument, BranchKind, CallId, Container, Element, Module, Operator, Value, ValueId};
 
-/// How far it is followed where a sequence comes from.
-const STEPS: u32 = 12;
+/// Of how many values it is asked at most where a sequence comes from.
+const MOST: usize = 256;
+
+/// The values that are looked at: as a sequence, or as what selects elements of one.
+type Seen = FxHashSet<(Place, bool)>;
+
+/// Whether a value is looked at for the first time, and may be.
+fn is_new(seen: &mut Seen, place: Place, selects: bool) -> bool {
+    seen.len() < MOST && seen.insert((place, selects))
+}
 
 /// What tells at which places an array is not zero.
 const PLACES: [&str; 4] = ["numpy.where", "numpy.nonzero", "numpy.flatnonzero", "numpy.argwhere"];
@@ -40,13 +52,13 @@ const REPEATING: (&str, &str) = ("numpy.repeat", "repeats");
 
 /// Whether a sequence, or data that are made of it, is as long as the rank's own results say.
 pub(super) fn is_as_long_as_own_results(job: &Job<'_>, place: Place) -> bool {
-    is_chosen(job, By::OwnResults, place, STEPS)
+    is_chosen(job, By::OwnResults, place, &mut Seen::default())
 }
 
 /// Whether a sequence, or data that are made of it, has the elements that values of a batch select: `x[y > 0]`, whatever those
 /// are. All data of a program have as many such elements in any order.
 pub(super) fn is_selected(job: &Job<'_>, place: Place) -> bool {
-    is_chosen(job, By::Values, place, STEPS)
+    is_chosen(job, By::Values, place, &mut Seen::default())
 }
 
 /// What says which elements there are.
@@ -60,43 +72,53 @@ impl By {
     fn is_it(self, job: &Job<'_>, place: Place) -> bool {
         match self {
             Self::OwnResults => rests_on_own_results(job, place),
-            Self::Values => is_of_batch(job, place, NEAR),
+            Self::Values => is_of_batch(job, place),
         }
     }
 }
 
-/// How far it is looked for the batch that a value comes from.
-const NEAR: u32 = 6;
+/// Of how many values it is asked whether one of them is of a batch.
+const NEAR: usize = 64;
 
 /// Whether a value comes from what a loop goes through, or from an argument.
-fn is_of_batch(job: &Job<'_>, (file, value): Place, steps: u32) -> bool {
-    let Some(steps) = steps.checked_sub(1) else { return false };
-    matches!(job.facts.module(file).value(value).value, Value::Iteration(_) | Value::Parameter(..))
-        || job.facts.influence().operands((file, value)).take(8).any(|own| is_of_batch(job, own, steps))
+fn is_of_batch(job: &Job<'_>, value: Place) -> bool {
+    let mut seen: FxHashSet<Place> = FxHashSet::default();
+    let mut work = VecDeque::from([value]);
+    while let Some((file, value)) = work.pop_front().filter(|_| seen.len() < NEAR) {
+        if matches!(job.facts.module(file).value(value).value, Value::Iteration(_) | Value::Parameter(..)) {
+            return true;
+        }
+        if seen.insert((file, value)) {
+            work.extend(job.facts.influence().operands((file, value)));
+        }
+    }
+    false
 }
 
-fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, steps: u32) -> bool {
-    let Some(steps) = steps.checked_sub(1) else { return false };
+fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, seen: &mut Seen) -> bool {
+    if !is_new(seen, (file, value), false) {
+        return false;
+    }
     let facts = job.facts;
     let module = facts.module(file);
     match &module.value(value).value {
         &Value::Item { base, key, .. } => {
             // `pairs[:, 0]`
             let is_column = matches!(module.value(key).value, Value::Display(Container::Tuple, _));
-            is_selection(job, by, (file, key), steps)
+            is_selection(job, by, (file, key), seen)
                 || is_array(job, (file, base))
-                    && (is_chosen(job, by, (file, key), steps)
-                        || is_column && is_chosen(job, by, (file, base), steps))
+                    && (is_chosen(job, by, (file, key), seen)
+                        || is_column && is_chosen(job, by, (file, base), seen))
         }
         &Value::Slice { base, ref cut } => {
             by == By::OwnResults && cut.limits.iter().any(|&limit| rests_on_own_results(job, (file, limit)))
                 || cut.upper.is_none()
                     && is_array(job, (file, base))
-                    && is_chosen(job, by, (file, base), steps)
+                    && is_chosen(job, by, (file, base), seen)
         }
         // `table.iloc`, `table.values`
         &Value::Attribute { base, .. } => {
-            is_array(job, (file, base)) && is_chosen(job, by, (file, base), steps)
+            is_array(job, (file, base)) && is_chosen(job, by, (file, base), seen)
         }
         // `from_tensor_slices((x[mask], y[mask]))`, `enumerate(data)`, `data.batch(8)`
         &Value::Call(id) => {
@@ -121,11 +143,11 @@ fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, steps: u32) -> bool {
             let receiver = facts.receiver(file, call);
             let receiver = receiver.filter(|&own| !facts.is_module(file, own) && is_array(job, (file, own)));
             let mut sources = receiver.into_iter().chain(call.arguments.iter().map(|own| own.value));
-            !is_own && sources.any(|own| is_chosen(job, by, (file, own), steps))
+            !is_own && sources.any(|own| is_chosen(job, by, (file, own), seen))
         }
         Value::Display(..) if is_filtered(job, by, (file, value)) => true,
         Value::Display(..) | Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Unpack { .. } => {
-            facts.influence().operands((file, value)).take(8).any(|own| is_chosen(job, by, own, steps))
+            facts.influence().operands((file, value)).take(8).any(|own| is_chosen(job, by, own, seen))
         }
         _ => false,
     }
@@ -166,11 +188,13 @@ fn is_array(job: &Job<'_>, (file, value): Place) -> bool {
 }
 
 /// Whether a value says of each element whether it is wanted, or which ones are, by the rank's own results.
-fn is_selection(job: &Job<'_>, by: By, place: Place, steps: u32) -> bool {
-    let Some(steps) = steps.checked_sub(1) else { return false };
+fn is_selection(job: &Job<'_>, by: By, place: Place, seen: &mut Seen) -> bool {
+    if !is_new(seen, place, true) {
+        return false;
+    }
     let facts = job.facts;
     let (file, value) = place;
-    let any = |values: &[ValueId]| values.iter().any(|&own| is_selection(job, by, (file, own), steps));
+    let mut any = |values: &[ValueId]| values.iter().any(|&own| is_selection(job, by, (file, own), seen));
     match facts.module(file).value(value).value {
         Value::Operator { operator: Operator::Compare(_), .. } => by.is_it(job, place),
         Value::Operator { operator: Operator::Unary(_), left, .. } => any(&[left]),
@@ -187,7 +211,7 @@ fn is_selection(job: &Job<'_>, by: By, place: Place, steps: u32) -> bool {
                 || facts.receiver(file, facts.module(file).call(call)).is_some_and(|own| any(&[own]))
         }
         Value::Cell(_) | Value::Phi(_) => {
-            facts.influence().operands(place).take(8).any(|own| is_selection(job, by, own, steps))
+            facts.influence().operands(place).take(8).any(|own| is_selection(job, by, own, seen))
         }
         _ => false,
     }

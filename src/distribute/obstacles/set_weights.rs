@@ -1,5 +1,6 @@
-//! Weights that are set to what is computed from gradients which no optimizer applies, as quasi-Newton methods do behind a loop
-//! that trains: `layer.set_weights(unpack(weights - rate * gradient))`. Nothing averages those gradients.
+//! Weights that are set to what each rank has for itself: to what is computed from gradients which no optimizer applies, as
+//! quasi-Newton methods do behind a loop that trains, `layer.set_weights(unpack(weights - rate * gradient))`, or to what is drawn.
+//! Nothing averages either.
 
 use rustc_hash::FxHashSet;
 
