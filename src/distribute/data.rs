@@ -15,15 +15,16 @@ use std::collections::BTreeMap;
 use super::distribution_rule;
 use super::job::Job;
 use super::ranked::{reads_rank, reads_size};
-use super::session::{self, is_session, sessions};
+use super::session::fed::{fed, fed_at};
+use super::session::{is_session, sessions};
 use super::started::runs_started;
 use super::step::{Outcome, Step};
 use super::steps::{data, iterated};
 use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Applicability, Confidence};
-use crate::program::{Creation, FunctionRef, Literal, Object, Place, TrainingLoop};
+use crate::program::{Creation, FunctionRef, Object, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Container, Element, Value};
+use crate::semantic::{Argument, CallId, Value};
 use draws::{draws_alike, is_of_generator, is_seeded, is_seeded_by};
 
 distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
@@ -69,31 +70,14 @@ fn of_sessions(job: &Job<'_>) -> Vec<Step> {
     sessions(job).map(|own| whole(job, own, &way)).collect()
 }
 
-/// What sessions are fed with where they run steps.
+/// What sessions are fed with where they run something: the values of dictionaries that are written out, else the dictionaries.
 fn fed_to_sessions(job: &Job<'_>) -> Vec<Place> {
-    let facts = job.facts;
-    let running = job.calls().filter(|&(file, call)| session::runs(job, file, call));
-    let given = running.filter_map(|(file, id)| {
-        let call = facts.module(file).call(id);
-        let mut symbols = facts.called_symbols(file, id);
-        let given = symbols.find_map(|symbol| facts.argument(file, call, symbol, FED))?;
-        Some((file, given.value))
-    });
-    given.flat_map(|place| values_of(job, place)).collect()
-}
-
-/// The values of a dictionary that is written out, without its keys; else the value itself.
-fn values_of(job: &Job<'_>, (file, value): Place) -> Vec<Place> {
-    match &job.facts.module(file).value(value).value {
-        Value::Display(Container::Dict, elements) if !elements.is_empty() => elements
-            .iter()
-            .map(|element| match *element {
-                Element::Key(_, own) | Element::Merge(own) => (file, own),
-                _ => (file, value),
-            })
-            .collect(),
-        _ => vec![(file, value)],
-    }
+    let fed_by = |(file, id): (FileId, CallId)| {
+        let values: Vec<Place> = fed(job, file, id).into_iter().map(|(_, value)| (file, value)).collect();
+        let whole = fed_at(job, file, id).filter(|_| values.is_empty()).map(|own| (file, own.value));
+        values.into_iter().chain(whole)
+    };
+    job.calls().flat_map(fed_by).collect()
 }
 
 /// The datasets that the losses of a session's graph are computed from.
@@ -113,9 +97,6 @@ fn datasets_of_graph(job: &Job<'_>) -> Vec<Place> {
     let behind = facts.influence().list_backwards(&losses, |_| false);
     behind.into_iter().filter(|&(file, value)| facts.may_be(file, value, Kind::Dataset)).collect()
 }
-
-/// The parameter for what a session is fed with.
-const FED: &str = "feed_dict";
 
 /// What is trained without a session: each `fit` has data of its own, and those of the other loops are looked at together.
 fn of_other_loops(job: &Job<'_>) -> Vec<Step> {
@@ -195,21 +176,10 @@ fn whole(job: &Job<'_>, own: &TrainingLoop, way: &Way<'_, '_>) -> Step {
 
 /// Whether `fit` goes through arrays in an order that it draws, and that nothing makes the same on all ranks.
 fn shuffles_itself(job: &Job<'_>, own: &TrainingLoop) -> bool {
-    let (file, id) = (own.caller.file, own.call);
-    let call = job.facts.module(file).call(id);
-    let is_off = |own: &Argument| {
-        job.facts.objects(file, own.value).any(|(_, own)| own == Object::Literal(Literal::Bool(false)))
-    };
-    job.is_fit(own)
-        && job.facts.called_symbols(file, id).any(|symbol| {
-            symbol.parameter(SHUFFLE).is_some()
-                && !job.facts.argument(file, call, symbol, SHUFFLE).is_some_and(is_off)
-        })
-        && !seeds_alike(job, KERAS_RANDOM)
+    job.facts.fits_in_drawn_order(own.caller.file, own.call) && !seeds_alike(job, KERAS_RANDOM)
 }
 
-/// The parameter of `fit` for whether it shuffles, and the package that it draws with.
-const SHUFFLE: &str = "shuffle";
+/// The package that `fit` draws with.
 const KERAS_RANDOM: &str = "tensorflow";
 
 /// Whether the program seeds what a package draws with, on all ranks with the same.

@@ -6,6 +6,7 @@
 
 pub(super) mod decisions;
 mod evaluations;
+pub(super) mod fed;
 pub(super) mod fetched;
 pub(super) mod raced_steps;
 pub(super) mod runs;

@@ -3,11 +3,12 @@
 
 use super::super::data::draws::draws_unseeded;
 use super::super::job::Job;
+use super::super::session::fed::fed;
 use super::super::session::{runs, sessions};
 use super::super::step::Step;
 use super::choices::rests_on_own_results;
 use super::obstacle;
-use super::session_choices::{fed, is_condition};
+use super::session_choices::is_condition;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Location, Rule};
 use crate::program::{Place, influenced_through_contents};

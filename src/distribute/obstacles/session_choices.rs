@@ -3,8 +3,9 @@
 
 use super::super::job::Job;
 use super::super::learning_rate::rates;
+use super::super::session::fed::{fed, fed_at};
+use super::super::session::is_session;
 use super::super::session::runs::steps as makes_step;
-use super::super::session::{is_session, runs};
 use super::super::step::Step;
 use super::choices::{is_chosen, rests_on_own_results};
 use super::obstacle;
@@ -12,7 +13,7 @@ use crate::api::{Effect, Symbol};
 use crate::finding::{Location, Rule};
 use crate::program::{Caller, Facts, Place};
 use crate::project::FileId;
-use crate::semantic::{Argument, Call, CallId, Container, Element, Value, ValueId};
+use crate::semantic::{Argument, Call, CallId, Element, Value, ValueId};
 
 /// What builds only a part of a graph, of which a condition in it decides whether it is run.
 const CONDITIONS: [&str; 4] =
@@ -20,9 +21,6 @@ const CONDITIONS: [&str; 4] =
 
 /// What makes the value that is fed.
 const PLACEHOLDER: &str = "tensorflow.compat.v1.placeholder";
-
-/// The parameter for what is fed.
-const FED: &str = "feed_dict";
 
 /// Such decisions.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -121,23 +119,4 @@ fn rates_fed(job: &Job<'_>) -> Vec<Place> {
     };
     let made: Vec<Place> = behind.filter(is_placeholder).collect();
     facts.influence().list_forwards(&made, |_| false)
-}
-
-/// What a session is fed with.
-fn fed_at<'j>(job: &'j Job<'_>, file: FileId, id: CallId) -> Option<&'j Argument> {
-    let facts = job.facts;
-    let call = facts.module(file).call(id);
-    let mut symbols = facts.called_symbols(file, id).filter(|_| runs(job, file, id));
-    symbols.find_map(|symbol| facts.argument(file, call, symbol, FED))
-}
-
-/// The keys and values of the dictionary that a session is fed with, as far as it is written out.
-pub(super) fn fed(job: &Job<'_>, file: FileId, id: CallId) -> Vec<(ValueId, ValueId)> {
-    let dictionary = fed_at(job, file, id).map(|own| &job.facts.module(file).value(own.value).value);
-    let Some(Value::Display(Container::Dict, elements)) = dictionary else { return Vec::new() };
-    let entry = |own: &Element| match *own {
-        Element::Key(key, value) => Some((key, value)),
-        _ => None,
-    };
-    elements.iter().filter_map(entry).collect()
 }

@@ -4,14 +4,14 @@ use super::super::call_graph::is_lost;
 use super::super::influence::Place;
 use super::super::modules::{FunctionRef, Modules};
 use super::super::numbering::{Lists, Numbering};
-use super::super::object::{Object, ObjectId};
+use super::super::object::{Literal, Object, ObjectId};
 use super::super::solver::{CallEdge, Caller, Solution, Via};
 use super::Facts;
 use crate::api::{Effect, EffectSet, Kind, Symbol};
 use crate::finding::Location;
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, Call, CallId, Module, ParameterKind, Passing, ScopeId, ScopeKind, Value, ValueId,
+    Argument, BlockId, Call, CallId, Module, ParameterKind, Passing, ScopeId, ScopeKind, Value, ValueId,
 };
 
 /// Where the edges of the call graph are that concern a scope, a call or a function.
@@ -31,6 +31,9 @@ pub(super) struct CallIndex {
     /// The functions that the language calls where something is evaluated, sorted.
     implied: Vec<(FileId, ValueId, FunctionRef)>,
 }
+
+/// The parameter of `fit` for whether it draws an order.
+const SHUFFLE: &str = "shuffle";
 
 impl CallIndex {
     pub(super) fn new(modules: &Modules, solution: &Solution<'_>) -> Self {
@@ -190,6 +193,21 @@ impl<'a> Facts<'a> {
         };
         self.is_unknown(file, base) && self.library.lookup(class).is_some_and(method)
             || self.objects(file, base).any(is_of_member)
+    }
+
+    /// Whether a call of `fit` goes through arrays in an order that it draws itself; a dataset has its own.
+    pub(crate) fn fits_in_drawn_order(&self, file: FileId, id: CallId) -> bool {
+        let call = self.module(file).call(id);
+        let is_off = |own: &Argument| {
+            self.objects(file, own.value).any(|(_, own)| own == Object::Literal(Literal::Bool(false)))
+        };
+        let is_dataset = |own: &Argument| self.may_be(file, own.value, Kind::Dataset);
+        let draws = |symbol: &Symbol| {
+            symbol.has(Effect::Trains)
+                && symbol.parameter(SHUFFLE).is_some()
+                && !self.argument(file, call, symbol, SHUFFLE).is_some_and(is_off)
+        };
+        !call.arguments.first().is_some_and(is_dataset) && self.called_symbols(file, id).any(draws)
     }
 
     /// The value that a method call is made on: `model` in `model.fit(x)`.

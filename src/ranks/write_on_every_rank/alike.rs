@@ -10,9 +10,9 @@ use super::super::values::agrees;
 use super::destination::{self, Destination};
 use super::{Inputs, figures, is_read_alike, run_calls};
 use crate::api::{Effect, Kind, Symbol};
-use crate::program::{Caller, Facts, Literal, Object, Place, influenced_through_contents};
+use crate::program::{Caller, Facts, Place, influenced_through_contents};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Value, ValueId};
+use crate::semantic::{CallId, Value, ValueId};
 
 /// What is asked of all files that ranks write.
 #[derive(Debug, Default)]
@@ -151,22 +151,8 @@ fn differing(model: &Model<'_>, inputs: &Inputs) -> FxHashSet<Place> {
 /// Whether a value is what `fit` says of epochs whose examples each rank had in an order of its own.
 fn trains_in_own_order(facts: &Facts<'_>, (file, value): Place) -> bool {
     let Value::Call(call) = facts.module(file).value(value).value else { return false };
-    let is_off = |own: &Argument| {
-        facts.objects(file, own.value).any(|(_, own)| own == Object::Literal(Literal::Bool(false)))
-    };
-    let call_data = facts.module(file).call(call);
-    // A dataset has its own.
-    let is_dataset = |own: &Argument| facts.may_be(file, own.value, Kind::Dataset);
-    facts.called_symbols(file, call).any(|symbol| {
-        symbol.has(Effect::Trains)
-            && symbol.parameter(SHUFFLE).is_some()
-            && !facts.argument(file, call_data, symbol, SHUFFLE).is_some_and(is_off)
-    }) && !call_data.arguments.first().is_some_and(is_dataset)
-        && !agrees(facts, (file, value))
+    facts.fits_in_drawn_order(file, call) && !agrees(facts, (file, value))
 }
-
-/// The parameter of `fit` for whether each rank has an order of its own.
-const SHUFFLE: &str = "shuffle";
 
 /// Whether a value is the drawn order of a dataset that is not always drawn: `if is_training: data = data.shuffle(100)`. What is
 /// evaluated and predicted then seldom is.
