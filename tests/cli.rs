@@ -129,10 +129,10 @@ fn every_kind_of_row_is_honoured_by_the_checks() {
         row("Lamb", "\"optimizer\""),
         row("Net", "\"model\""),
         row("load", "\"dataset\"\nreturns = \"tensorflow.data.Dataset\""),
-        row("dump", "\"file-writer\""),
+        row("keep", "\"file-writer\""),
     ];
     let train = "import own\nimport tensorflow as tf\ndata = own.load()\nother = data\nnet = own.Net()\n\
-                 net.compile(optimizer=own.Lamb(0.1), loss='mse')\nnet.fit(data)\nown.dump(net, 'file')\n";
+                 net.compile(optimizer=own.Lamb(0.1), loss='mse')\nnet.fit(data)\nown.keep(net, 'file')\n";
     let found = |rows: &str| {
         let project = folder(&[("train.py", train), ("hvdlint.toml", rows)]);
         run(project.path(), &["check", "--output", "concise"]).stdout

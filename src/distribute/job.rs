@@ -20,7 +20,7 @@ use super::output::told_paths;
 use super::session::fetched;
 use super::session::is_session;
 use super::session::runs;
-use super::started::start_by_import;
+use super::started::{needs_earlier_start, start_by_import};
 use super::unstarted::{Code, Runs, Unstarted};
 use crate::finding::{Confidence, Location};
 use crate::program::{Caller, Facts, LoopKind, ObjectId, Place, Program, TrainingLoop};
@@ -186,12 +186,9 @@ impl Common {
 
     /// The programs that train in sessions of TensorFlow 1.
     pub(super) fn session_programs<'f>(&self, facts: &'f Facts<'_>) -> Vec<&'f Program> {
-        let of_sessions = || {
-            let programs = facts.programs.iter().enumerate();
-            let of_sessions = programs.filter(|(_, own)| own.loops.iter().any(is_session));
-            of_sessions.map(|(place, _)| place).collect()
-        };
-        let places = self.session_programs.get_or_init(of_sessions);
+        let all = facts.programs.iter().enumerate();
+        let of_sessions = all.filter(|(_, own)| own.loops.iter().any(is_session)).map(|(place, _)| place);
+        let places = self.session_programs.get_or_init(|| of_sessions.collect());
         places.iter().map(|&place| &facts.programs[place]).collect()
     }
 
@@ -239,14 +236,17 @@ impl<'c> Job<'c> {
             step_counters: OnceCell::new(),
             started: RefCell::default(),
         };
+        if needs_earlier_start(&job) {
+            (job.owner, job.started) = (program.entry, RefCell::default());
+        }
         if program.steps_of_fit.is_empty() && program.loops.iter().all(|own| job.is_fit(own)) {
             // Horovod's module for Keras broadcasts numbers only.
-            job.api = if told_paths::clocks(&job).is_empty() { Api::Keras } else { Api::Tape };
+            job.api = if told_paths::own_names(&job).is_empty() { Api::Keras } else { Api::Tape };
         }
         Some(job)
     }
 
-    /// The module that owns the training loop, where Horovod is started.
+    /// Where Horovod is started: the module that owns the training loop, or the program if others need it while they are imported.
     #[must_use]
     pub fn owner(&self) -> FileId {
         self.owner

@@ -73,15 +73,20 @@ impl<'t> Meeting<'t> {
 
     /// The edits by which rank 0 tells the others what time it is, where Horovod is started; `None` where that
     /// takes a session of their own in front of the statement, but the clock is not asked first or not once.
-    pub(super) fn told_time(&self, clock: &Call) -> Option<Vec<Edit>> {
+    pub(super) fn told_name(&self, asked: &Call) -> Option<Vec<Edit>> {
         if self.session.is_none() {
             let told = format!("{}.broadcast_object(", self.code.horovod);
-            return Some(self.text.wrap(clock.range, &told, ", name='time')"));
+            // Before Python 3.12 no quote may stand within an f-string that is the f-string's own.
+            let module = self.text.module;
+            let mut templates = module.templates.iter().map(|&(value, _)| module.value(value).range);
+            let is_in_text = templates.any(|own| own.contains_range(asked.range));
+            let name = if is_in_text { ")" } else { ", name='name')" };
+            return Some(self.text.wrap(asked.range, &told, name));
         }
         let statement = self.text.module.statement(self.statement);
         let is_simple =
             matches!(statement.kind, StatementKind::Assign { .. } | StatementKind::Expression { .. });
-        (is_simple && clock.scope == statement.scope).then(|| self.told_in_front(clock.range, "time"))
+        (is_simple && asked.scope == statement.scope).then(|| self.told_in_front(asked.range, "name"))
     }
 
     /// The edits by which an expression is computed in front of the statement, and what it is on rank 0 told to all.

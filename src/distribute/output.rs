@@ -10,6 +10,7 @@ pub(super) mod default_texts;
 mod downloads;
 pub(super) mod evaluation_callbacks;
 mod for_all;
+mod free_names;
 pub(super) mod inputs;
 pub(super) mod left_behind;
 pub(super) mod open_files;

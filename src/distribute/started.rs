@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::initialisation::end_of_imports;
 use super::job::Job;
-use crate::api::Effect;
+use crate::api::{Effect, Kind};
 use crate::program::Caller;
 use crate::project::FileId;
 use crate::semantic::{CallId, Module, ScopeId, StatementId};
@@ -36,6 +36,21 @@ pub(super) fn code_runs_started(job: &Job<'_>, file: FileId, scope: ScopeId, at:
     let is_started =
         || job.owner() == job.program.entry || job.start_of(file).is_some_and(|start| start <= at);
     has_horovod && (file == job.owner() || is_started())
+}
+
+/// Whether a module makes an optimizer while it is imported, and no import in front of it leads to where Horovod is started: its rate
+/// needs the number of ranks.
+pub(super) fn needs_earlier_start(job: &Job<'_>) -> bool {
+    let makes = |&(file, call): &(FileId, CallId)| {
+        let facts = job.facts;
+        let data = facts.module(file).call(call);
+        file != job.owner()
+            && facts.module(file).code_scope(data.scope) == Module::TOP
+            && facts.may_be(file, data.result, Kind::Optimizer)
+    };
+    !job.program.already_distributed
+        && job.owner() != job.program.entry
+        && job.calls().filter(makes).any(|(file, call)| !runs_started(job, file, call))
 }
 
 /// Where the import ends by which a file's own code comes to the owner of the loop, where Horovod is started: behind it

@@ -9,6 +9,7 @@ mod kept;
 mod key;
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -127,6 +128,8 @@ pub struct Known {
     /// The stores of files to attributes, by name.
     stores: RefCell<FxHashMap<FileId, ByName>>,
     dominance: RefCell<FxHashMap<Caller, Dominance>>,
+    /// The arms of branches that ask for the rank, each of which only its branch leads to.
+    arms: RefCell<FxHashMap<Caller, Rc<[(BlockId, Guard)]>>>,
 }
 
 impl Known {
@@ -156,7 +159,39 @@ impl Model<'_> {
     /// What the conditions of its own scope say.
     #[must_use]
     pub fn own_guard(&self, caller: Caller, block: BlockId) -> Guard {
-        self.block_guard(caller, block, &mut FxHashSet::default())
+        let decided = self.block_guard(caller, block, &mut FxHashSet::default());
+        decided.and(&self.guard_of_arms(caller, block))
+    }
+
+    /// What the arms say of the rank through which alone control comes to a block. In a loop that ends by `return` alone the branches
+    /// around that one decide nothing: in the end control comes there, or nowhere.
+    fn guard_of_arms(&self, caller: Caller, block: BlockId) -> Guard {
+        let known = self.guards.arms.borrow().get(&caller).cloned();
+        let arms = known.unwrap_or_else(|| {
+            let found = self.arms_of_ranks(caller);
+            self.guards.arms.borrow_mut().insert(caller, Rc::clone(&found));
+            found
+        });
+        let leading = arms.iter().filter(|(arm, _)| self.guards.is_behind(self.facts, caller, *arm, block));
+        leading.fold(Guard::default(), |guard, (_, own)| guard.and(own))
+    }
+
+    fn arms_of_ranks(&self, caller: Caller) -> Rc<[(BlockId, Guard)]> {
+        let blocks = &self.facts.module(caller.file).scope(caller.scope).flow.blocks;
+        let mut entries = vec![0_u32; blocks.len()];
+        for &next in blocks.iter().flat_map(|own| &own.successors) {
+            entries[next.index()] += 1;
+        }
+        let arms =
+            blocks.iter().enumerate().filter(|(_, own)| own.branch.is_some()).flat_map(|(index, own)| {
+                own.successors.iter().enumerate().map(move |(arm, &next)| (BlockId::new(index), arm, next))
+            });
+        let arms = arms.filter(|&(.., next)| entries[next.index()] == 1).map(|(branch, arm, next)| {
+            let mut guard = self.arm(caller, branch, arm);
+            guard.0.retain(|own| matches!(own.atom, Atom::Is(..)));
+            (next, guard)
+        });
+        arms.filter(|(_, guard)| !guard.is_all()).collect()
     }
 
     fn block_guard(&self, caller: Caller, block: BlockId, open: &mut FxHashSet<BlockId>) -> Guard {

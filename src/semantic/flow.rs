@@ -109,6 +109,12 @@ impl Flow {
     /// Where control enters.
     pub const ENTRY: BlockId = BlockId::FIRST;
 
+    /// Whether control comes from a block to the end of the scope.
+    #[must_use]
+    pub fn comes_to_end(&self, block: BlockId) -> bool {
+        self.behind(block).into_iter().any(|own| self.blocks[own.index()].successors.is_empty())
+    }
+
     /// A graph of `blocks`, with reachability.
     #[must_use]
     pub fn new(blocks: Vec<Block>) -> Self {

@@ -268,6 +268,12 @@ impl Module {
         self.ancestor_ids(statement).map(|id| self.statement(id))
     }
 
+    /// The statements within a compound statement, those of other scopes included.
+    pub fn statements_below(&self, statement: StatementId) -> impl Iterator<Item = &Statement> {
+        let range = self.statement(statement).range;
+        self.statements[statement.index() + 1..].iter().take_while(move |own| range.contains_range(own.range))
+    }
+
     /// The clauses of an `if` statement behind the first.
     #[must_use]
     pub fn clauses_of(&self, statement: StatementId) -> &[Clause] {

@@ -8,9 +8,9 @@ use super::choices::rests_on_own_results;
 use super::obstacle;
 use crate::api::{Effect, Kind};
 use crate::finding::Rule;
-use crate::program::{Literal, Object, code};
+use crate::program::{Literal, Object, Place, code};
 use crate::project::FileId;
-use crate::semantic::{CallId, Value};
+use crate::semantic::{BranchKind, CallId, StatementId, Value, ValueId};
 
 /// Datasets whose number of elements is drawn: `dataset.filter(lambda x: random() < 0.5)`.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -41,7 +41,13 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             .called_symbols(file, id)
             .any(|own| COUNTED.iter().any(|name| facts.library.lookup(name) == Some(own)))
             && call.arguments.iter().any(|own| rests_on_own_results(job, (file, own.value)));
-        if draws || ends_by_chance || is_counted || selects_by_own_order(job, file, id) {
+        let drops = || given("generator").is_some_and(|own| drops_by_chance(job, file, own.value));
+        if draws
+            || ends_by_chance
+            || is_counted
+            || drops() && !is_endless(job, file, id)
+            || selects_by_own_order(job, file, id)
+        {
             let finding = obstacle(
                 rule,
                 job.at_call(file, id),
@@ -87,15 +93,52 @@ fn selects_by_own_order(job: &Job<'_>, file: FileId, id: CallId) -> bool {
         is_own |= (takes || is_batched) && is_order(job, file, id) && !draws_alike(job, file, id)
             || named(file, id, MAP) && functions.any(|(_, own)| draws(job, own));
     }
+    is_own && !is_endless(job, file, id)
+}
+
+/// Whether the dataset that a call makes is repeated without end later on.
+fn is_endless(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let facts = job.facts;
+    let repeat = facts.library.lookup(REPEAT);
     let result = (file, facts.module(file).call(id).result);
     let behind = facts.influence().forwards(&[result], |_| false);
-    let is_endless = || {
-        job.calls().any(|(file, id)| {
-            let receiver = facts.receiver(file, facts.module(file).call(id));
-            named(file, id, REPEAT) && receiver.is_some_and(|own| behind.contains(&(file, own)))
+    job.calls().any(|(file, id)| {
+        let receiver = facts.receiver(file, facts.module(file).call(id));
+        receiver.is_some_and(|own| behind.contains(&(file, own)))
+            && facts.called_symbols(file, id).any(|own| Some(own) == repeat)
+    })
+}
+
+/// Whether a generator that comes to an end leaves out what a draw decides: `if random() < 0.5: yield example`.
+fn drops_by_chance(job: &Job<'_>, file: FileId, generator: ValueId) -> bool {
+    let facts = job.facts;
+    let is_drawn = |condition: Place| {
+        let behind = facts.influence().backwards(&[condition], |_| false);
+        behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
+            Value::Call(call) => {
+                let mut symbols = facts.called_symbols(file, call);
+                symbols.any(|own| own.has(Effect::DrawsRandom) && !own.has(Effect::Reorders))
+                    && !draws_alike(job, file, call)
+            }
+            _ => false,
         })
     };
-    is_own && !is_endless()
+    facts.objects(file, generator).filter_map(|(_, object)| code(object)).any(|function| {
+        let caller = facts.code_of(function);
+        let module = facts.module(caller.file);
+        let flow = &module.scope(caller.scope).flow;
+        module.function(function.function).yields.iter().any(|&value| {
+            // Statements stand in the order of the source.
+            let start = module.value(value).range.start();
+            let around = module.statements.partition_point(|own| own.range.start() <= start).checked_sub(1);
+            let block = around.map(|own| module.statement(StatementId::new(own)).block);
+            block.filter(|&block| flow.comes_to_end(block)).is_some_and(|block| {
+                let branches = facts.conditions(caller, block).into_iter().map(|own| own.branch);
+                let tests = branches.filter(|own| own.kind == BranchKind::If).filter_map(|own| own.condition);
+                tests.into_iter().any(|test| is_drawn((caller.file, test)))
+            })
+        })
+    })
 }
 
 /// The calls that make the dataset on which a method is called, from the last to the first.

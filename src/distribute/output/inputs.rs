@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::job::Job;
+use super::free_names;
 use super::path_texts::{self, PathText, PathTexts};
 use crate::api::{Effect, EffectSet, Kind, Role, Symbol};
 use crate::program::{Facts, FunctionRef, Object, ObjectId, Place};
@@ -64,6 +65,8 @@ pub(in crate::distribute) struct Inputs {
     texts: PathTexts,
     /// The calls that read weights or models.
     weights_read: Vec<(FileId, CallId)>,
+    /// The questions by which a name is found that is free.
+    searches: Vec<(FileId, CallId)>,
 }
 
 impl Inputs {
@@ -76,8 +79,9 @@ impl Inputs {
                         && !job.facts.asks_for_existence(file, call)
                         && !is_given_open(job.facts, file, call))
         };
-        let (weights, data): (Vec<_>, Vec<_>) =
+        let (mut weights, data): (Vec<_>, Vec<_>) =
             job.calls().filter(is_read).partition(|&(file, call)| loads(job, file, call));
+        weights.extend(job.calls().filter(|&(file, call)| makes_manager(job, file, call)));
         let given: Vec<Place> = data.iter().flat_map(|&(file, call)| arguments(job, file, call)).collect();
         let texts: Vec<Place> = texts_behind(job, &given).into_iter().collect();
         let loaded: Vec<FxHashSet<Place>> =
@@ -102,6 +106,7 @@ impl Inputs {
                 job.program.files().into_iter().flat_map(|file| all_values(job.facts, file)),
             ),
             weights_read: weights,
+            searches: free_names::questions(job),
         }
     }
 
@@ -121,16 +126,31 @@ impl Inputs {
         if writes_anywhere(job, file, call) {
             return self.data_read.clone();
         }
+        self.given_path_of(job, (file, call), &self.data_read)
+    }
+
+    /// The questions that find whether the name is free that a call writes to.
+    pub(super) fn searches(&self, job: &Job<'_>, write: (FileId, CallId)) -> Vec<(FileId, CallId)> {
+        if self.searches.is_empty() { Vec::new() } else { self.given_path_of(job, write, &self.searches) }
+    }
+
+    /// Those calls that are given a path of one that writes.
+    fn given_path_of(
+        &self,
+        job: &Job<'_>,
+        (file, call): (FileId, CallId),
+        among: &[(FileId, CallId)],
+    ) -> Vec<(FileId, CallId)> {
         let behind = list_paths_behind(job, &arguments(job, file, call));
         let written = texts_among(job, &behind);
         let met = PathTexts::among(job, behind);
         let sources: Vec<Place> = written.into_iter().chain(met.met_in(&self.texts)).collect();
         let sources = job.common.default_texts(job.facts).with_parameters(&sources);
         let paths = job.facts.influence().forwards(&sources, |place| ends_path(job, place));
-        let may_read = |&&(file, call): &&(FileId, CallId)| {
+        let is_given = |&&(file, call): &&(FileId, CallId)| {
             arguments(job, file, call).iter().any(|place| paths.contains(place))
         };
-        self.data_read.iter().filter(may_read).copied().collect()
+        among.iter().filter(is_given).copied().collect()
     }
 
     /// The calls that may read, as data or as weights, what lies where a call writes.
@@ -339,6 +359,13 @@ fn is_content(facts: &Facts<'_>, (file, value): Place) -> bool {
 pub(in crate::distribute) fn loads(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let mut symbols = job.facts.called_symbols(file, call);
     symbols.any(|symbol| symbol.has(Effect::LoadsWeights) || symbol.has(Effect::LoadsModel))
+}
+
+/// Whether a call makes a manager of checkpoints, which looks there and then for the last one.
+pub(super) fn makes_manager(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let result = job.facts.module(file).call(call).result;
+    job.facts.may_be(file, result, Kind::CheckpointManager)
+        && job.facts.called_symbols(file, call).any(|symbol| matches!(symbol.role(), Role::Class { .. }))
 }
 
 /// Whether the program loads weights or models from where a call says that they lie: `restore(checkpoint.save(path))`.

@@ -1,5 +1,6 @@
 //! Files that all ranks read before rank 0 removes or replaces them: `model.load_weights(best)` and `os.remove(best)` behind it. The
-//! others may not have come as far, unless a step of training, which they make together, lies between.
+//! others may not have come as far, unless a step of training, which they make together, lies between. The same where they find
+//! a name that is free, which rank 0 then takes.
 
 use super::super::awaited::{all_ranks_come_to, can_wait};
 use super::super::job::Job;
@@ -15,7 +16,8 @@ pub(super) fn is_awaited(job: &Job<'_>, write: (FileId, CallId), statement: Stat
     if job.program.already_distributed {
         return false;
     }
-    let read = job.inputs().read_where(job, write);
+    let mut read = job.inputs().read_where(job, write);
+    read.extend(job.inputs().searches(job, write));
     if read.is_empty() || writes_anywhere(job, write.0, write.1) {
         return false;
     }

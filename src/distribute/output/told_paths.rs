@@ -1,5 +1,5 @@
-//! Paths that are made of the time: each rank would get one of its own, where rank 0 alone writes what all ranks read.
-//! Rank 0 tells the others.
+//! Paths that are made of the time, of a draw or of the process: each rank would get one of its own, where rank 0 alone writes
+//! what all ranks read. Rank 0 tells the others.
 
 use super::super::job::Job;
 use super::super::meeting::Meeting;
@@ -7,38 +7,73 @@ use super::super::obstacles::is_conditional;
 use super::super::started::runs_started;
 use super::super::step::Step;
 use super::super::unstarted::Runs;
-use super::inputs::paths_behind;
-use crate::api::Effect;
+use super::inputs::{arguments, makes_manager, paths_behind};
+use crate::api::{Effect, Symbol};
 use crate::finding::Rule;
-use crate::program::Caller;
+use crate::program::{Caller, Place};
 use crate::project::FileId;
 use crate::semantic::CallId;
 
-/// The clocks of a program that say where it reads.
+/// What each rank of a program would find otherwise, and says where it reads.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    clocks(job).into_iter().filter_map(|(file, call)| told(job, rule, file, call)).collect()
+    own_names(job).into_iter().filter_map(|(file, call)| told(job, rule, file, call)).collect()
 }
 
-/// The calls that ask a clock for what the paths are made of that the program reads from.
-pub(in crate::distribute) fn clocks(job: &Job<'_>) -> Vec<(FileId, CallId)> {
+/// The calls that give each rank a name of its own, of which the paths are made that the program reads from: those of clocks, and
+/// draws and what tells processes apart where the program writes there, too.
+pub(in crate::distribute) fn own_names(job: &Job<'_>) -> Vec<(FileId, CallId)> {
     if job.program.already_distributed {
         return Vec::new();
     }
-    let asks = |&(file, call): &(FileId, CallId)| {
-        job.facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::ReadsClock))
+    let has = |(file, call): (FileId, CallId), asked: &dyn Fn(&Symbol) -> bool| {
+        job.facts.called_symbols(file, call).any(asked)
     };
-    let all: Vec<(FileId, CallId)> = job.calls().filter(asks).collect();
+    let all: Vec<(FileId, CallId)> =
+        job.calls().filter(|&own| has(own, &|symbol| reads_clock(symbol) || is_by_chance(symbol))).collect();
     if all.is_empty() {
         return all;
     }
-    let behind = paths_behind(job, &job.inputs().paths_read(job));
+    let read = paths_behind(job, &job.inputs().paths_read(job));
     let says =
-        |&(file, call): &(FileId, CallId)| behind.contains(&(file, job.facts.module(file).call(call).result));
-    all.into_iter().filter(says).collect()
+        |&(file, call): &(FileId, CallId)| read.contains(&(file, job.facts.module(file).call(call).result));
+    let mut found: Vec<(FileId, CallId)> = all.into_iter().filter(says).collect();
+    if found.iter().all(|&own| has(own, &reads_clock)) {
+        return found;
+    }
+    let writes = job.calls().filter(|&(file, call)| {
+        has((file, call), &|symbol| symbol.has(Effect::WritesFile) || symbol.has(Effect::MakesFolder))
+            || makes_manager(job, file, call)
+            || job.facts.opens_for_writing(file, job.facts.module(file).call(call))
+    });
+    let written: Vec<Place> = writes.flat_map(|(file, call)| arguments(job, file, call)).collect();
+    let written = paths_behind(job, &written);
+    found.retain(|&(file, call)| {
+        has((file, call), &reads_clock) || written.contains(&(file, job.facts.module(file).call(call).result))
+    });
+    found
+}
+
+fn reads_clock(symbol: &Symbol) -> bool {
+    symbol.has(Effect::ReadsClock)
+}
+
+/// Whether what a call returns is a draw, or tells a process from others, `os.getpid()`: no file's content, and no order of
+/// something.
+fn is_by_chance(symbol: &Symbol) -> bool {
+    const OTHERWISE: [Effect; 6] = [
+        Effect::ReadsFile,
+        Effect::WritesFile,
+        Effect::Reorders,
+        Effect::Spawns,
+        Effect::Temporary,
+        Effect::ReadsEnvironment,
+    ];
+    (symbol.has(Effect::DrawsRandom) || symbol.has(Effect::Varies) && !symbol.has(Effect::UpdatesState))
+        && !OTHERWISE.into_iter().any(|own| symbol.has(own))
 }
 
 /// Why rank 0 can't tell the others the time.
-const UNTOLD: &str = "Not all ranks come here, or not once Horovod is started, so that rank 0 can't tell the others: take the time at \
+const UNTOLD: &str = "Not all ranks come here, or not once Horovod is started, so that rank 0 can't tell the others: take the name at \
                       the beginning of the program.";
 
 /// `time.strftime(form)` becomes what it is on rank 0.
@@ -46,7 +81,7 @@ fn told(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<
     let call = job.facts.module(file).call(id);
     let message = "each rank gets another path here, and reads where nobody wrote";
     let finding = Step::missing(rule, job.at_call(file, id), message)
-        .here("another time on each rank")
+        .here("another name on each rank")
         .help("let rank 0 tell the others: `hvd.broadcast_object(...)`")
         .in_scope(job.scope_of(file, id));
     let code = job.code(file, call.scope);
@@ -59,7 +94,7 @@ fn told(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<
         return Some(Step::blocked(finding, UNTOLD));
     }
     let meeting = Meeting::at(job, job.text(file)?, call.statement);
-    let Some(edits) = meeting.told_time(call) else { return Some(Step::blocked(finding, UNTOLD)) };
-    let change = Step::change(finding, "let rank 0 tell the time", edits, meeting.uses().collect());
+    let Some(edits) = meeting.told_name(call) else { return Some(Step::blocked(finding, UNTOLD)) };
+    let change = Step::change(finding, "let rank 0 tell the name", edits, meeting.uses().collect());
     Some(code.step(change))
 }

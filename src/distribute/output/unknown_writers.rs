@@ -5,7 +5,7 @@ use super::inputs::arguments;
 use crate::api::Effect;
 use crate::program::{Literal, Object};
 use crate::project::FileId;
-use crate::semantic::{Argument, Call, CallId, Passing, Value};
+use crate::semantic::{Argument, Call, CallId, Passing, Role, Value};
 
 /// Whether a folder is made for what a function of an unknown library may put there on all ranks, or for their caches: they may
 /// all make it, where it may be there already.
@@ -33,6 +33,7 @@ pub(super) fn is_for_others(job: &Job<'_>, file: FileId, id: CallId) -> bool {
 
 /// Whether a method of an object that nobody knows is called like one by which models are saved, and given a text: `net.save("net")`,
 /// `picture.save(f"{step}.png")`, `explainer.save(grid, "maps", "first.png")`. Or like that of files, and given more than those take: `score.write("midi", fp="score.mid")`.
+/// Or, where nobody asks what it returns, its name says so.
 pub(super) fn saves_by_name(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     let facts = job.facts;
     let Value::Attribute { base, name, .. } = facts.module(file).value(call.callee).value else {
@@ -53,8 +54,18 @@ pub(super) fn saves_by_name(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     let mut given = call.arguments.iter();
     (facts.may_be_foreign(file, base) || keeps_weights && facts.is_unknown(file, base))
         && (writes(MODEL) && given.clone().any(may_be_text)
-            || writes(OPEN_FILE) && given.len() > 1 && given.any(is_text))
+            || writes(OPEN_FILE) && given.len() > 1 && given.clone().any(is_text)
+            || call.role == Role::Statement && is_of_writing(name) && given.any(is_text))
 }
+
+/// Whether a name says that something is written, to who knows nothing else of it: `write_image`, `to_netcdf`, `export_graphviz`.
+fn is_of_writing(name: &str) -> bool {
+    let (first, rest) = name.split_once('_').unwrap_or((name, ""));
+    OF_WRITING.contains(&first) || first == "to" && !rest.is_empty()
+}
+
+/// The verbs of writing.
+const OF_WRITING: [&str; 6] = ["write", "writeto", "save", "dump", "export", "store"];
 
 /// The method of models that keeps their weights.
 const WEIGHTS: &str = "tensorflow.keras.Model.save_weights";

@@ -10,12 +10,13 @@ use super::super::job::Job;
 use super::super::meeting::Meeting;
 use super::super::ranked::is_for_some;
 use super::super::step::{Outcome, Step};
+use super::downloads::missed_elsewhere;
 use super::inputs::{names_input, own_effects};
 use super::read_before;
 use crate::api::Effect;
 use crate::program::{Caller, Spot};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, CallId, StatementId, Suite};
+use crate::semantic::{BranchKind, CallId, StatementId, StatementKind, Suite};
 
 /// Why what is written can't be awaited.
 const NOWHERE: &str = "Rank 0 alone is to write what the program reads later, and there is no place at which all ranks could wait for it: \
@@ -24,6 +25,10 @@ const NOWHERE: &str = "Rank 0 alone is to write what the program reads later, an
 /// Why what a handler writes can't be kept from who reads it.
 const INSTEAD: &str = "While rank 0 writes the file, another rank may read the beginning of it, and not come to the handler: ask whether \
      the file exists, instead of catching the exception.";
+
+/// Why rank 0 alone can't write what it may fail to.
+const DECIDING: &str = "Only rank 0 would write, and come to the handler, which changes what the program goes on with: ask whether the \
+     file exists, instead of catching the exception.";
 
 /// Why a loop over a folder can't change the folder.
 const LISTED: &str = "The loop goes over what it changes: another rank may list the files when rank 0 has begun to, and make fewer turns. \
@@ -47,6 +52,9 @@ impl Waiting {
     pub(super) fn for_written(job: &Job<'_>, write: (FileId, CallId), behind: Option<StatementId>) -> Self {
         let (file, call) = write;
         let facts = job.facts;
+        if !job.program.already_distributed && is_decided_by_error(job, write) {
+            return Self { impossible: Some(DECIDING), ..Self::default() };
+        }
         let is_model = facts.concerns_weights(file, facts.module(file).call(call));
         if is_model {
             return Self::for_read(job, write, behind, job.inputs().weights_read());
@@ -145,6 +153,25 @@ impl Waiting {
             uses.extend(meeting.uses());
         }
     }
+}
+
+/// Whether an error of a call that writes decides what the program goes on with: `try: os.makedirs(path)` and then `break`, or
+/// `except FileExistsError: number += 1`.
+fn is_decided_by_error(job: &Job<'_>, (file, write): (FileId, CallId)) -> bool {
+    let module = job.facts.module(file);
+    let statement = module.call(write).statement;
+    let within = std::iter::once(statement).chain(module.ancestor_ids(statement));
+    let mut tried = within.zip(module.ancestor_ids(statement)).filter(|&(own, around)| {
+        module.statement(around).kind == StatementKind::Try && module.statement(own).suite == Suite::Body
+    });
+    tried.any(|(_, around)| {
+        let mut below = module.statements_below(around).filter(|own| own.parent == Some(around));
+        below.any(|own| match own.suite {
+            Suite::Handler => !missed_elsewhere(job, file, own.range).is_empty(),
+            Suite::Body => own.kind == StatementKind::Break,
+            _ => false,
+        })
+    })
 }
 
 /// Whether a call writes in a handler of what may be raised by a call that reads.

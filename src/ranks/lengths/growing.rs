@@ -105,7 +105,7 @@ impl Growing {
             let caller = Caller { file, scope: module.code_scope(statement.scope) };
             let flow = &module.scope(caller.scope).flow;
             // What is yielded without end is as long on all ranks.
-            if let Some(results) = made.get(&caller).filter(|_| comes_to_end(flow, statement.block)) {
+            if let Some(results) = made.get(&caller).filter(|_| flow.comes_to_end(statement.block)) {
                 let step = Step { block: statement.block, of: results.clone(), yields: true };
                 self.steps.entry(caller).or_default().push(step);
             }
@@ -215,11 +215,6 @@ fn is_element(facts: &Facts<'_>, place: Place, steps: u32) -> bool {
     let Some(steps) = steps.checked_sub(1) else { return false };
     matches!(facts.module(place.0).value(place.1).value, Value::Iteration(_))
         || facts.influence().operands(place).take(8).any(|own| is_element(facts, own, steps))
-}
-
-/// Whether control comes from a block to the end of its scope.
-fn comes_to_end(flow: &Flow, block: BlockId) -> bool {
-    flow.behind(block).into_iter().any(|own| flow.blocks[own.index()].successors.is_empty())
 }
 
 /// Whether a call changes how many elements the list has that it is a method of.
