@@ -62,7 +62,7 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
                 let message = "not all ranks stop training when this callback does";
                 let help = "give it to all ranks, behind `hvd.callbacks.MetricAverageCallback()`";
                 found.push(guarded(model, own, callback, &out_of_step::CHECK.rule, message, help));
-            } else if stops && communicates && decides_alone(model, callback, &callbacks) {
+            } else if stops && communicates && decides_alone(model, own, callback, &callbacks) {
                 let finding = alone(
                     model,
                     own,
@@ -81,9 +81,7 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
 fn validates_on_some(model: &Model<'_>, own: &TrainingLoop, average: &Given) -> Option<Finding> {
     let facts = model.facts;
     let file = own.caller.file;
-    let call = facts.module(file).call(own.call);
-    let mut takers = facts.called_symbols(file, own.call);
-    let given = takers.find_map(|symbol| facts.argument(file, call, symbol, "validation_data"))?;
+    let given = validation_data(facts, own)?;
     let origin = |&place: &Place| model.same(place);
     let place = std::iter::successors(Some((file, given.value)), origin).take(8).last()?;
     let difference = model.difference(place).filter(|own| own.cause == Cause::Rank)?;
@@ -122,7 +120,7 @@ pub(super) fn diverging(model: &Model<'_>) -> Vec<Finding> {
                 let message = "this callback changes the training of some ranks only";
                 let help = "give it to all ranks";
                 found.push(guarded(model, own, callback, &replicas_diverge::CHECK.rule, message, help));
-            } else if steers && decides_alone(model, callback, &callbacks) {
+            } else if steers && decides_alone(model, own, callback, &callbacks) {
                 let message = "each rank changes its training by its own metrics";
                 found.push(alone(model, own, callback, &replicas_diverge::CHECK.rule, message));
             }
@@ -272,7 +270,7 @@ fn resumes(callback: &Given) -> bool {
 }
 
 /// Whether a callback decides by metrics that are not averaged: there is no average, or it comes later.
-fn decides_alone(model: &Model<'_>, callback: &Given, all: &[Given]) -> bool {
+fn decides_alone(model: &Model<'_>, own: &TrainingLoop, callback: &Given, all: &[Given]) -> bool {
     let monitored = monitored(model, callback);
     if !callback.guard.is_all() || !(callback.own.stops_by_metrics || monitored.is_some()) {
         return false;
@@ -280,9 +278,32 @@ fn decides_alone(model: &Model<'_>, callback: &Given, all: &[Given]) -> bool {
     let mut averages = all.iter().filter(|other| other.effects.contains(Effect::Averages));
     match averages.next() {
         // Data to validate with may well be the same on all ranks.
-        None => callback.own.stops_by_metrics || monitored.is_some_and(|own| !is_of_validation(&own)),
+        None => {
+            callback.own.stops_by_metrics
+                || monitored.is_some_and(|metric| !is_of_validation(&metric) || validates_on_part(model, own))
+        }
         Some(average) => listed::comes_later(model.facts, average.at, callback.at),
     }
+}
+
+/// Whether each rank validates with a part of the data that its number chooses.
+fn validates_on_part(model: &Model<'_>, own: &TrainingLoop) -> bool {
+    let facts = model.facts;
+    validation_data(facts, own).is_some_and(|given| {
+        let whole = (own.caller.file, given.value);
+        let mut parts = std::iter::once(whole).chain(facts.influence().operands(whole));
+        parts.any(|part| {
+            model.difference(part).is_some_and(|own| facts.gives(own.source, &[Effect::ReadsRank]))
+        })
+    })
+}
+
+/// What a call of `fit` is given to validate with.
+fn validation_data<'f>(facts: &Facts<'f>, own: &TrainingLoop) -> Option<&'f Argument> {
+    let file = own.caller.file;
+    let call = facts.module(file).call(own.call);
+    let mut symbols = facts.called_symbols(file, own.call);
+    symbols.find_map(|symbol| facts.argument(file, call, symbol, "validation_data"))
 }
 
 /// The metric that a callback of the library watches.

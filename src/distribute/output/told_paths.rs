@@ -8,7 +8,7 @@ use super::super::started::runs_started;
 use super::super::step::Step;
 use super::super::unstarted::Runs;
 use super::inputs::{arguments, makes_manager, paths_behind};
-use crate::api::{Effect, Symbol};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Rule;
 use crate::program::{Caller, Place};
 use crate::project::FileId;
@@ -41,11 +41,18 @@ pub(in crate::distribute) fn own_names(job: &Job<'_>) -> Vec<(FileId, CallId)> {
         return found;
     }
     let writes = job.calls().filter(|&(file, call)| {
+        let result = (file, job.facts.module(file).call(call).result);
         has((file, call), &|symbol| symbol.has(Effect::WritesFile) || symbol.has(Effect::MakesFolder))
-            || makes_manager(job, file, call)
             || job.facts.opens_for_writing(file, job.facts.module(file).call(call))
+            || job.facts.may_be(result.0, result.1, Kind::Callback)
+            || makes_manager(job, file, call)
     });
-    let written: Vec<Place> = writes.flat_map(|(file, call)| arguments(job, file, call)).collect();
+    // What is written says nothing of where.
+    let is_text = |&(file, value): &Place| {
+        job.facts.objects(file, value).any(|(id, _)| job.facts.builtin_class(id) == Some("str"))
+    };
+    let written: Vec<Place> =
+        writes.flat_map(|(file, call)| arguments(job, file, call)).filter(is_text).collect();
     let written = paths_behind(job, &written);
     found.retain(|&(file, call)| {
         has((file, call), &reads_clock) || written.contains(&(file, job.facts.module(file).call(call).result))
