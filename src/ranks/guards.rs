@@ -120,6 +120,9 @@ impl Guard {
 /// Stores to attributes, by the attribute's name.
 type ByName = FxHashMap<Box<str>, Vec<u32>>;
 
+/// Blocks, and what is known of the ranks that come there.
+type Arms = Rc<[(BlockId, Guard)]>;
+
 /// Guards that were asked for before.
 #[derive(Debug, Default)]
 pub struct Known {
@@ -129,7 +132,7 @@ pub struct Known {
     stores: RefCell<FxHashMap<FileId, ByName>>,
     dominance: RefCell<FxHashMap<Caller, Dominance>>,
     /// The arms of branches that ask for the rank, each of which only its branch leads to.
-    arms: RefCell<FxHashMap<Caller, Rc<[(BlockId, Guard)]>>>,
+    arms: RefCell<FxHashMap<Caller, Arms>>,
 }
 
 impl Known {
@@ -176,7 +179,7 @@ impl Model<'_> {
         leading.fold(Guard::default(), |guard, (_, own)| guard.and(own))
     }
 
-    fn arms_of_ranks(&self, caller: Caller) -> Rc<[(BlockId, Guard)]> {
+    fn arms_of_ranks(&self, caller: Caller) -> Arms {
         let blocks = &self.facts.module(caller.file).scope(caller.scope).flow.blocks;
         let mut entries = vec![0_u32; blocks.len()];
         for &next in blocks.iter().flat_map(|own| &own.successors) {

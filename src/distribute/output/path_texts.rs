@@ -13,7 +13,7 @@ const SEPARATOR: char = '/';
 /// With what the parts of a text begin that say only later what they are: `%d`, `{}`, `*`.
 const OPEN: [char; 5] = ['%', '{', '*', '?', '['];
 
-/// What `NumPy` adds to a name, `np.save("values")` writes "values.npy", and SentencePiece.
+/// What `NumPy` adds to a name, `np.save("values")` writes "values.npy", and `SentencePiece`.
 const ADDED: [&str; 4] = [".npy", ".npz", ".model", ".vocab"];
 
 /// A literal, or an f-string, as part of a path.

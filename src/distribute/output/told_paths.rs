@@ -1,6 +1,8 @@
 //! Paths that are made of the time, of a draw or of the process: each rank would get one of its own, where rank 0 alone writes
 //! what all ranks read. Rank 0 tells the others.
 
+use rustc_hash::FxHashSet;
+
 use super::super::job::Job;
 use super::super::meeting::Meeting;
 use super::super::obstacles::is_conditional;
@@ -25,39 +27,42 @@ pub(in crate::distribute) fn own_names(job: &Job<'_>) -> Vec<(FileId, CallId)> {
     if job.program.already_distributed {
         return Vec::new();
     }
-    let has = |(file, call): (FileId, CallId), asked: &dyn Fn(&Symbol) -> bool| {
-        job.facts.called_symbols(file, call).any(asked)
+    let facts = job.facts;
+    let has = |(file, call): (FileId, CallId), asked: fn(&Symbol) -> bool| {
+        facts.called_symbols(file, call).any(asked)
     };
-    let all: Vec<(FileId, CallId)> =
-        job.calls().filter(|&own| has(own, &|symbol| reads_clock(symbol) || is_by_chance(symbol))).collect();
-    if all.is_empty() {
-        return all;
+    let differs = |&own: &(FileId, CallId)| has(own, reads_clock) || has(own, is_by_chance);
+    let mut found: Vec<(FileId, CallId)> = job.calls().filter(differs).collect();
+    let says = |paths: &FxHashSet<Place>, (file, call): (FileId, CallId)| {
+        paths.contains(&(file, facts.module(file).call(call).result))
+    };
+    if !found.is_empty() {
+        let read = paths_behind(job, &job.inputs().paths_read(job));
+        found.retain(|&own| says(&read, own));
     }
-    let read = paths_behind(job, &job.inputs().paths_read(job));
-    let says =
-        |&(file, call): &(FileId, CallId)| read.contains(&(file, job.facts.module(file).call(call).result));
-    let mut found: Vec<(FileId, CallId)> = all.into_iter().filter(says).collect();
-    if found.iter().all(|&own| has(own, &reads_clock)) {
-        return found;
+    if !found.iter().all(|&own| has(own, reads_clock)) {
+        let written = paths_behind(job, &paths_written(job));
+        found.retain(|&own| has(own, reads_clock) || says(&written, own));
     }
+    found
+}
+
+/// The paths that calls are given which write files, or make folders or callbacks.
+fn paths_written(job: &Job<'_>) -> Vec<Place> {
+    let facts = job.facts;
     let writes = job.calls().filter(|&(file, call)| {
-        let result = (file, job.facts.module(file).call(call).result);
-        has((file, call), &|symbol| symbol.has(Effect::WritesFile) || symbol.has(Effect::MakesFolder))
-            || job.facts.opens_for_writing(file, job.facts.module(file).call(call))
-            || job.facts.may_be(result.0, result.1, Kind::Callback)
+        let data = facts.module(file).call(call);
+        let mut symbols = facts.called_symbols(file, call);
+        symbols.any(|symbol| symbol.has(Effect::WritesFile) || symbol.has(Effect::MakesFolder))
+            || facts.opens_for_writing(file, data)
+            || facts.may_be(file, data.result, Kind::Callback)
             || makes_manager(job, file, call)
     });
     // What is written says nothing of where.
     let is_text = |&(file, value): &Place| {
-        job.facts.objects(file, value).any(|(id, _)| job.facts.builtin_class(id) == Some("str"))
+        facts.objects(file, value).any(|(id, _)| facts.builtin_class(id) == Some("str"))
     };
-    let written: Vec<Place> =
-        writes.flat_map(|(file, call)| arguments(job, file, call)).filter(is_text).collect();
-    let written = paths_behind(job, &written);
-    found.retain(|&(file, call)| {
-        has((file, call), &reads_clock) || written.contains(&(file, job.facts.module(file).call(call).result))
-    });
-    found
+    writes.flat_map(|(file, call)| arguments(job, file, call)).filter(is_text).collect()
 }
 
 fn reads_clock(symbol: &Symbol) -> bool {
