@@ -75,7 +75,8 @@ impl<'a> Facts<'a> {
     /// Whether a call only asks whether there is a file, and needs nothing of it: `os.path.exists(path)`.
     #[must_use]
     pub fn asks_for_existence(&self, file: FileId, call: CallId) -> bool {
-        self.called_symbols(file, call).all(|symbol| self.library.asks_of_files(symbol))
+        let mut symbols = self.called_symbols(file, call).peekable();
+        symbols.peek().is_some() && symbols.all(|symbol| self.library.asks_of_files(symbol))
     }
 
     /// Whether a call opens a file with a mode that writes.

@@ -43,28 +43,35 @@ impl Replicas<'_, '_> {
     /// Whether a call of a list of callbacks runs a hook of one that broadcasts, as far as that can be told.
     pub(super) fn runs_callback_that_broadcasts(&self, file: FileId, id: CallId, hook: &Symbol) -> bool {
         let facts = self.model.facts;
-        let Some(receiver) = facts.receiver(file, facts.module(file).call(id)) else { return false };
-        let is_list = |object| facts.symbol(object).is_some_and(|own| Some(own) == self.list_of_callbacks);
-        if !facts.objects(file, receiver).any(|(_, object)| is_list(object)) {
-            return false;
-        }
         let broadcasts = |class: &Symbol| {
             let own = facts.library.member(class, hook.last_name());
             class.is_class() && own.is_some_and(|own| own.has(Effect::Broadcasts))
         };
-        let behind = facts.influence().backwards(&[(file, receiver)], |_| false);
-        self.objects_of(behind).into_iter().any(|object| {
+        self.callbacks_of_list(file, id).into_iter().any(|object| {
             let is_of_library = facts.symbol(facts.solution.object(object)).is_some_and(broadcasts);
             is_of_library || callbacks::broadcasts(self.model, object)
         })
     }
 
+    /// What is in the list of callbacks that a call is a method of; nothing if it is of something else.
+    fn callbacks_of_list(&self, file: FileId, id: CallId) -> FxHashSet<ObjectId> {
+        let facts = self.model.facts;
+        let is_list = |object| facts.symbol(object).is_some_and(|own| Some(own) == self.list_of_callbacks);
+        match facts.receiver(file, facts.module(file).call(id)) {
+            Some(receiver) if facts.objects(file, receiver).any(|(_, object)| is_list(object)) => {
+                self.objects_of(facts.influence().backwards(&[(file, receiver)], |_| false))
+            }
+            _ => FxHashSet::default(),
+        }
+    }
+
     /// Whether a call of a callback may broadcast though its hook does not: `on_train_begin` did so in the times of
-    /// TensorFlow 1, whose programs make sessions.
+    /// TensorFlow 1, whose programs make sessions. Also one in a list that is called.
     pub(super) fn broadcasts_of_old(&self, file: FileId, id: CallId) -> bool {
         let facts = self.model.facts;
         let Some(receiver) = facts.receiver(file, facts.module(file).call(id)) else { return false };
-        let broadcasts = |(id, object): (ObjectId, Object)| {
+        let broadcasts = |id: ObjectId| {
+            let object = facts.solution.object(id);
             let class = facts.symbol(object).filter(|_| facts.kind(id) == Some(Kind::Callback));
             class.is_some_and(|class| facts.library.hook_effects(class).contains(Effect::Broadcasts))
         };
@@ -75,7 +82,8 @@ impl Replicas<'_, '_> {
             let mut sessions = facts.creations.iter().filter(|own| own.kind == Kind::Session);
             is_run(program, file, id) && sessions.any(|own| is_run(program, own.file, own.call))
         };
-        facts.objects(file, receiver).any(broadcasts) && self.model.programs.iter().any(makes_session)
+        let own = facts.objects(file, receiver).map(|(id, _)| id).chain(self.callbacks_of_list(file, id));
+        own.into_iter().any(broadcasts) && self.model.programs.iter().any(makes_session)
     }
 
     /// What is put into these lists at other places: `self.callbacks.append(...)`.
