@@ -48,7 +48,7 @@ pub(super) fn steps(job: &Job<'_>, files: &[FileId], needed: &BTreeMap<FileId, V
     let loops = &job.program.loops;
     let location = loops.first().map_or_else(
         || job.facts.location(owner, job.facts.module(owner).scope(Module::TOP).range),
-        |own| job.facts.location(owner, own.range),
+        |own| job.facts.location(own.caller.file, own.range),
     );
     let finding = Step::missing(&rule.rule, location, ON_ONE_GPU)
         .here("training loop")
