@@ -176,11 +176,8 @@ pub(super) fn past_handlers(module: &Module, statement: StatementId) -> Option<S
     for around in module.ancestor_ids(statement).take_while(|&id| module.statement(id).scope == scope) {
         let tried = module.statement(around);
         if tried.kind == StatementKind::Try && module.statement(within).suite == Suite::Body {
-            let inside = |own: &&Statement| {
-                own.scope == scope && own.range != tried.range && tried.range.contains_range(own.range)
-            };
-            let caught = module.statements.iter().filter(inside);
-            let handlers = caught.filter(|own| own.suite == Suite::Handler);
+            let below = || module.statements_below(around);
+            let handlers = below().filter(|own| own.scope == scope && own.suite == Suite::Handler);
             // In handlers of this statement, or deeper.
             let firsts: Vec<TextRange> = handlers.map(|own| own.range).collect();
             if !firsts.is_empty() {
@@ -190,7 +187,7 @@ pub(super) fn past_handlers(module: &Module, statement: StatementId) -> Option<S
                 matches!(own.kind, StatementKind::Return | StatementKind::Break | StatementKind::Continue)
             };
             let is_caught = |own: &&Statement| firsts.iter().any(|first| first.contains_range(own.range));
-            if module.statements.iter().filter(is_caught).any(leaves) {
+            if below().filter(is_caught).any(leaves) {
                 return None;
             }
         }

@@ -7,9 +7,7 @@ use crate::distribute::{Api, Import, Name, Names};
 use crate::finding::{Applicability, Finding, Fix, Level};
 use crate::program::{Caller, Facts, Literal, Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{
-    CallId, DefinitionKind, Evaluation, Module, StatementId, StatementKind, Suite, Value, ValueId,
-};
+use crate::semantic::{CallId, DefinitionKind, Evaluation, Module, StatementKind, Suite, Value, ValueId};
 use crate::syntax::{TextRange, TextSize};
 
 check!("HVD309", "wrong-horovod-module", Ranks, Error, run);
@@ -109,7 +107,7 @@ fn is_asked_for(facts: &Facts<'_>, file: FileId, name: &str) -> bool {
 
 /// Whether a failure is caught: the program tries what there is.
 fn is_tried(module: &Module, evaluation: &Evaluation) -> bool {
-    let Some(mut statement) = statement_around(module, evaluation.range) else { return false };
+    let Some(mut statement) = module.statement_around(evaluation.range) else { return false };
     loop {
         let own = module.statement(statement);
         let Some(parent) = own.parent else { return false };
@@ -118,11 +116,6 @@ fn is_tried(module: &Module, evaluation: &Evaluation) -> bool {
         }
         statement = parent;
     }
-}
-
-/// The innermost statement around a range.
-fn statement_around(module: &Module, range: TextRange) -> Option<StatementId> {
-    module.statements.iter().rposition(|own| own.range.contains_range(range)).map(StatementId::new)
 }
 
 fn finding(context: Context<'_>, file: FileId, evaluation: &Evaluation, missing: Missing<'_>) -> Finding {

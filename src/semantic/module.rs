@@ -268,6 +268,14 @@ impl Module {
         self.ancestor_ids(statement).map(|id| self.statement(id))
     }
 
+    /// The innermost statement around a piece of code.
+    #[must_use]
+    pub fn statement_around(&self, range: TextRange) -> Option<StatementId> {
+        // Statements stand in the order of the source: it is the last one that begins before.
+        let next = self.statements.partition_point(|own| own.range.start() <= range.start());
+        next.checked_sub(1).map(StatementId::new)
+    }
+
     /// The statements within a compound statement, those of other scopes included.
     pub fn statements_below(&self, statement: StatementId) -> impl Iterator<Item = &Statement> {
         let range = self.statement(statement).range;

@@ -10,7 +10,7 @@ use crate::api::{Effect, Kind};
 use crate::finding::Rule;
 use crate::program::{Literal, Object, Place, code};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, CallId, StatementId, Value, ValueId};
+use crate::semantic::{BranchKind, CallId, Value, ValueId};
 
 /// Datasets whose number of elements is drawn: `dataset.filter(lambda x: random() < 0.5)`.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -128,10 +128,8 @@ fn drops_by_chance(job: &Job<'_>, file: FileId, generator: ValueId) -> bool {
         let module = facts.module(caller.file);
         let flow = &module.scope(caller.scope).flow;
         module.function(function.function).yields.iter().any(|&value| {
-            // Statements stand in the order of the source.
-            let start = module.value(value).range.start();
-            let around = module.statements.partition_point(|own| own.range.start() <= start).checked_sub(1);
-            let block = around.map(|own| module.statement(StatementId::new(own)).block);
+            let around = module.statement_around(module.value(value).range);
+            let block = around.map(|own| module.statement(own).block);
             block.filter(|&block| flow.comes_to_end(block)).is_some_and(|block| {
                 let branches = facts.conditions(caller, block).into_iter().map(|own| own.branch);
                 let tests = branches.filter(|own| own.kind == BranchKind::If).filter_map(|own| own.condition);

@@ -12,8 +12,7 @@ use crate::api::Effect;
 use crate::program::{CallEdge, Caller, Facts, FunctionRef, Place};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, BranchKind, CallId, Container, Flow, FunctionId, Operator, SideEffect, StatementId, Value,
-    ValueId,
+    BlockId, BranchKind, CallId, Container, Flow, FunctionId, Operator, SideEffect, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -97,11 +96,9 @@ impl Growing {
             }
             made.insert(facts.code_of(own), results);
         }
-        // Statements stand in the order of the source: the last one that begins before is the innermost around.
         for range in yields {
-            let next = module.statements.partition_point(|own| own.range.start() <= range.start());
-            let Some(index) = next.checked_sub(1) else { continue };
-            let statement = module.statement(StatementId::new(index));
+            let Some(around) = module.statement_around(range) else { continue };
+            let statement = module.statement(around);
             let caller = Caller { file, scope: module.code_scope(statement.scope) };
             let flow = &module.scope(caller.scope).flow;
             // What is yielded without end is as long on all ranks.
