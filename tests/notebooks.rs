@@ -224,6 +224,43 @@ fn fixes_change_code_and_nothing_else() {
     }
 }
 
+const FIT: &str = "import tensorflow as tf\nmodel = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.compile(\"sgd\", \"mse\")\nx = tf.ones([64, 3])\nmodel.fit(x, x, verbose=0)\n";
+
+/// The code of a notebook after `check --fix`.
+fn fixed(cells: &[&str]) -> String {
+    let project = folder(&[("train.ipynb", &book(cells))]);
+    run(project.path(), &["check", "--fix"]);
+    code_of(&fs::read_to_string(project.path().join("train.ipynb")).unwrap())
+}
+
+#[test]
+fn lines_for_the_shell_are_run_by_rank_0() {
+    let lines = "!nvidia-smi\n!mkdir -p \\\n  data\n!cd data && unzip -q ../x.zip\n%cd data\n\
+                 if not os.path.exists('x'):\n    !wget -q https://example.com/x\n";
+    let code = fixed(&["!pip install -q imageio\nimport os\n", lines, FIT]);
+    let start = code.find("hvd.init()").expect("Horovod is started");
+    let first = code.find("!nvidia-smi").unwrap();
+    assert!(code.find("!pip").unwrap() < start && start < first, "{code}");
+    let guarded = "!nvidia-smi\n\
+                   if hvd.rank() == 0:\n    !mkdir -p \\\n      data\n    !cd data && unzip -q ../x.zip\n\
+                   hvd.broadcast(0, 0, name='written')\n\
+                   %cd data\n\
+                   if hvd.broadcast(bool(not os.path.exists('x')), 0, name='asked'):\n    if hvd.rank() == 0:\n        \
+                   !wget -q https://example.com/x\n    hvd.broadcast(0, 0, name='written')\n";
+    assert!(code[first..].starts_with(guarded), "{code}");
+    assert_eq!(code.trim_end(), fixed(&[&code]).trim_end(), "the second run has nothing to do");
+}
+
+#[test]
+fn lines_for_the_shell_in_front_of_what_installs_packages_are_told() {
+    let cells = ["!wget -q https://example.com/x\n!pip install tensorflow==2.10\n", FIT];
+    let project = folder(&[("train.ipynb", &book(&cells))]);
+    let before = fs::read_to_string(project.path().join("train.ipynb")).unwrap();
+    let check = run(project.path(), &["check", "--fix"]);
+    assert!(check.stdout.contains("every rank runs a command that changes files"), "{check:#?}");
+    assert_eq!(fs::read_to_string(project.path().join("train.ipynb")).unwrap(), before);
+}
+
 #[test]
 fn the_diff_is_one_of_the_file() {
     let project = folder(&[("train.ipynb", BOOK)]);

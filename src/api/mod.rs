@@ -31,7 +31,7 @@
 //! | `!` | each [`Effect`] |
 //! | `@` | what the library [`Calls`] back: `p` (that argument), `p.method`, `self.method` |
 //! | `*`, `/` | parameters that are multiplied with, or divided by, the number of ranks |
-//! | `&` | `rules`: the distribution rules act on it; of a module, `closed`: it has no other public members, `training`: a file that imports it concerns training, `root`: rules look for members under its imported name, `attribute`: it is an attribute only, and import statements find it or its members under no or another name; `prelude`: may stand between imports, `devices`: may do so once Horovod is initialised |
+//! | `&` | `rules`: the distribution rules act on it; of a module, `closed`: it has no other public members, `training`: a file that imports it concerns training, `root`: rules look for members under its imported name, `attribute`: it is an attribute only, and import statements find it or its members under no or another name; `prelude`: may stand between imports, `started`: may do so once Horovod is initialised |
 //!
 //! `alias` renames a prefix, `fallback` only names that no row has; both take whole names.
 

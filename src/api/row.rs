@@ -313,7 +313,7 @@ impl<'s> Clauses<'s> {
                 ("/", name) => symbol.scaled.push((self.known(symbol, name)?, Scaling::Divide)),
                 ("&", "rules") => symbol.named_by_rules = true,
                 ("&", "prelude") => symbol.prelude = Some(Prelude::Always),
-                ("&", "devices") => symbol.prelude = Some(Prelude::Devices),
+                ("&", "started") => symbol.prelude = Some(Prelude::Started),
                 ("&", "closed" | "training" | "root" | "attribute") => match &mut symbol.role {
                     Role::Module { closed, .. } if word == "closed" => *closed = true,
                     Role::Module { root, .. } if word == "root" => *root = true,

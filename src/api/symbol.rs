@@ -171,8 +171,8 @@ pub enum Scaling {
 pub enum Prelude {
     /// At any time: edits of `os.environ` and `sys.path`, filters of warnings.
     Always,
-    /// Once Horovod is initialised: the choice of this process' devices.
-    Devices,
+    /// Once Horovod is initialised: the choice of this process' devices, and what the ranks wait for each other by.
+    Started,
 }
 
 /// What a symbol is in the language.

@@ -30,7 +30,7 @@ pub(super) struct Question {
 /// its own.
 pub(super) fn all_ranks_come_to(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
     let own = job.facts.module(file).statement(statement);
-    let questions = questions(job, Caller { file, scope: own.scope }, own.block, statement);
+    let questions = questions_of_block(job, Caller { file, scope: own.scope }, own.block, statement);
     questions.is_some_and(|questions| questions.is_empty())
 }
 
@@ -59,10 +59,16 @@ pub(super) fn undecided(job: &Job<'_>, file: FileId, statement: StatementId) -> 
 /// The questions that decide whether a rank comes to a call, if nothing else does.
 pub(super) fn questions_around(job: &Job<'_>, file: FileId, call: CallId) -> Option<Vec<Question>> {
     let data = job.facts.module(file).call(call);
-    questions(job, Caller { file, scope: data.scope }, data.block, data.statement)
+    questions_of_block(job, Caller { file, scope: data.scope }, data.block, data.statement)
 }
 
-fn questions(job: &Job<'_>, caller: Caller, block: BlockId, statement: StatementId) -> Option<Vec<Question>> {
+/// The same of a block, and a statement in it.
+pub(super) fn questions_of_block(
+    job: &Job<'_>,
+    caller: Caller,
+    block: BlockId,
+    statement: StatementId,
+) -> Option<Vec<Question>> {
     let facts = job.facts;
     if is_for_some(job, caller, block, &mut FxHashSet::default()) {
         return None;

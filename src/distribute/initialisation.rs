@@ -10,6 +10,7 @@ use super::job::Job;
 use super::names::{Import, Name};
 use super::obstacles;
 use super::session;
+use super::shell_lines::{self, changes_files, installs_packages};
 use super::step::Step;
 use super::{DistributionRule, INITIALISATION, distribution_rule};
 use crate::checks::Top;
@@ -166,11 +167,14 @@ pub(super) fn end_of_imports(job: &Job<'_>, file: FileId) -> Option<TextSize> {
 }
 
 /// The statement behind which Horovod is imported and started: the last import at the top of a file in front of which
-/// only modules of other packages are imported.
-pub(super) fn start(job: &Job<'_>, file: FileId) -> Option<StatementId> {
+/// only modules of other packages are imported; in a notebook also in front of the lines for the shell that change
+/// files, which rank 0 has to run alone.
+fn start(job: &Job<'_>, file: FileId) -> Option<StatementId> {
     let module = job.facts.module(file);
     let top = Top::new(job.facts, file);
     let end = top.end(module).map(|statement| statement.range.start());
+    let Preparing { first, installing } = job.text(file).map(|text| preparing(text, end)).unwrap_or_default();
+    let end = first.or(end);
     let mut last = None;
     for index in 0..module.statements.len() {
         let statement = &module.statements[index];
@@ -183,7 +187,8 @@ pub(super) fn start(job: &Job<'_>, file: FileId) -> Option<StatementId> {
         let id = StatementId::new(index);
         // The top may end within a `try` statement.
         let holds_imports = top.is_transparent(id) && end.is_none_or(|end| statement.range.end() <= end);
-        if !matches!(statement.kind, StatementKind::Import { .. }) && !holds_imports {
+        let is_import = matches!(statement.kind, StatementKind::Import { .. });
+        if !is_import && !holds_imports && !installing.contains(&id) {
             continue;
         }
         let mut imports = module.imports.iter().filter(|import| statement.range.contains_range(import.range));
@@ -193,4 +198,35 @@ pub(super) fn start(job: &Job<'_>, file: FileId) -> Option<StatementId> {
         last = Some(id);
     }
     last
+}
+
+/// The lines for the shell at the top of a notebook that matter to where Horovod is started.
+#[derive(Default)]
+struct Preparing {
+    /// Where the first one stands that changes files, unless packages are installed behind it.
+    first: Option<TextSize>,
+    /// Those in front of it that install packages.
+    installing: Vec<StatementId>,
+}
+
+fn preparing(text: Text<'_>, end: Option<TextSize>) -> Preparing {
+    let mut own = Preparing::default();
+    for line in shell_lines::of_notebook(text) {
+        let around = text.module.ancestor_ids(line.statement).last();
+        let outermost = text.module.statement(around.unwrap_or(line.statement));
+        let start = outermost.range.start();
+        if outermost.scope != Module::TOP || end.is_some_and(|end| start >= end) {
+            continue;
+        }
+        if installs_packages(line.line) {
+            if own.first.is_some() {
+                return Preparing::default();
+            }
+            own.installing.push(around.unwrap_or(line.statement));
+        } else if own.first.is_none() && changes_files(line.line) {
+            own.first = Some(start);
+        }
+    }
+    own.installing.retain(|_| own.first.is_some());
+    own
 }

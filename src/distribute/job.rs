@@ -8,6 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::callback::Hook;
 use super::data::fed_generators;
 use super::data::held_out;
+use super::initialisation::end_of_imports;
+use super::leading_to_steps::LeadingToSteps;
 use super::learning_rate::rates;
 use super::names::{Api, Import, Names};
 use super::obstacles::counted::Counted;
@@ -61,41 +63,7 @@ pub struct Job<'c> {
     kept_containers: OnceCell<FxHashMap<ObjectId, Vec<Place>>>,
     step_counters: OnceCell<FxHashSet<ObjectId>>,
     started: RefCell<FxHashMap<FileId, Option<TextSize>>>,
-}
-
-/// The code of a program that makes steps of training.
-#[derive(Debug, Default)]
-pub(super) struct LeadingToSteps {
-    /// The calls that make a step, or train.
-    pub(super) calls: FxHashSet<(FileId, CallId)>,
-    /// The code that makes such calls, itself or in what it calls.
-    pub(super) code: FxHashSet<Caller>,
-}
-
-impl LeadingToSteps {
-    fn of(job: &Job<'_>) -> Self {
-        let facts = job.facts;
-        let mut own = Self::default();
-        for training in job.program.loops.iter().chain(&job.program.steps_of_fit) {
-            own.calls.extend(training.steps.iter().chain(&training.by_hand));
-            own.calls.insert((training.caller.file, training.call));
-        }
-        if job.program.loops.iter().any(is_session) {
-            own.calls.extend(job.calls().filter(|&(file, call)| runs::steps(job, file, call)));
-        }
-        let at =
-            |&(file, call): &(FileId, CallId)| Caller { file, scope: facts.module(file).call(call).scope };
-        let mut work: Vec<Caller> = own.calls.iter().map(at).collect();
-        while let Some(caller) = work.pop() {
-            if own.code.insert(caller)
-                && let Some(function) = facts.function_of(caller)
-            {
-                let edges = facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge));
-                work.extend(edges.map(|edge| edge.caller));
-            }
-        }
-        own
-    }
+    import_ends: RefCell<FxHashMap<FileId, Option<TextSize>>>,
 }
 
 /// What the programs that are distributed have in common.
@@ -235,6 +203,7 @@ impl<'c> Job<'c> {
             kept_containers: OnceCell::new(),
             step_counters: OnceCell::new(),
             started: RefCell::default(),
+            import_ends: RefCell::default(),
         };
         if needs_earlier_start(&job) {
             (job.owner, job.started) = (program.entry, RefCell::default());
@@ -266,6 +235,12 @@ impl<'c> Job<'c> {
             self.started.borrow_mut().insert(file, start);
             start
         })
+    }
+
+    /// Where the imports of a file end behind which Horovod is imported, and started if the file owns the loop.
+    pub(super) fn end_of_imports(&self, file: FileId) -> Option<TextSize> {
+        let mut ends = self.import_ends.borrow_mut();
+        *ends.entry(file).or_insert_with(|| end_of_imports(self, file))
     }
 
     /// Whether a loop is one of Keras that calls back: `fit`, and not `train_on_batch`.

@@ -2,7 +2,6 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::initialisation::end_of_imports;
 use super::job::Job;
 use crate::api::{Effect, Kind};
 use crate::program::Caller;
@@ -31,7 +30,7 @@ pub(super) fn code_runs_started(job: &Job<'_>, file: FileId, scope: ScopeId, at:
         return true;
     }
     // There Horovod is imported, and started if the file is the owner.
-    let has_horovod = end_of_imports(job, file).is_none_or(|end| end <= at);
+    let has_horovod = job.end_of_imports(file).is_none_or(|end| end <= at);
     // The start stands in front of all imports of the project's own modules.
     let is_started =
         || job.owner() == job.program.entry || job.start_of(file).is_some_and(|start| start <= at);

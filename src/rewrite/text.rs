@@ -149,6 +149,13 @@ impl<'s> Text<'s> {
         self.lexed.notebook.as_ref().is_some_and(|notebook| notebook.installs(&bytes))
     }
 
+    /// The command of a notebook that begins at a place, as it is written, and its range.
+    #[must_use]
+    pub fn command(&self, at: TextSize) -> Option<(&'s str, TextRange)> {
+        let command = self.lexed.notebook.as_ref()?.command(at.to_usize())?;
+        Some((command, TextRange::at(at, TextSize::of(command))))
+    }
+
     /// The tokens that begin within a range, comments and line ends included.
     pub(super) fn tokens(&self, range: TextRange) -> &'s [(TokenKind, TextRange)] {
         let tokens = self.lexed.tokens();

@@ -53,7 +53,7 @@ pub enum StatementKind {
     Break,
     /// `continue`
     Continue,
-    /// `pass`, `type X = ...`.
+    /// `pass`, `type X = ...`, a number alone.
     Other,
 }
 

@@ -1,17 +1,22 @@
-//! Commands that change files, `os.system("mkdir -p logs")`, are run by rank 0, and the other ranks wait for it: they might read
-//! what the command brings, or lose what it removes.
+//! Commands that change files, `os.system("mkdir -p logs")` and `!unzip data.zip` in a notebook, are run by rank 0, and the other
+//! ranks wait for it: they might read what a command brings, or lose what it removes.
 
-use super::super::awaited::{can_wait, past_handlers, questions_around};
+use super::super::awaited::{can_wait, past_handlers, questions_of_block};
 use super::super::callback::is_of_callback;
 use super::super::job::Job;
 use super::super::meeting::Meeting;
-use super::super::ranked::{is_for_one_rank, reads_rank};
+use super::super::ranked::{is_for_some, reads_rank};
+use super::super::shell_lines::{self, changes_files};
 use super::super::step::Step;
 use super::waiting::Waiting;
-use crate::finding::Rule;
+use crate::finding::{Location, Rule};
 use crate::program::{Caller, Object};
 use crate::project::FileId;
-use crate::semantic::{CallId, Constant, Container, Element, Operator, Role, StatementKind, Value, ValueId};
+use crate::rewrite::Text;
+use crate::semantic::{
+    CallId, Constant, Container, Element, Operator, Role, StatementId, StatementKind, Value, ValueId,
+};
+use rustc_hash::FxHashSet;
 
 /// The functions that run a command.
 const RUNNING: [&str; 6] = [
@@ -23,74 +28,122 @@ const RUNNING: [&str; 6] = [
     "subprocess.run",
 ];
 
-/// The commands that change files.
-const CHANGING: [&str; 18] = [
-    "aws", "cp", "curl", "ffmpeg", "git", "gsutil", "gunzip", "gzip", "ln", "mkdir", "mv", "rm", "rmdir",
-    "rsync", "tar", "touch", "unzip", "wget",
-];
-
 /// Why a command can't be left to rank 0.
 const NO_PLACE: &str = "Not all ranks come to it in the same way, so that they can't wait for rank 0 there: run it in front of the training.";
 
 /// Why the result of a command can't be left out.
 const USED: &str = "What it returns is used: run the command in a statement of its own.";
 
+/// Statements that follow one another and run commands.
+struct Commands {
+    first: StatementId,
+    last: StatementId,
+    /// Where each is written.
+    places: Vec<Location>,
+    /// The result of one is used.
+    is_used: bool,
+}
+
 /// The commands that every rank would run.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     if job.program.already_distributed {
         return Vec::new();
     }
-    let facts = job.facts;
-    let running = RUNNING.map(|name| facts.library.lookup(name));
-    // What callbacks write is the callbacks' rule.
-    let is_of_callback = |file: FileId, id: CallId| {
-        let caller = Caller { file, scope: facts.module(file).call(id).scope };
-        facts.function_of(caller).is_some_and(|own| is_of_callback(job, own))
-    };
-    let commands = job.calls().filter(|&(file, id)| {
-        facts.called_symbols(file, id).any(|own| running.contains(&Some(own)))
-            && !is_of_callback(file, id)
-            && word(job, file, id).is_some_and(|own| CHANGING.contains(&own))
-            && !is_for_one_rank(job, file, id)
-            && !facts.module(file).call(id).arguments.iter().any(|own| reads_rank(job, file, own.value))
-    });
-    commands.filter_map(|(file, id)| step(job, rule, file, id)).collect()
+    let mut found: Vec<Step> = Vec::new();
+    for file in job.program.files() {
+        let Some(text) = job.text(file) else { continue };
+        let mut all: Vec<Commands> =
+            called(job, file).chain(of_shell(text)).filter(|own| is_for_all(job, text, own)).collect();
+        all.sort_by_key(|own| own.first);
+        all.dedup_by(|next, own| {
+            let is_joined = !own.is_used && !next.is_used && text.follows(own.last, next.first);
+            if is_joined {
+                own.last = next.last;
+                own.places.append(&mut next.places);
+            }
+            is_joined
+        });
+        found.extend(all.iter().map(|own| step(job, rule, text, own)));
+    }
+    found
 }
 
-fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId) -> Option<Step> {
-    let text = job.text(file)?;
-    let call = text.module.call(id);
-    let finding = Step::missing(rule, job.at_call(file, id), "every rank runs a command that changes files")
+/// The calls that run commands that change files.
+fn called<'j>(job: &'j Job<'_>, file: FileId) -> impl Iterator<Item = Commands> + 'j {
+    let facts = job.facts;
+    let running = RUNNING.map(|name| facts.library.lookup(name));
+    let calls = job.calls_in(file).filter(move |&id| {
+        facts.called_symbols(file, id).any(|own| running.contains(&Some(own)))
+            && line(job, file, id).is_some_and(changes_files)
+            && !facts.module(file).call(id).arguments.iter().any(|own| reads_rank(job, file, own.value))
+    });
+    calls.map(move |id| {
+        let call = facts.module(file).call(id);
+        let statement = facts.module(file).statement(call.statement);
+        Commands {
+            first: call.statement,
+            last: call.statement,
+            places: vec![job.at_call(file, id)],
+            is_used: call.role != Role::Statement
+                || !matches!(statement.kind, StatementKind::Expression { .. }),
+        }
+    })
+}
+
+/// The lines of a notebook that a shell runs.
+fn of_shell(text: Text<'_>) -> impl Iterator<Item = Commands> {
+    let lines = shell_lines::of_notebook(text).filter(|own| changes_files(own.line));
+    lines.map(|own| Commands {
+        first: own.statement,
+        last: own.statement,
+        places: vec![own.place],
+        is_used: false,
+    })
+}
+
+/// Whether every rank runs commands, and no callback, what those write being their rule's.
+fn is_for_all(job: &Job<'_>, text: Text<'_>, own: &Commands) -> bool {
+    let statement = text.module.statement(own.first);
+    let caller = Caller { file: text.file, scope: statement.scope };
+    !job.facts.function_of(caller).is_some_and(|function| is_of_callback(job, function))
+        && !is_for_some(job, caller, statement.block, &mut FxHashSet::default())
+}
+
+fn step(job: &Job<'_>, rule: &'static Rule, text: Text<'_>, own: &Commands) -> Step {
+    let statement = text.module.statement(own.first);
+    let caller = Caller { file: text.file, scope: statement.scope };
+    let (first, others) = own.places.split_first().expect("there is one");
+    let mut finding = Step::missing(rule, first.clone(), "every rank runs a command that changes files")
         .here("run by each rank")
         .help("let rank 0 run it: `if hvd.rank() == 0:`")
-        .in_scope(job.scope_of(file, id));
-    let statement = text.module.statement(call.statement);
-    if call.role != Role::Statement || !matches!(statement.kind, StatementKind::Expression { .. }) {
-        return Some(Step::blocked(finding, USED));
+        .in_scope(job.facts.scope_name(caller));
+    for place in others {
+        finding = finding.label(place.clone(), "and here");
     }
-    let can_wait =
-        can_wait(job, file, call.statement) && past_handlers(text.module, call.statement).is_some();
-    let Some(questions) = questions_around(job, file, id).filter(|_| can_wait) else {
-        return Some(Step::blocked(finding, NO_PLACE));
-    };
-    let code = job.code(file, call.scope);
-    let mut edits = text.guard(call.statement, call.statement, &format!("if {}:", code.is_first()));
-    let meeting = Meeting::at(job, text, call.statement);
+    if own.is_used {
+        return Step::blocked(finding, USED);
+    }
+    let can_wait = can_wait(job, text.file, own.first) && past_handlers(text.module, own.first).is_some();
+    let questions = questions_of_block(job, caller, statement.block, own.first).filter(|_| can_wait);
+    let Some(questions) = questions else { return Step::blocked(finding, NO_PLACE) };
+    let code = job.code(text.file, statement.scope);
+    let mut edits = text.guard(own.first, own.last, &format!("if {}:", code.is_first()));
+    let meeting = Meeting::at(job, text, own.last);
     edits.extend(meeting.behind());
     let mut step = code.step(Step::change(finding, "let rank 0 run it", edits, meeting.uses().collect()));
     Waiting { is_behind: true, questions, ..Waiting::default() }.add_to(job, &mut step);
-    Some(step)
+    step
 }
 
-/// The first word of what a call runs, if it is written: of `"rm -rf " + folder`, and of `["rm", "-rf", folder]`.
-fn word<'j>(job: &'j Job<'_>, file: FileId, id: CallId) -> Option<&'j str> {
+/// The first text of what a call runs, if it is written: of `"rm -rf " + folder`, and of `["rm", "-rf", folder]`.
+fn line<'j>(job: &'j Job<'_>, file: FileId, id: CallId) -> Option<&'j str> {
     let facts = job.facts;
     let module = facts.module(file);
     let mut value: ValueId = module.call(id).arguments.first()?.value;
     loop {
         value = match &module.value(value).value {
             Value::Constant(Constant::Str(text)) => {
-                return module.names.text(*text).split_whitespace().next();
+                return Some(module.names.text(*text));
             }
             Value::Display(Container::List | Container::Tuple, elements) => match elements.first()? {
                 Element::At(_, first) => *first,

@@ -1,8 +1,8 @@
-//! Commands of `IPython` are hidden behind Python of the same length: a comment where that is enough.
+//! Commands of `IPython` are hidden behind Python of the same length that does nothing: a number and a comment.
 //!
-//! `%matplotlib inline` becomes `#matplotlib inline`, and in a block, which may have no other statement, `%cd x`
-//! becomes `0#d x`. `files = !ls` becomes `files = _#s`, a value that nobody knows. `%time model.fit(x)` executes its
-//! argument and becomes `0;    model.fit(x)`. A cell for another interpreter, such as `%%bash`, has no Python.
+//! `%matplotlib inline` becomes `0#atplotlib inline`, a statement, as what a command does matters to those around it.
+//! `files = !ls` becomes `files = _#s`, a value that nobody knows. `%time model.fit(x)` executes its argument and becomes
+//! `0;    model.fit(x)`. A cell for another interpreter, such as `%%bash`, has no Python.
 
 use std::ops::Range;
 
@@ -84,15 +84,15 @@ fn cover(python: &mut String, range: Range<usize>, command: Command) -> Range<us
         python.replace_range(name.clone(), &format!("0;{}", " ".repeat(name.len() - 2)));
         return name;
     }
-    let begins_line = range.start == 0 || python[..range.start].ends_with(['\n', '\r']);
-    match command.kind {
-        CommandKind::Value => put(python, range.start, "_#"),
-        CommandKind::Magic | CommandKind::Statement if begins_line => put(python, range.start, "#"),
-        CommandKind::Magic | CommandKind::Statement => put(python, range.start, "0#"),
-    }
-    // Behind a backslash a command goes on.
+    let cover = if command.kind == CommandKind::Value { "_#" } else { "0#" };
+    put(python, range.start, cover);
+    // Behind a backslash a command goes on. Indentation stays, so that an indented command is covered alike.
+    let begin = |at: usize| {
+        let line = &python[at..];
+        at + (line.len() - line.trim_start_matches([' ', '\t']).len())
+    };
     let lines: Vec<usize> =
-        python[range.clone()].match_indices('\n').map(|(at, _)| range.start + at + 1).collect();
+        python[range.clone()].match_indices('\n').map(|(at, _)| begin(range.start + at + 1)).collect();
     for line in lines {
         put(python, line, "#");
     }

@@ -125,6 +125,13 @@ impl Notebook {
         within.flat_map(|(_, command)| command.split_whitespace()).any(|word| INSTALLING.contains(&word))
     }
 
+    /// The command that the text hides from a byte on.
+    #[must_use]
+    pub fn command(&self, byte: usize) -> Option<&str> {
+        let index = self.hidden.binary_search_by_key(&byte, |(at, _)| *at).ok()?;
+        Some(&self.hidden[index].1)
+    }
+
     /// Where a stretch of the text stands in the file.
     #[must_use]
     pub fn in_file(&self, range: Range<usize>) -> Range<usize> {
@@ -157,8 +164,10 @@ impl Notebook {
         if !is_read_back {
             return Err(Unencodable::Cells);
         }
+        // A command that goes on behind a backslash may be indented anew.
         let commands = |notebook: &Self| -> Vec<String> {
-            notebook.hidden.iter().map(|(_, command)| command.clone()).collect()
+            let lines = |command: &str| command.lines().map(str::trim_start).collect::<Vec<_>>().join("\n");
+            notebook.hidden.iter().map(|(_, command)| lines(command)).collect()
         };
         if commands(&changed) != commands(self) {
             return Err(Unencodable::Command);

@@ -156,6 +156,10 @@ impl Lowering<'_> {
                 self.simple(StatementKind::ScopeDeclaration, statement);
                 self.declare(names);
             }
+            // What stands for a command of a notebook, and all else that does nothing.
+            Stmt::Expr(expression) if expression.value.is_number_literal_expr() => {
+                self.simple(StatementKind::Other, statement);
+            }
             Stmt::Expr(expression) => {
                 let docstring = expression.value.is_string_literal_expr();
                 self.simple(StatementKind::Expression { docstring }, statement);

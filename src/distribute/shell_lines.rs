@@ -1,0 +1,68 @@
+//! What a shell runs: lines of notebooks, `!unzip data.zip`, and what `os.system` is given.
+
+use crate::finding::Location;
+use crate::rewrite::Text;
+use crate::semantic::StatementId;
+
+/// The commands that change files.
+const CHANGING: [&str; 24] = [
+    "7z", "aws", "cp", "curl", "ffmpeg", "gdown", "git", "gsutil", "gunzip", "gzip", "kaggle", "ln", "mkdir",
+    "mv", "rm", "rmdir", "rsync", "tar", "touch", "unrar", "unxz", "unzip", "wget", "zip",
+];
+
+/// What may stand in front of a command.
+const LEADING: [&str; 3] = ["(", "sudo", "time"];
+
+/// A statement of a notebook that is a line for the shell.
+pub(super) struct ShellLine<'t> {
+    pub(super) statement: StatementId,
+    pub(super) line: &'t str,
+    pub(super) place: Location,
+}
+
+/// Those of a file, in its order.
+pub(super) fn of_notebook(text: Text<'_>) -> impl Iterator<Item = ShellLine<'_>> {
+    let statements = (0..text.module.statements.len()).map(StatementId::new);
+    statements.filter_map(move |statement| {
+        let (command, range) = text.command(text.module.statement(statement).range.start())?;
+        // `%cp a b` is `!cp a b`; other magics are called like no command.
+        let line = command.trim_start_matches(['!', '%']);
+        Some(ShellLine { statement, line, place: Location::new(text.file, range) })
+    })
+}
+
+/// Whether one of the commands of a line changes files.
+pub(super) fn changes_files(line: &str) -> bool {
+    let line = line.replace("\\\n", " ");
+    line.split([';', '|', '&', '\n']).any(|command| {
+        let is_leading = |word: &&str| LEADING.contains(word) || word.contains('=');
+        let first = command.split_whitespace().find(|word| !is_leading(word));
+        first.is_some_and(|word| CHANGING.contains(&word))
+    })
+}
+
+/// Whether a line installs packages, `pip install tensorflow`: what is imported behind it may be another version.
+pub(super) fn installs_packages(line: &str) -> bool {
+    line.split_whitespace().any(|word| word == "install")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_of_a_line_counts() {
+        assert!(changes_files("wget -q https://example.com/x.zip"));
+        assert!(changes_files("cd data && unzip -q x.zip # all of it"));
+        assert!(changes_files("cat a.txt | sudo tar x"));
+        assert!(changes_files("LANG=C \\\n  mkdir -p data"));
+        assert!(!changes_files("ls data; nvidia-smi"));
+        assert!(!changes_files("pip install wget"));
+    }
+
+    #[test]
+    fn packages_are_installed_by_that_word() {
+        assert!(installs_packages("pip install -q tensorflow"));
+        assert!(!installs_packages("wget https://example.com/install.sh"));
+    }
+}
