@@ -113,12 +113,12 @@ fn step(job: &Job<'_>, rule: &'static Rule, text: Text<'_>, own: &Commands) -> S
     let statement = text.module.statement(own.first);
     let caller = Caller { file: text.file, scope: statement.scope };
     let (first, others) = own.places.split_first().expect("there is one");
-    let mut finding = Step::missing(rule, first.clone(), "every rank runs a command that changes files")
+    let mut finding = Step::missing(rule, *first, "every rank runs a command that changes files")
         .here("run by each rank")
         .help("let rank 0 run it: `if hvd.rank() == 0:`")
         .in_scope(job.facts.scope_name(caller));
     for place in others {
-        finding = finding.label(place.clone(), "and here");
+        finding = finding.label(*place, "and here");
     }
     if own.is_used {
         return Step::blocked(finding, USED);
