@@ -236,7 +236,7 @@ fn fixed(cells: &[&str]) -> String {
 #[test]
 fn lines_for_the_shell_are_run_by_rank_0() {
     let lines = "!nvidia-smi\n!mkdir -p \\\n  data\n!cd data && unzip -q ../x.zip\n%cd data\n\
-                 if not os.path.exists('x'):\n    !wget -q https://example.com/x\n";
+                 if not os.path.exists('x'):\n    !wget -q \\\n      https://example.com/x\n";
     let code = fixed(&["!pip install -q imageio\nimport os\n", lines, FIT]);
     let start = code.find("hvd.init()").expect("Horovod is started");
     let first = code.find("!nvidia-smi").unwrap();
@@ -246,7 +246,7 @@ fn lines_for_the_shell_are_run_by_rank_0() {
                    hvd.broadcast(0, 0, name='written')\n\
                    %cd data\n\
                    if hvd.broadcast(bool(not os.path.exists('x')), 0, name='asked'):\n    if hvd.rank() == 0:\n        \
-                   !wget -q https://example.com/x\n    hvd.broadcast(0, 0, name='written')\n";
+                   !wget -q \\\n          https://example.com/x\n    hvd.broadcast(0, 0, name='written')\n";
     assert!(code[first..].starts_with(guarded), "{code}");
     assert_eq!(code.trim_end(), fixed(&[&code]).trim_end(), "the second run has nothing to do");
 }

@@ -1,7 +1,7 @@
 //! Commands of `IPython` are hidden behind Python of the same length that does nothing: a number and a comment.
 //!
 //! `%matplotlib inline` becomes `0#atplotlib inline`, a statement, as what a command does matters to those around it.
-//! `files = !ls` becomes `files = _#s`, a value that nobody knows. `%time model.fit(x)` executes its argument and becomes
+//! One of several lines stands in parentheses. `files = !ls` becomes `files = _#s`, a value that nobody knows. `%time model.fit(x)` executes its argument and becomes
 //! `0;    model.fit(x)`. A cell for another interpreter, such as `%%bash`, has no Python.
 
 use std::ops::Range;
@@ -85,16 +85,17 @@ fn cover(python: &mut String, range: Range<usize>, command: Command) -> Range<us
         return name;
     }
     let cover = if command.kind == CommandKind::Value { "_#" } else { "0#" };
-    put(python, range.start, cover);
-    // Behind a backslash a command goes on. Indentation stays, so that an indented command is covered alike.
-    let begin = |at: usize| {
-        let line = &python[at..];
-        at + (line.len() - line.trim_start_matches([' ', '\t']).len())
-    };
-    let lines: Vec<usize> =
-        python[range.clone()].match_indices('\n').map(|(at, _)| begin(range.start + at + 1)).collect();
-    for line in lines {
-        put(python, line, "#");
+    // Behind a backslash a command goes on, and so does what stands for it, in parentheses. Indentation stays, so that an
+    // indented command is covered alike.
+    let indentation = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let below = python[range.clone()].match_indices('\n').map(|(at, _)| range.start + at + 1);
+    let below: Vec<usize> = below.map(|at| at + indentation(&python[at..range.end])).collect();
+    // Where the last line is empty, nothing is there to close them by.
+    let last = below.last().copied().filter(|&last| last < range.end);
+    let opening = if last.is_some() { "(" } else { "" };
+    put(python, range.start, &format!("{opening}{cover}"));
+    for line in below {
+        put(python, line, if Some(line) == last { ")#" } else { "#" });
     }
     range
 }

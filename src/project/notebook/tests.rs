@@ -69,7 +69,7 @@ fn the_cells_of_code_are_one_text() {
 fn commands_are_hidden_by_python_of_the_same_length() {
     for (cell, expected) in [
         ("%matplotlib inline\nx = 1", "0#atplotlib inline\nx = 1"),
-        ("!pip install a \\\n  b\nx = 1", "0#ip install a \\\n  #\nx = 1"),
+        ("!pip install a \\\n  b\nx = 1", "(0#p install a \\\n  )\nx = 1"),
         ("?x\nx?\nx.y??", "0#\n0#\n0#y??"),
         ("%%time\nf()", "0#time\nf()"),
         ("%%px\nf()", "0#px\nf()"),
