@@ -5,8 +5,9 @@ use rustc_hash::FxHashMap;
 use super::facts::Facts;
 use super::influence::{Place, in_shares};
 use super::object::{Object, ObjectId};
+use crate::api::Symbol;
 use crate::project::FileId;
-use crate::semantic::{CallId, Constant, Passing, StoreKey, Value, ValueId};
+use crate::semantic::{Call, CallId, Constant, Passing, StoreKey, Value, ValueId};
 
 /// Where attributes are read that are stored to, by name and object.
 pub(super) type Reads<'a> = FxHashMap<(&'a str, ObjectId), Vec<Place>>;
@@ -50,8 +51,9 @@ pub(super) fn attribute_reads<'a>(facts: &Facts<'a>) -> Reads<'a> {
     reads
 }
 
-/// The fields that calls of data classes in a file give their objects: `Run("runs", rank=hvd.rank())`; and what `setattr`
-/// stores under a constant name.
+/// The fields that calls of data classes in a file give their objects: `Run("runs", rank=hvd.rank())`; what classes of
+/// libraries are given under the name of a parameter, by which objects tell it: `Estimator(model_dir=folder)`; and what
+/// `setattr` stores under a constant name.
 pub(super) fn fields_given<'a>(facts: &Facts<'a>, file: FileId) -> Vec<(&'a str, ValueId, ObjectId)> {
     let module = facts.module(file);
     let mut found = Vec::new();
@@ -68,7 +70,11 @@ pub(super) fn fields_given<'a>(facts: &Facts<'a>, file: FileId) -> Vec<(&'a str,
                     }
                     continue;
                 }
-                _ => continue,
+                callee => {
+                    let class = facts.symbol(callee).filter(|symbol| symbol.is_class());
+                    found.extend(class.into_iter().flat_map(|class| given_by_name(facts, file, call, class)));
+                    continue;
+                }
             };
             if facts.method(class, "__init__").is_some() {
                 continue;
@@ -90,4 +96,18 @@ pub(super) fn fields_given<'a>(facts: &Facts<'a>, file: FileId) -> Vec<(&'a str,
         }
     }
     found
+}
+
+/// What the call of a library's class gives its objects under the names of parameters.
+fn given_by_name<'a>(
+    facts: &Facts<'a>,
+    file: FileId,
+    call: &Call,
+    class: &'a Symbol,
+) -> Vec<(&'a str, ValueId, ObjectId)> {
+    let given = class.parameters().iter().filter_map(|parameter| {
+        Some((parameter.name(), facts.argument(file, call, class, parameter.name())?.value))
+    });
+    let objects = facts.solution.values(file, call.result);
+    given.flat_map(|(name, value)| objects.iter().map(move |&own| (name, value, own))).collect()
 }
