@@ -46,9 +46,9 @@ impl<'t> Meeting<'t> {
 
     /// The edits by which rank 0 tells the others behind the statement what variables are; they wait for it. None where only
     /// Horovod's module for Keras is at hand, which broadcasts numbers.
-    pub(super) fn tell_behind(&self, names: &[String]) -> Option<Vec<Edit>> {
+    pub(super) fn tell_behind(&self, names: &[&str]) -> Option<Vec<Edit>> {
         let hvd = &self.code.horovod;
-        let tell = |name: &String| format!("{name} = {hvd}.broadcast_object({name}, name='{name}')");
+        let tell = |name: &&str| format!("{name} = {hvd}.broadcast_object({name}, name='{name}')");
         let is_able = self.code.import.1 == Import::Horovod
             && past_handlers(self.text.module, self.statement) == Some(self.statement);
         is_able.then(|| self.lines_behind(self.statement, names.iter().map(tell).collect()))

@@ -83,13 +83,12 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
     if run.sort != Sort::Print && run.calls.iter().any(|&call| names_own(job, run.file, call)) {
         return Some(Step::blocked(finding, OF_PROCESS));
     }
-    let mut edits = match &run.unbound {
-        Some(names) => {
-            let others: Vec<String> =
-                names.iter().map(|name| format!("{name} = {}", run.otherwise)).collect();
-            text.guard_else(run.first, run.last, &header, &others)
-        }
-        None => text.guard(run.first, run.last, &header),
+    let unbound = run.unbound.iter();
+    let others: Vec<String> = unbound.map(|own| format!("{} = {}", own.name, own.otherwise)).collect();
+    let mut edits = if others.is_empty() {
+        text.guard(run.first, run.last, &header)
+    } else {
+        text.guard_else(run.first, run.last, &header, &others)
     };
     if let Some(reason) = run.waiting.impossible {
         return Some(Step::blocked(finding, reason));
@@ -101,12 +100,14 @@ pub(super) fn guarded(job: &Job<'_>, run: &Run, finding: Finding) -> Option<Step
         edits.splice(0..0, first);
     }
     let meeting = run.waiting.is_behind.then(|| Meeting::at(job, text, run.last));
-    match &run.unbound {
-        Some(names) if run.is_loaded => match meeting.as_ref().and_then(|own| own.tell_behind(names)) {
+    if run.is_loaded && !run.unbound.is_empty() {
+        let names: Vec<&str> = run.unbound.iter().map(|own| own.name.as_str()).collect();
+        match meeting.as_ref().and_then(|own| own.tell_behind(&names)) {
             Some(told) => edits.extend(told),
             None => return Some(Step::blocked(finding, UNTOLD)),
-        },
-        _ => edits.extend(meeting.iter().flat_map(Meeting::behind)),
+        }
+    } else {
+        edits.extend(meeting.iter().flat_map(Meeting::behind));
     }
     let uses = std::iter::once(code.import).chain(meeting.iter().flat_map(Meeting::uses)).collect();
     if let Some(name) = &run.returned {

@@ -1,10 +1,11 @@
 //! The statements of a program that write something, joined where they follow one another.
 
+use super::super::bound::within;
 use super::super::job::Job;
 use super::super::names::fresh;
 use super::super::ranked::is_for_one_rank;
 use super::super::started::runs_started;
-use super::downloads::missed_elsewhere;
+use super::downloads::{can_be_replaced, missed_elsewhere, without_it};
 use super::for_all::done_by_all;
 use super::inputs::{is_told_where, loads_from, names_own, own_effects};
 use super::unknown_writers::{is_for_others, saves_by_name};
@@ -37,9 +38,7 @@ pub(in crate::distribute) struct Run {
     /// The highest sort among them.
     pub(in crate::distribute) sort: Sort,
     /// The variables that they bind and that are read elsewhere.
-    pub(in crate::distribute) unbound: Option<Vec<String>>,
-    /// What those are on the other ranks, as an expression.
-    pub(in crate::distribute) otherwise: &'static str,
+    pub(in crate::distribute) unbound: Vec<Unbound>,
     /// The last of them returns what it writes to; all ranks have to return, by this name.
     pub(in crate::distribute) returned: Option<String>,
     /// How the other ranks wait for what is written.
@@ -48,6 +47,14 @@ pub(in crate::distribute) struct Run {
     pub(in crate::distribute) is_loaded: bool,
     /// What all ranks have to do in front of the first statement, which is an expression of it.
     pub(in crate::distribute) for_all: Vec<TextRange>,
+}
+
+/// A variable that rank 0 binds and that is read elsewhere.
+#[derive(Clone, Debug)]
+pub(in crate::distribute) struct Unbound {
+    pub(in crate::distribute) name: String,
+    /// What it is on the other ranks, as an expression.
+    pub(in crate::distribute) otherwise: String,
 }
 
 /// A statement that writes.
@@ -138,8 +145,7 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
                     last: statement,
                     calls,
                     sort,
-                    unbound: None,
-                    otherwise: "None",
+                    unbound: Vec::new(),
                     returned: None,
                     waiting,
                     is_loaded,
@@ -150,17 +156,20 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
     }
     for run in &mut runs {
         let place = |statement| text.module.statement(statement).range;
-        let mut names = missed_elsewhere(job, file, place(run.first).cover(place(run.last)));
+        let range = place(run.first).cover(place(run.last));
+        let mut names = missed_elsewhere(job, file, range);
         if run.sort == Sort::Checkpoint && is_return(text.module, run.last) {
             run.returned = Some(fresh(text.module, "path"));
             names.extend(run.returned.clone());
         }
-        if !names.is_empty() {
-            if run.calls.iter().any(|&call| is_added_to_text(job, file, call)) {
-                run.otherwise = "''";
-            }
-            run.unbound = Some(names);
-        }
+        let is_text = run.calls.iter().any(|&call| is_added_to_text(job, file, call));
+        let nothing = if is_text { "''" } else { "None" };
+        let otherwise = |name: &str| {
+            let mut bound = within(text.module, range);
+            let own = bound.find(|own| text.module.variable_name(own.variable) == name);
+            own.and_then(|own| without_it(job, file, own)).unwrap_or_else(|| nothing.to_owned())
+        };
+        run.unbound = names.into_iter().map(|name| Unbound { otherwise: otherwise(&name), name }).collect();
     }
     runs
 }
@@ -202,6 +211,8 @@ fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
     let statement = facts.module(file).statement(call.statement);
     match call.role {
         Role::Statement if statement.range == call.range => {}
+        // `path, _ = urlretrieve(url, "data.zip")`
+        Role::Assigned | Role::Stored if can_be_replaced(job, file, id) => {}
         // `path = manager.save()`
         Role::Assigned
             if is_checkpoint && matches!(statement.kind, StatementKind::Assign { simple: true }) => {}

@@ -11,7 +11,8 @@ use crate::api::{Effect, EffectSet, Kind, Symbol};
 use crate::finding::Location;
 use crate::project::FileId;
 use crate::semantic::{
-    Argument, BlockId, Call, CallId, Module, ParameterKind, Passing, ScopeId, ScopeKind, Value, ValueId,
+    Argument, BlockId, Call, CallId, Constant, Module, ParameterKind, Passing, ScopeId, ScopeKind, Value,
+    ValueId,
 };
 
 /// Where the edges of the call graph are that concern a scope, a call or a function.
@@ -34,6 +35,9 @@ pub(super) struct CallIndex {
 
 /// The parameter of `fit` for whether it draws an order.
 const SHUFFLE: &str = "shuffle";
+
+/// What saves a file from the network, and returns its path and what the server tells.
+const DOWNLOAD: &str = "urllib.request.urlretrieve";
 
 impl CallIndex {
     pub(super) fn new(modules: &Modules, solution: &Solution<'_>) -> Self {
@@ -353,6 +357,32 @@ impl<'a> Facts<'a> {
             Object::Function(function) => Some((*edge, function)),
             _ => None,
         })
+    }
+
+    /// The path that a value is given back as which a download was told: `path` of `path, _ = urlretrieve(url, path)`.
+    #[must_use]
+    pub fn downloaded_path(&self, file: FileId, value: ValueId) -> Option<&Argument> {
+        let module = self.module(file);
+        let download = match module.value(value).value {
+            Value::Unpack { base, index: Some(0), .. } => base,
+            Value::Item { base, key, .. }
+                if matches!(module.value(key).value, Value::Constant(Constant::Int(0))) =>
+            {
+                base
+            }
+            _ => return None,
+        };
+        let Value::Call(id) = module.value(download).value else { return None };
+        self.told_to_download(file, id)
+    }
+
+    /// The path that a call is told to download a file to.
+    #[must_use]
+    pub fn told_to_download(&self, file: FileId, id: CallId) -> Option<&Argument> {
+        let symbol = self.library.lookup(DOWNLOAD)?;
+        let mut symbols = self.called_symbols(file, id);
+        let is_download = symbols.next() == Some(symbol) && symbols.next().is_none();
+        is_download.then(|| self.argument(file, self.module(file).call(id), symbol, "filename")).flatten()
     }
 
     /// Whether an edge is a library calling back.

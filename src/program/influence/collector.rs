@@ -90,6 +90,10 @@ impl Collector<'_, '_> {
                 counted.for_each(|operand| self.add((file, operand), to));
                 continue;
             }
+            if let Some(path) = facts.downloaded_path(file, to.1) {
+                self.add((file, path.value), to);
+                continue;
+            }
             for_operands(&evaluation.value, |operand| self.add((file, operand), to));
             match evaluation.value {
                 Value::Cell(variable) => {

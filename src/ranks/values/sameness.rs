@@ -11,8 +11,10 @@ const DEPTH: u32 = 8;
 /// Whether values are one and the same, but for what only shows or hands it on.
 pub(super) fn are_one(facts: &Facts<'_>, file: FileId, values: &[ValueId]) -> bool {
     let bare = |value: ValueId| {
-        let next =
-            |&place: &Place| lengths::handed_on(facts, place).or_else(|| lengths::enumerated(facts, place));
+        let next = |&place: &Place| {
+            let downloaded = || facts.downloaded_path(place.0, place.1).map(|path| (place.0, path.value));
+            lengths::handed_on(facts, place).or_else(|| lengths::enumerated(facts, place)).or_else(downloaded)
+        };
         std::iter::successors(Some((file, value)), next).take(8).last().expect("it begins with one")
     };
     values.split_first().is_some_and(|(&first, others)| {
