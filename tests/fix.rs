@@ -191,6 +191,33 @@ hvdlint: jobs/my train.py is distributed; start it with `horovodrun -np 2 python
 }
 
 #[test]
+fn datasets_that_no_rank_reads_otherwise_are_told() {
+    let program = |shuffled: &str| {
+        format!(
+            "\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.1)
+for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])){shuffled}.batch(8):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+"
+        )
+    };
+    for (shuffled, order) in
+        [("", ", as far as is seen in the same order as the others"), (".shuffle(64)", "")]
+    {
+        let project = folder(&[("train.py", &program(shuffled))]);
+        let said = run(project.path(), &["check", "--fix"]).stderr;
+        let note = format!("each rank trains on all of the data{order} (data-not-sharded)");
+        assert!(said.contains(&note), "{said}");
+    }
+}
+
+#[test]
 fn what_fix_can_mend_is_counted() {
     let project = folder(&[("a.py", FIXABLE)]);
     let answer = run(project.path(), &["check"]);

@@ -120,10 +120,12 @@ fn of_other_loops(job: &Job<'_>) -> Vec<Step> {
             Sharing::Shared => {}
             Sharing::Whole => found.extend(loops.into_iter().map(|own| whole(job, own, &way))),
             Sharing::OfSources(made) => {
-                let is_divided = way.is_divided();
+                let (is_divided, is_reordered) = (way.is_divided(), way.has_own_order());
                 for made in made {
                     let source = sources.entry((made.file, made.call));
-                    source.or_insert(Source { made, is_divided: true }).is_divided &= is_divided;
+                    let source = source.or_insert(Source { made, is_divided: true, is_reordered: false });
+                    source.is_divided &= is_divided;
+                    source.is_reordered |= is_reordered;
                 }
             }
             Sharing::InOneOrder => {
@@ -240,7 +242,9 @@ impl<'j, 'c> Way<'j, 'c> {
     fn to(job: &'j Job<'c>, loops: &[&TrainingLoop], fed: &[Place]) -> Self {
         let behind = job.facts.influence().backwards(fed, |_| false);
         let loops = loops.iter().map(|own| (own.caller.file, own.call)).collect();
-        Self { job, calls: behind.iter().filter_map(|&place| call_of(job, place)).collect(), loops }
+        let calls = behind.iter().filter_map(|&place| call_of(job, place));
+        let is_run = |&(file, call): &(FileId, CallId)| !job.facts.is_ruled_out(job.program, file, call);
+        Self { job, calls: calls.filter(is_run).collect(), loops }
     }
 
     fn sharing(&self) -> Sharing<'c> {
@@ -325,15 +329,17 @@ struct Source<'c> {
     made: &'c Creation,
     /// Whether each rank makes its share of the steps of all loops that it is for.
     is_divided: bool,
+    /// Whether each rank trains on it in an order of its own, in some of them.
+    is_reordered: bool,
 }
 
 impl Source<'_> {
     fn step(&self, job: &Job<'_>) -> Option<Step> {
         let (file, call) = (self.made.file, self.made.call);
-        let (message, here) = if self.is_divided {
-            (SAME, "read in the same order by each rank")
-        } else {
-            (WHOLE, "read by each rank")
+        let (message, here) = match (self.is_divided, self.is_reordered) {
+            (true, _) => (SAME, "read in the same order by each rank"),
+            (false, true) => (WHOLE, "read by each rank"),
+            (false, false) => (WHOLE_IN_ONE_ORDER, "read by each rank"),
         };
         let finding = Step::missing(&RULE.rule, job.at_call(file, call), message)
             .here(here)
