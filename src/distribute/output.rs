@@ -20,6 +20,7 @@ mod printed;
 mod progress_bars;
 pub(super) mod read_before;
 pub(super) mod told_paths;
+mod unknown_readers;
 mod unknown_writers;
 mod verbose;
 mod waiting;

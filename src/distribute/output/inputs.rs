@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::job::Job;
 use super::free_names;
 use super::path_texts::{self, PathText, PathTexts};
+use super::unknown_readers::UnknownReaders;
 use crate::api::{Effect, EffectSet, Kind, Role, Symbol};
 use crate::program::{Facts, FunctionRef, Object, ObjectId, Place};
 use crate::project::FileId;
@@ -47,7 +48,7 @@ const OF_WRITING: [Effect; 5] =
     [Effect::WritesFile, Effect::MakesFolder, Effect::FailsTwice, Effect::Idempotent, Effect::Prints];
 
 /// What a program reads.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(in crate::distribute) struct Inputs {
     /// All that is computed from what the paths of its data are made of.
     data: FxHashSet<Place>,
@@ -67,6 +68,8 @@ pub(in crate::distribute) struct Inputs {
     weights_read: Vec<(FileId, CallId)>,
     /// The questions by which a name is found that is free.
     searches: Vec<(FileId, CallId)>,
+    /// The calls of libraries that nobody knows, which may read what they are told the path of.
+    unknown: UnknownReaders,
 }
 
 impl Inputs {
@@ -107,6 +110,7 @@ impl Inputs {
             ),
             weights_read: weights,
             searches: free_names::questions(job),
+            unknown: UnknownReaders::new(job),
         }
     }
 
@@ -132,6 +136,11 @@ impl Inputs {
     /// The questions that find whether the name is free that a call writes to.
     pub(super) fn searches(&self, job: &Job<'_>, write: (FileId, CallId)) -> Vec<(FileId, CallId)> {
         if self.searches.is_empty() { Vec::new() } else { self.given_path_of(job, write, &self.searches) }
+    }
+
+    /// The calls of libraries that nobody knows and that are told where a call writes.
+    pub(super) fn read_unknown(&self, job: &Job<'_>, write: (FileId, CallId)) -> Vec<(FileId, CallId)> {
+        self.unknown.given_path_of(job, write)
     }
 
     /// Those calls that are given a path of one that writes.

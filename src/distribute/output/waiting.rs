@@ -60,7 +60,7 @@ impl Waiting {
             return Self::for_read(job, write, behind, job.inputs().weights_read());
         }
         if !names_input(job, file, call) {
-            return Self::default();
+            return Self::for_unknown(job, write, behind);
         }
         let read = job.inputs().read_where(job, write);
         let found = Self::for_read(job, write, behind, &read);
@@ -73,6 +73,13 @@ impl Waiting {
             None if catches_reading(job, write, &read) => Self { impossible: Some(INSTEAD), ..found },
             None => found,
         }
+    }
+
+    /// The same for what a library that nobody knows may read, if they can simply wait behind the writing.
+    fn for_unknown(job: &Job<'_>, write: (FileId, CallId), behind: Option<StatementId>) -> Self {
+        let read = job.inputs().read_unknown(job, write);
+        let found = Self::for_read(job, write, behind, &read);
+        if found.is_behind && found.questions.is_empty() { found } else { Self::default() }
     }
 
     /// The same, where it is known what may read it.

@@ -1,0 +1,67 @@
+//! Libraries that nobody knows may read what rank 0 has written: `coco.loadRes("results.json")`. Where the ranks can wait for
+//! it behind the writing, they do.
+
+use rustc_hash::FxHashMap;
+
+use super::super::job::Job;
+use super::path_texts::text;
+use crate::program::Place;
+use crate::project::FileId;
+use crate::semantic::CallId;
+
+/// The calls of such libraries, by the texts that they are given.
+#[derive(Debug, Default)]
+pub(in crate::distribute) struct UnknownReaders(FxHashMap<Given, Vec<(FileId, CallId)>>);
+
+/// A text: what is written, or the value of a variable.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Given {
+    Text(String),
+    Value(Place),
+}
+
+impl UnknownReaders {
+    pub(in crate::distribute) fn new(job: &Job<'_>) -> Self {
+        let facts = job.facts;
+        let mut own = Self::default();
+        for (file, call) in job.calls() {
+            let data = facts.module(file).call(call);
+            let mut called = std::iter::once(data.callee).chain(facts.receiver(file, data));
+            let is_unknown = called.any(|value| facts.may_be_foreign(file, value));
+            if is_unknown && facts.called_symbols(file, call).next().is_none() {
+                for given in texts(job, file, call) {
+                    own.0.entry(given).or_default().push((file, call));
+                }
+            }
+        }
+        own
+    }
+
+    /// Those that are given a path of a call that writes.
+    pub(super) fn given_path_of(
+        &self,
+        job: &Job<'_>,
+        (file, write): (FileId, CallId),
+    ) -> Vec<(FileId, CallId)> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        texts(job, file, write).iter().filter_map(|own| self.0.get(own)).flatten().copied().collect()
+    }
+}
+
+/// The texts that a call is given.
+fn texts(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Given> {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let given = module.call(call).arguments.iter().map(|own| own.value);
+    let texts = given.filter_map(|value| {
+        if let Some(text) = text(job, (file, value)) {
+            // The mode of a file is a text, too.
+            return text.contains(['.', '/']).then(|| Given::Text(text.to_owned()));
+        }
+        let is_text = facts.objects(file, value).any(|(id, _)| facts.builtin_class(id) == Some("str"));
+        is_text.then_some(Given::Value((file, value)))
+    });
+    texts.collect()
+}
