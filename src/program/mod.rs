@@ -42,6 +42,7 @@ mod search_path;
 mod settings;
 mod settled;
 mod solver;
+mod starting;
 mod time;
 mod tracing;
 mod training_sessions;

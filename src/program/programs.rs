@@ -13,9 +13,10 @@ use super::given::Given;
 use super::modules::FunctionRef;
 use super::object::Object;
 use super::solver::{CallEdge, Caller};
-use crate::api::{Effect, Kind};
+use super::starting::{callers_that_start_horovod, is_distributed};
+use crate::api::Effect;
 use crate::project::FileId;
-use crate::semantic::{CallId, Module, Value};
+use crate::semantic::{CallId, Module};
 
 use super::loops::{Gradients, LoopKind, TrainingLoop, find_loops};
 use super::time::forget_missing_objects;
@@ -177,47 +178,6 @@ fn files_that_train(
     training
 }
 
-/// The scopes of training programs that start Horovod.
-fn callers_that_start_horovod<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Caller> + 'f {
-    let edges = facts.solution.edges.iter().filter(|edge| facts.concerned.contains(&edge.caller.file));
-    edges.filter(|edge| starts_horovod(facts, edge)).map(|edge| edge.caller)
-}
-
-fn starts_horovod(facts: &Facts<'_>, edge: &CallEdge) -> bool {
-    let symbol = facts.symbol(facts.solution.object(edge.callee));
-    symbol.is_some_and(|symbol| symbol.has(Effect::Initializes))
-}
-
-/// Whether code of a program communicates with Horovod by a name of its own: who is given Horovod as an argument may be given
-/// none.
-fn communicates(facts: &Facts<'_>, reached: &FxHashSet<Caller>) -> bool {
-    let effects = [Effect::Distributes, Effect::Broadcasts, Effect::Collective];
-    effects.into_iter().flat_map(|effect| facts.calls_with(effect)).any(|(file, id)| {
-        let module = facts.module(file);
-        let call = module.call(id);
-        let is_given = match module.value(call.callee).value {
-            Value::Attribute { base, .. } => matches!(module.value(base).value, Value::Parameter(..)),
-            _ => false,
-        };
-        !is_given && reached.contains(&Caller { file, scope: call.scope })
-    })
-}
-
-/// Whether code of a program makes a strategy of TensorFlow.
-fn has_strategy(facts: &Facts<'_>, reached: &FxHashSet<Caller>) -> bool {
-    facts.creations.iter().any(|made| {
-        let scope = facts.module(made.file).call(made.call).scope;
-        made.kind == Kind::Strategy && reached.contains(&Caller { file: made.file, scope })
-    })
-}
-
-/// Whether an edge leads to a function of a library that nobody knows.
-fn is_foreign(facts: &Facts<'_>, edge: &CallEdge) -> bool {
-    let Object::External(id) = facts.solution.object(edge.callee) else { return false };
-    let package = facts.solution.externals.get(id).path.split('.').next();
-    package.is_some_and(|package| !package.is_empty() && facts.library.lookup(package).is_none())
-}
-
 fn imported_by_others(facts: &Facts<'_>) -> FxHashSet<FileId> {
     facts.modules.files().flat_map(|file| facts.imported_files(file).iter().copied()).collect()
 }
@@ -279,12 +239,7 @@ fn program(
         reached.contains(&Caller { file, scope: facts.module(file).call(call).scope })
     };
     let other_gradients = gradients.others.iter().filter(in_program).copied().collect();
-    let edges = || reached.iter().flat_map(|&caller| facts.outgoing(caller));
-    // Code that nobody knows may start Horovod for a program that communicates by it, and by nothing else.
-    let already_distributed = edges().any(|edge| starts_horovod(facts, edge))
-        || communicates(facts, &reached)
-            && edges().any(|edge| is_foreign(facts, edge))
-            && !has_strategy(facts, &reached);
+    let already_distributed = is_distributed(facts, &reached);
     let mut program =
         Program { entry, reached, loops: own, steps_of_fit, other_gradients, pattern, already_distributed };
     let handed = handed.values().flatten().map(|&(_, function)| function).collect();
