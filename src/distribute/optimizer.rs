@@ -25,7 +25,7 @@ use super::session::runs;
 use super::step::Step;
 use super::tape::is_given_distributed;
 use crate::api::{Effect, Kind, Symbol};
-use crate::finding::{Confidence, Finding};
+use crate::finding::{Confidence, Finding, Label};
 use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Store, StoreKey, ValueId};
@@ -127,7 +127,15 @@ fn takes_gradients(
             let is_doubtful = job.program.already_distributed
                 && (averaged == Averaged::Chosen || runs::are_of_some_ranks(job, (file, call)));
             let sureness = if is_doubtful { Confidence::Possible } else { Confidence::Certain };
+            let before = found.len();
             distribute_those_of(job, own, ((file, optimizer), sureness), makers, done, found);
+            // Of several sessions this one alone may run what the gradients are for.
+            if job.program.already_distributed {
+                for step in &mut found[before..] {
+                    let location = job.at_call(file, call);
+                    step.finding.labels.push(Label { location, message: "takes the gradients".to_owned() });
+                }
+            }
         }
         Some(_) => found.extend(unseen(job, file, call)),
         None if job.program.already_distributed => {}

@@ -22,8 +22,10 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
     let handed = handed_over(facts);
     let together: FxHashSet<Caller> = meant(facts, &handed).iter().flat_map(Runs::with_horovod).collect();
     for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
-        let caller = facts.code_at(finding.primary.location);
-        if is_reached(facts, caller) && !together.contains(&caller) {
+        // What is told of several places needs a run that comes to all of them.
+        let places = std::iter::once(&finding.primary).chain(&finding.labels);
+        let mut callers = places.map(|label| facts.code_at(label.location));
+        if callers.any(|caller| is_reached(facts, caller) && !together.contains(&caller)) {
             finding.confidence = Confidence::Possible;
         }
     }
