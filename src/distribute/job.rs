@@ -25,7 +25,7 @@ use super::session::runs;
 use super::started::{needs_earlier_start, start_by_import};
 use super::unstarted::{Code, Runs, Unstarted};
 use crate::finding::{Confidence, Location};
-use crate::program::{Caller, Facts, LoopKind, ObjectId, Place, Program, TrainingLoop};
+use crate::program::{Caller, Facts, LoopKind, ObjectId, Place, Program, TrainingLoop, Unreached};
 use crate::project::FileId;
 use crate::ranks::Alone;
 use crate::rewrite::{Moved, Text, Texts};
@@ -59,7 +59,7 @@ pub struct Job<'c> {
     settings: OnceCell<Settings>,
     preparations: OnceCell<Preparations>,
     leading_to_steps: OnceCell<LeadingToSteps>,
-    alone: OnceCell<Alone>,
+    alone: OnceCell<Unreached>,
     kept_containers: OnceCell<FxHashMap<ObjectId, Vec<Place>>>,
     step_counters: OnceCell<FxHashSet<ObjectId>>,
     started: RefCell<FxHashMap<FileId, Option<TextSize>>>,
@@ -392,11 +392,11 @@ impl<'c> Job<'c> {
 
     /// Whether a block of a distributed program is run without Horovod only.
     pub(super) fn is_block_alone(&self, caller: Caller, block: BlockId) -> bool {
-        self.program.already_distributed
-            && self
-                .alone
-                .get_or_init(|| Alone::new(self.facts, &[self.program]))
-                .is_block(self.facts, caller, block)
+        self.program.already_distributed && {
+            let find = || Alone::new(self.facts, &[self.program]).code_of(self.facts, self.program);
+            let alone = self.alone.get_or_init(find);
+            alone.is_scope(caller) || alone.is_block(caller, block)
+        }
     }
 
     /// The code that makes steps of training.

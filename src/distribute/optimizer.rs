@@ -103,6 +103,7 @@ fn takes_gradients(
     let facts = job.facts;
     if !facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::TakesGradients))
         || facts.is_ruled_out(job.program, file, call)
+        || job.is_alone(file, call)
         || job.program.already_distributed && !is_applied(job, file, call)
     {
         return;

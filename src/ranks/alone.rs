@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::closed::Arm;
 use crate::api::Effect;
-use crate::program::{CallEdge, Caller, Facts, FunctionRef, ObjectId, Place, Program};
+use crate::program::{CallEdge, Caller, Facts, FunctionRef, ObjectId, Place, Program, Unreached};
 use crate::project::FileId;
 use crate::semantic::{
     BlockId, BuiltinType, Constant, Definition, Dependence, Method, Operator, StoreKey, Value, ValueId,
@@ -105,18 +105,17 @@ impl Alone {
         self.arms.iter().copied()
     }
 
-    /// Whether only runs without Horovod go to an arm of a branch.
-    fn is_arm(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
-        !self.arms.is_empty() && self.arms.contains(&(caller, block, arm))
-    }
-
-    /// Whether a block stands under such an arm in its own scope.
+    /// The code of a program that only such runs come to.
     #[must_use]
-    pub fn is_block(&self, facts: &Facts<'_>, caller: Caller, block: BlockId) -> bool {
-        !self.arms.is_empty()
-            && dominating(facts, caller, block)
-                .into_iter()
-                .any(|own| self.is_arm(caller, own.branch, own.arm))
+    pub fn code_of(&self, facts: &Facts<'_>, program: &Program) -> Unreached {
+        if self.arms.is_empty() {
+            return Unreached::default();
+        }
+        let mut callers: Vec<Caller> = program.reached.iter().copied().collect();
+        callers.sort_unstable();
+        let is_closed =
+            |caller: Caller, block: BlockId, arm: usize| self.arms.contains(&(caller, block, arm));
+        Unreached::behind(facts, &callers, is_closed, |edge| facts.is_run(program, edge))
     }
 }
 
