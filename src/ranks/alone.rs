@@ -8,8 +8,8 @@ use crate::api::Effect;
 use crate::program::{CallEdge, Caller, Facts, FunctionRef, ObjectId, Place, Program, Unreached};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, BuiltinType, Constant, Definition, Dependence, Method, Operator, StoreKey, Value, ValueId,
-    Variable,
+    BlockId, BranchKind, BuiltinType, Constant, Definition, Dependence, Method, Module, Operator, StoreKey,
+    Value, ValueId, Variable,
 };
 use crate::syntax::TextRange;
 
@@ -57,6 +57,28 @@ const DEPTH: u32 = 6;
 /// How often at most a value is followed back to where it was before.
 const STEPS: usize = 16;
 
+/// A call that starts Horovod.
+struct Start {
+    caller: Caller,
+    /// What flags say where it is made.
+    on: Vec<Literal>,
+    /// The module that it stands in makes it whenever it is imported.
+    is_always: bool,
+}
+
+/// What flags say once Horovod is started: where modules start it as they are imported, each its own, all that they say; else
+/// what all of the starts say. Nothing without a start.
+fn flags_on<'s>(starts: impl Iterator<Item = &'s Start>) -> Option<Vec<Literal>> {
+    let (always, others): (Vec<&Start>, Vec<&Start>) = starts.partition(|start| start.is_always);
+    if !always.is_empty() {
+        return Some(always.iter().flat_map(|start| start.on.clone()).collect());
+    }
+    let (first, others) = others.split_first()?;
+    let mut on = first.on.clone();
+    on.retain(|literal| others.iter().all(|start| start.on.contains(literal)));
+    Some(on)
+}
+
 /// What the flags say under which the programs start Horovod.
 #[derive(Debug, Default)]
 pub struct Alone {
@@ -68,16 +90,20 @@ impl Alone {
     #[must_use]
     pub fn new(facts: &Facts<'_>, programs: &[&Program]) -> Self {
         let mut search = Search { facts, programs, names: FxHashMap::default() };
-        let starts: Vec<(Caller, Vec<Literal>)> = facts
+        let starts: Vec<Start> = facts
             .calls_with(Effect::Initializes)
             .filter_map(|(file, call)| {
                 let data = facts.module(file).call(call);
                 let caller = Caller { file, scope: data.scope };
                 let is_run = programs.iter().any(|program| program.reached.contains(&caller));
                 is_run.then(|| {
-                    let mut own = search.around(caller, data.block, DEPTH);
-                    own.extend(search.set_beside(caller, data.block));
-                    (caller, own)
+                    let mut on = search.around(caller, data.block, DEPTH);
+                    // What is tried is done, where the library is there.
+                    let conditions = facts.conditions(caller, data.block);
+                    let is_certain = conditions.iter().all(|own| own.branch.kind == BranchKind::Try);
+                    let is_always = caller.scope == Module::TOP && is_certain;
+                    on.extend(search.set_beside(caller, data.block));
+                    Start { caller, on, is_always }
                 })
             })
             .collect();
@@ -85,10 +111,8 @@ impl Alone {
         let mut seen: FxHashMap<Caller, usize> = FxHashMap::default();
         let mut alone: FxHashMap<(Caller, BlockId, usize), usize> = FxHashMap::default();
         for program in programs {
-            let mut own = starts.iter().filter(|(caller, _)| program.reached.contains(caller));
-            let Some((_, first)) = own.next() else { continue };
-            let mut on = first.clone();
-            own.for_each(|(_, other)| on.retain(|literal| other.contains(literal)));
+            let own = starts.iter().filter(|start| program.reached.contains(&start.caller));
+            let Some(on) = flags_on(own) else { continue };
             for &caller in &program.reached {
                 *seen.entry(caller).or_default() += 1;
                 for arm in search.off(caller, &on) {

@@ -38,10 +38,11 @@ fn is_reached(facts: &Facts<'_>, caller: Caller) -> bool {
 /// The runs of the programs that are made for several ranks.
 fn meant<'r, 'f>(facts: &'r Facts<'f>, handed: &'r HandedOver) -> Vec<Runs<'r, 'f>> {
     let (using, communicating) = (code_with(facts, &USES), code_with(facts, &COMMUNICATES));
-    let concerned: FxHashSet<Caller> = communicating.union(&code_with(facts, &TELLS)).copied().collect();
     let programs = facts.programs.iter().filter(|program| program.already_distributed);
     let mut runs: Vec<Runs<'_, '_>> = programs.map(|program| Runs { facts, program, handed }).collect();
-    let is_meant = |own: &Runs<'_, '_>| own.is_meant_for_several(&using, &communicating);
+    let telling = code_with(facts, &TELLS);
+    let is_meant = |own: &Runs<'_, '_>| own.is_meant_for_several(&using, &communicating, &telling);
+    let concerned: FxHashSet<Caller> = communicating.union(&telling).copied().collect();
     let is_any = runs.iter().any(is_meant);
     // Where nothing is left of Horovod but the choice of a device, ranks have nothing to do with each other, and mostly
     // there is one.
@@ -153,11 +154,18 @@ impl Runs<'_, '_> {
             && self.program.reached.iter().all(|caller| !using.contains(caller))
     }
 
-    /// Whether the program does something with Horovod in its own file, or its ranks communicate. One that does not, beside
-    /// others that do, starts it because they share code, or read what the others have written.
-    fn is_meant_for_several(&self, using: &FxHashSet<Caller>, communicating: &FxHashSet<Caller>) -> bool {
+    /// Whether the program does something with Horovod in its own file, or its ranks communicate and something tells them apart or how
+    /// many they are. One that does not, beside others that do, starts it because they share code, or read what the others have
+    /// written.
+    fn is_meant_for_several(
+        &self,
+        using: &FxHashSet<Caller>,
+        communicating: &FxHashSet<Caller>,
+        telling: &FxHashSet<Caller>,
+    ) -> bool {
         let is_own = |own: &Caller| own.file == self.program.entry && using.contains(own);
-        self.program.reached.iter().any(|own| is_own(own) || communicating.contains(own))
+        self.program.reached.iter().any(is_own)
+            || self.reaches_some(communicating) && self.reaches_some(telling)
     }
 
     /// Whether the program comes to some of this code.
