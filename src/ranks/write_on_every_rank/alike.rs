@@ -108,14 +108,11 @@ fn written_at_once(model: &Model<'_>, file: FileId, id: CallId) -> Option<Vec<Pl
     let call = facts.module(file).call(id);
     let mut symbols = facts.called_symbols(file, id).peekable();
     symbols.peek()?;
-    // A graph is written to a file of another name first, which then takes the place: what stands there is whole, and each
-    // rank has made its graph by the same code.
+    // A graph is written to a file of another name first, which then takes the place.
     let graph = facts.library.lookup("tensorflow.io.write_graph");
-    if symbols.peek().copied() == graph {
-        return Some(Vec::new());
-    }
-    let is_plain =
-        |symbol: &Symbol| symbol.has(Effect::WritesFile) && KEPT_AT_ONCE.contains(&symbol.package());
+    let is_plain = |symbol: &Symbol| {
+        symbol.has(Effect::WritesFile) && (KEPT_AT_ONCE.contains(&symbol.package()) || Some(symbol) == graph)
+    };
     if facts.concerns_weights(file, call) || !symbols.all(is_plain) {
         return None;
     }
