@@ -11,6 +11,7 @@ mod graph_gradients;
 mod instances;
 mod loading;
 pub(super) mod maker;
+mod pickled;
 mod rank_local;
 mod recompiled;
 pub(super) mod remade;
@@ -75,6 +76,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
         }
     }
     found.extend(loading::from_archives(job, &RULE.rule));
+    found.extend(pickled::steps(job, &RULE.rule));
     // What is certain of one loop is so whatever is possible of others.
     if job.program.already_distributed && job.facts.keeps_models_apart(job.program) {
         for step in &mut found {
