@@ -218,6 +218,38 @@ for x in tf.data.Dataset.from_tensor_slices(tf.ones([64, 4])){shuffled}.batch(8)
 }
 
 #[test]
+fn examples_of_a_generator_that_no_rank_orders_otherwise_are_told() {
+    let program = |order: &str| {
+        format!(
+            "\
+import random
+import tensorflow as tf
+
+numbers = list(range(640))
+{order}
+
+
+def examples():
+    for number in numbers:
+        yield [float(number)], [1.0]
+
+
+dataset = tf.data.Dataset.from_generator(examples, output_types=(tf.float32, tf.float32)).batch(8).repeat()
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.1)
+model.compile(optimizer=optimizer, loss='mse')
+model.fit(dataset, epochs=3, steps_per_epoch=80)
+"
+        )
+    };
+    for (order, is_told) in [("print(len(numbers))", true), ("random.shuffle(numbers)", false)] {
+        let project = folder(&[("train.py", &program(order))]);
+        let said = run(project.path(), &["check", "--fix"]).stderr;
+        assert_eq!(said.contains("each rank trains on the same first examples"), is_told, "{said}");
+    }
+}
+
+#[test]
 fn what_fix_can_mend_is_counted() {
     let project = folder(&[("a.py", FIXABLE)]);
     let answer = run(project.path(), &["check"]);

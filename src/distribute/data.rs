@@ -24,7 +24,7 @@ use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Applicability, Confidence};
 use crate::program::{Creation, FunctionRef, Object, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Value};
+use crate::semantic::{Argument, CallId, Value, ValueId};
 use draws::{draws_alike, is_of_generator, is_seeded, is_seeded_by};
 
 distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
@@ -129,9 +129,9 @@ fn of_other_loops(job: &Job<'_>) -> Vec<Step> {
                 }
             }
             Sharing::InOneOrder => {
-                let generated = loops
-                    .into_iter()
-                    .filter(|own| is_fed_by_generator(job, own) || is_fed_in_seeded_order(job, own));
+                let generated = loops.into_iter().filter(|own| {
+                    way.is_generated() || is_fed_by_generator(job, own) || is_fed_in_seeded_order(job, own)
+                });
                 found.extend(generated.map(|own| told(job, own, SAME, PART)));
             }
         }
@@ -242,8 +242,20 @@ impl<'j, 'c> Way<'j, 'c> {
     fn to(job: &'j Job<'c>, loops: &[&TrainingLoop], fed: &[Place]) -> Self {
         let behind = job.facts.influence().backwards(fed, |_| false);
         let loops = loops.iter().map(|own| (own.caller.file, own.call)).collect();
+        let facts = job.facts;
+        // `random.shuffle(files)` is given what it puts into another order.
+        let reorders = |&(file, call): &(FileId, CallId)| {
+            facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Reorders))
+                && facts
+                    .module(file)
+                    .call(call)
+                    .arguments
+                    .iter()
+                    .any(|own| behind.contains(&(file, own.value)))
+        };
         let calls = behind.iter().filter_map(|&place| call_of(job, place));
-        let is_run = |&(file, call): &(FileId, CallId)| !job.facts.is_ruled_out(job.program, file, call);
+        let calls = calls.chain(job.calls().filter(reorders));
+        let is_run = |&(file, call): &(FileId, CallId)| !facts.is_ruled_out(job.program, file, call);
         Self { job, calls: calls.filter(is_run).collect(), loops }
     }
 
@@ -303,6 +315,23 @@ impl<'j, 'c> Way<'j, 'c> {
                     count.is_some_and(|count| reads_size(self.job, file, count.value))
                 })
             })
+        })
+    }
+
+    /// Whether a dataset brings what a generator of the project's does, `Dataset.from_generator(examples)`.
+    fn is_generated(&self) -> bool {
+        let facts = self.job.facts;
+        let generates = |file: FileId, value: ValueId| {
+            let mut objects = facts.objects(file, value).map(|(_, object)| object).peekable();
+            objects.peek().is_some()
+                && objects.all(|own| matches!(own, Object::Function(_) | Object::Bound(..)))
+        };
+        let made = facts.creations.iter().filter(|made| made.kind == Kind::Dataset && !made.derived);
+        made.filter(|made| self.calls.contains(&(made.file, made.call))).any(|made| {
+            let calls_back =
+                facts.called_symbols(made.file, made.call).any(|symbol| !symbol.calls().is_empty());
+            let generator = facts.module(made.file).call(made.call).arguments.first();
+            calls_back && generator.is_some_and(|own| generates(made.file, own.value))
         })
     }
 

@@ -203,30 +203,29 @@ fn start(job: &Job<'_>, file: FileId) -> Option<StatementId> {
 /// The lines for the shell at the top of a notebook that matter to where Horovod is started.
 #[derive(Default)]
 struct Preparing {
-    /// Where the first one stands that changes files, unless packages are installed behind it.
+    /// Where the first one stands that changes files.
     first: Option<TextSize>,
     /// Those in front of it that install packages.
     installing: Vec<StatementId>,
 }
 
+/// Those lines, `end` being where the top ends. None where packages are installed behind the first line that changes files, as what
+/// Horovod needs may be one of them.
 fn preparing(text: Text<'_>, end: Option<TextSize>) -> Preparing {
     let mut own = Preparing::default();
     for line in shell_lines::of_notebook(text) {
-        let around = text.module.ancestor_ids(line.statement).last();
-        let outermost = text.module.statement(around.unwrap_or(line.statement));
-        let start = outermost.range.start();
-        if outermost.scope != Module::TOP || end.is_some_and(|end| start >= end) {
+        let outermost = text.module.ancestor_ids(line.statement).last().unwrap_or(line.statement);
+        let statement = text.module.statement(outermost);
+        let start = statement.range.start();
+        if statement.scope != Module::TOP || end.is_some_and(|end| start >= end) {
             continue;
         }
-        if installs_packages(line.line) {
-            if own.first.is_some() {
-                return Preparing::default();
-            }
-            own.installing.push(around.unwrap_or(line.statement));
-        } else if own.first.is_none() && changes_files(line.line) {
-            own.first = Some(start);
+        match own.first {
+            Some(_) if installs_packages(line.line) => return Preparing::default(),
+            None if installs_packages(line.line) => own.installing.push(outermost),
+            None if changes_files(line.line) => own.first = Some(start),
+            _ => {}
         }
     }
-    own.installing.retain(|_| own.first.is_some());
-    own
+    if own.first.is_some() { own } else { Preparing::default() }
 }

@@ -1,6 +1,8 @@
 //! Commands that change files, `os.system("mkdir -p logs")` and `!unzip data.zip` in a notebook, are run by rank 0, and the other
 //! ranks wait for it: they might read what a command brings, or lose what it removes.
 
+use rustc_hash::FxHashSet;
+
 use super::super::awaited::{can_wait, past_handlers, questions_of_block};
 use super::super::callback::is_of_callback;
 use super::super::job::Job;
@@ -16,7 +18,6 @@ use crate::rewrite::Text;
 use crate::semantic::{
     CallId, Constant, Container, Element, Operator, Role, StatementId, StatementKind, Value, ValueId,
 };
-use rustc_hash::FxHashSet;
 
 /// The functions that run a command.
 const RUNNING: [&str; 6] = [

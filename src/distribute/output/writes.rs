@@ -162,7 +162,7 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
             run.returned = Some(fresh(text.module, "path"));
             names.extend(run.returned.clone());
         }
-        let is_text = run.calls.iter().any(|&call| is_added_to_text(job, file, call));
+        let is_text = !names.is_empty() && run.calls.iter().any(|&call| is_added_to_text(job, file, call));
         let nothing = if is_text { "''" } else { "None" };
         let otherwise = |name: &str| {
             let mut bound = within(text.module, range);
