@@ -18,6 +18,9 @@ const PICKLING: [&str; 3] = ["pickle.dump", "pickle.dumps", "joblib.dump"];
 /// What `fit` returns, which knows its model.
 const HISTORY: &str = "tensorflow.keras.callbacks.History";
 
+/// Python's own classes that hold others: `runs = dict()`.
+const CONTAINERS: [&str; 3] = ["dict", "list", "tuple"];
+
 const REASON: &str = "The pickle holds the model with its optimizer, whose distributed class can't be found when it is read again: pickle \
                       what is needed of it, such as `history.history`.";
 
@@ -62,12 +65,22 @@ fn models(job: &Job<'_>) -> FxHashSet<Place> {
             || history.is_some()
                 && facts.objects(file, value).any(|(_, object)| facts.symbol(object) == history)
     };
+    let is_container = |file: FileId, value: ValueId| {
+        let mut objects = facts.objects(file, value);
+        objects.any(|(id, _)| facts.builtin_class(id).is_some_and(|class| CONTAINERS.contains(&class)))
+    };
     let results = job.calls().map(|(file, id)| (file, facts.module(file).call(id).result));
     let made: Vec<Place> = results.filter(|&(file, value)| knows_model(file, value)).collect();
     let is_other = |(file, value): Place| match facts.module(file).value(value).value {
         Value::Attribute { .. } => true,
-        Value::Call(call) => facts.called_functions(file, call).next().is_none() && !knows_model(file, value),
+        Value::Call(call) => {
+            facts.called_functions(file, call).next().is_none()
+                && !knows_model(file, value)
+                && !is_container(file, value)
+        }
         _ => false,
     };
-    influenced_through_contents(facts, &made, is_other)
+    let mut found = influenced_through_contents(facts, &made, is_other);
+    found.retain(|&place| !is_other(place));
+    found
 }
