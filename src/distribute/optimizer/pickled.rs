@@ -65,9 +65,11 @@ fn models(job: &Job<'_>) -> FxHashSet<Place> {
             || history.is_some()
                 && facts.objects(file, value).any(|(_, object)| facts.symbol(object) == history)
     };
-    let is_container = |file: FileId, value: ValueId| {
-        let mut objects = facts.objects(file, value);
-        objects.any(|(id, _)| facts.builtin_class(id).is_some_and(|class| CONTAINERS.contains(&class)))
+    let makes_container = |file: FileId, call: CallId| {
+        let data = facts.module(file).call(call);
+        let mut objects = facts.objects(file, data.result);
+        facts.receiver(file, data).is_none()
+            && objects.any(|(id, _)| facts.builtin_class(id).is_some_and(|own| CONTAINERS.contains(&own)))
     };
     let results = job.calls().map(|(file, id)| (file, facts.module(file).call(id).result));
     let made: Vec<Place> = results.filter(|&(file, value)| knows_model(file, value)).collect();
@@ -76,7 +78,7 @@ fn models(job: &Job<'_>) -> FxHashSet<Place> {
         Value::Call(call) => {
             facts.called_functions(file, call).next().is_none()
                 && !knows_model(file, value)
-                && !is_container(file, value)
+                && !makes_container(file, call)
         }
         _ => false,
     };
