@@ -240,18 +240,14 @@ struct Way<'j, 'c> {
 impl<'j, 'c> Way<'j, 'c> {
     /// The way to what these loops are fed.
     fn to(job: &'j Job<'c>, loops: &[&TrainingLoop], fed: &[Place]) -> Self {
-        let behind = job.facts.influence().backwards(fed, |_| false);
-        let loops = loops.iter().map(|own| (own.caller.file, own.call)).collect();
         let facts = job.facts;
+        let behind = facts.influence().backwards(fed, |_| false);
+        let loops = loops.iter().map(|own| (own.caller.file, own.call)).collect();
         // `random.shuffle(files)` is given what it puts into another order.
         let reorders = |&(file, call): &(FileId, CallId)| {
+            let mut given = facts.module(file).call(call).arguments.iter();
             facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Reorders))
-                && facts
-                    .module(file)
-                    .call(call)
-                    .arguments
-                    .iter()
-                    .any(|own| behind.contains(&(file, own.value)))
+                && given.any(|own| behind.contains(&(file, own.value)))
         };
         let calls = behind.iter().filter_map(|&place| call_of(job, place));
         let calls = calls.chain(job.calls().filter(reorders));

@@ -11,7 +11,7 @@ const CHANGING: [&str; 24] = [
 ];
 
 /// What may stand in front of a command.
-const LEADING: [&str; 3] = ["(", "sudo", "time"];
+const LEADING: [&str; 2] = ["sudo", "time"];
 
 /// A statement of a notebook that is a line for the shell.
 pub(super) struct ShellLine<'t> {
@@ -34,7 +34,7 @@ pub(super) fn of_notebook(text: Text<'_>) -> impl Iterator<Item = ShellLine<'_>>
 /// Whether one of the commands of a line changes files.
 pub(super) fn changes_files(line: &str) -> bool {
     let line = line.replace("\\\n", " ");
-    line.split([';', '|', '&', '\n']).any(|command| {
+    line.split([';', '|', '&', '(', ')', '\n']).any(|command| {
         let is_leading = |word: &&str| LEADING.contains(word) || word.contains('=');
         let first = command.split_whitespace().find(|word| !is_leading(word));
         first.is_some_and(|word| CHANGING.contains(&word))
@@ -55,6 +55,8 @@ mod tests {
         assert!(changes_files("wget -q https://example.com/x.zip"));
         assert!(changes_files("cd data && unzip -q x.zip # all of it"));
         assert!(changes_files("cat a.txt | sudo tar x"));
+        assert!(changes_files("(cd data; unzip x.zip)"));
+        assert!(changes_files("(rm -r data)"));
         assert!(changes_files("LANG=C \\\n  mkdir -p data"));
         assert!(!changes_files("ls data; nvidia-smi"));
         assert!(!changes_files("pip install wget"));

@@ -1,8 +1,8 @@
 //! Commands of `IPython` are hidden behind Python of the same length that does nothing: a number and a comment.
 //!
-//! `%matplotlib inline` becomes `0#atplotlib inline`, a statement, as what a command does matters to those around it.
-//! One of several lines stands in parentheses. `files = !ls` becomes `files = _#s`, a value that nobody knows. `%time model.fit(x)` executes its argument and becomes
-//! `0;    model.fit(x)`. A cell for another interpreter, such as `%%bash`, has no Python.
+//! `%matplotlib inline` becomes `0#atplotlib inline`, a statement, as what a command does matters to those around it. One of
+//! several lines stands in parentheses. `files = !ls` becomes `files = _#s`, a value that nobody knows. `%time model.fit(x)`
+//! executes its argument and becomes `0;    model.fit(x)`. A cell for another interpreter, such as `%%bash`, has no Python.
 
 use std::ops::Range;
 
