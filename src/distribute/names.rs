@@ -139,14 +139,24 @@ pub fn is_bound_before(facts: &Facts<'_>, file: FileId, import: Import, place: T
     bindings(facts, file, import).any(|own| own.range.end() <= place)
 }
 
-/// The imports of the module's own scope that bind a module.
+/// The imports of the module's own scope that bind a module, and whose names stay what they are: `from numpy import random` behind
+/// `import random` takes the name away.
 fn bindings<'f>(facts: &'f Facts<'_>, file: FileId, import: Import) -> impl Iterator<Item = &'f Definition> {
-    let imports = facts.module(file).definitions.iter().filter(|definition| {
+    let module = facts.module(file);
+    let is_own = move |own: &Definition| {
+        facts.objects(file, own.value).any(|(_, object)| stands_for(facts, object, import))
+    };
+    let is_always = |own: &Definition| own.statement.is_some_and(|id| module.statement(id).parent.is_none());
+    let is_kept = move |own: &&Definition| {
+        let mut later = module.definitions.iter().filter(|other| {
+            other.variable == own.variable && other.range.start() > own.range.start() && is_always(other)
+        });
+        later.all(is_own)
+    };
+    let imports = module.definitions.iter().filter(|definition| {
         definition.kind == DefinitionKind::Import && definition.variable.scope == Module::TOP
     });
-    imports.filter(move |own| {
-        facts.objects(file, own.value).any(|(_, object)| stands_for(facts, object, import))
-    })
+    imports.filter(move |own| is_own(own)).filter(is_kept)
 }
 
 /// The part of TensorFlow's paths that its own modules have.
