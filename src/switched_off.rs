@@ -1,6 +1,8 @@
 //! What is found in code that settings of the source switch off, `DEBUG = False`, or that nobody calls: as it stands, no
 //! run comes there. Where they switch off the start of Horovod, a program has no ranks.
 
+use std::cell::OnceCell;
+
 use crate::api::Effect;
 use crate::finding::{Confidence, Finding, Group, Location};
 use crate::program::{Caller, Facts, Program, Settings, Unreached};
@@ -17,16 +19,52 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
     let scopes: Vec<Caller> = facts.scopes().collect();
     let closes = |caller: Caller, block: BlockId, arm: usize| settings.closes(caller, block, arm);
     let off = Unreached::behind(facts, &scopes, closes, |_| true).and_uncalled(facts, &facts.uncalled());
-    let starting: Vec<&Program> =
-        facts.programs.iter().filter(|own| !is_start_off(facts, &off, own)).collect();
+    let runs = Runs::of_starting(facts);
     for finding in findings {
-        let way = finding.flow.iter().map(|step| step.location);
-        if std::iter::once(finding.primary.location).chain(way).any(|at| is_off(facts, &off, at))
+        if is_on_way(facts, &off, finding)
             || is_traced_off(facts, &off, finding)
-            || is_without_ranks(facts, &starting, finding)
+            || finding.rule.group == Group::Ranks && !runs.may_have(facts, &off, finding)
         {
             finding.confidence = Confidence::Possible;
         }
+    }
+}
+
+/// Whether a way on which something happens leads through code that is switched off.
+fn is_on_way(facts: &Facts<'_>, off: &Unreached, finding: &Finding) -> bool {
+    let way = finding.flow.iter().map(|step| step.location);
+    std::iter::once(finding.primary.location).chain(way).any(|at| is_off(facts, off, at))
+}
+
+/// The programs that start Horovod, each with what its own settings switch off: what other programs alone pass to the code
+/// that they share is none of them.
+struct Runs<'f>(Vec<(&'f Program, OnceCell<Unreached>)>);
+
+impl<'f> Runs<'f> {
+    fn of_starting(facts: &'f Facts<'_>) -> Self {
+        let programs = facts.programs.iter().filter(|own| own.already_distributed);
+        Self(programs.map(|own| (own, OnceCell::new())).collect())
+    }
+
+    /// Whether what is found between the ranks may happen in one of the programs, or in none of them.
+    fn may_have(&self, facts: &Facts<'_>, off: &Unreached, finding: &Finding) -> bool {
+        let caller = facts.code_at(finding.primary.location);
+        let mut having = self.0.iter().filter(|(program, _)| program.reached.contains(&caller)).peekable();
+        having.peek().is_none()
+            || having.any(|(program, own)| {
+                !is_start_off(facts, off, program) && {
+                    let own = own.get_or_init(|| Self::off(facts, program));
+                    !is_start_off(facts, own, program) && !is_on_way(facts, own, finding)
+                }
+            })
+    }
+
+    fn off(facts: &Facts<'_>, program: &Program) -> Unreached {
+        let settings = Settings::of_program(facts, program);
+        let mut scopes: Vec<Caller> = program.reached.iter().copied().collect();
+        scopes.sort_unstable();
+        let closes = |caller: Caller, block: BlockId, arm: usize| settings.closes(caller, block, arm);
+        Unreached::behind(facts, &scopes, closes, |edge| facts.is_run(program, edge))
     }
 }
 
@@ -38,16 +76,6 @@ fn is_start_off(facts: &Facts<'_>, off: &Unreached, program: &Program) -> bool {
         .filter(|(file, call)| program.reached.contains(&Caller { file: *file, scope: call.scope }))
         .peekable();
     starts.peek().is_some() && starts.all(|(file, call)| is_off(facts, off, facts.location(file, call.range)))
-}
-
-/// Whether a finding is about the ranks of programs none of which starts Horovod.
-fn is_without_ranks(facts: &Facts<'_>, starting: &[&Program], finding: &Finding) -> bool {
-    if finding.rule.group != Group::Ranks {
-        return false;
-    }
-    let caller = facts.code_at(finding.primary.location);
-    let is_reached = |program: &Program| program.reached.contains(&caller);
-    facts.programs.iter().any(is_reached) && !starting.iter().any(|program| is_reached(program))
 }
 
 /// Whether the code that a finding in a graph is about is traced by such code alone: `if USE_GRAPH: step =

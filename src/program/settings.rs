@@ -5,6 +5,7 @@
 //! command line, files or other programs may say is no setting.
 
 mod attributes;
+mod literals;
 
 use std::cell::{OnceCell, RefCell};
 
@@ -13,13 +14,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use attributes::Attributes;
 
 use super::facts::Facts;
-use super::hierarchy::Ancestor;
 use super::influence::Place;
-use super::modules::{FunctionRef, Meaning};
+use super::modules::FunctionRef;
 use super::object::{Literal, Object};
+use super::programs::Program;
 use super::solver::Caller;
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, Method, Module, Operator, Value, ValueId};
+use crate::semantic::{BlockId, BranchKind, Method, Operator, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// What binds names that the source does not show.
@@ -31,13 +32,18 @@ const CONSTRUCTOR: &str = "__init__";
 /// How deep conditions are looked into.
 const DEPTH: u32 = 16;
 
+/// How many dictionaries in dictionaries are looked into.
+const NESTING: u32 = 3;
+
 /// How many values are looked at for one.
 const VALUES: usize = 200;
 
-/// The settings of a project.
+/// The settings of a project, or of the runs of one of its programs.
 #[derive(Debug)]
 pub struct Settings<'f, 'a> {
     facts: &'f Facts<'a>,
+    /// Whose calls count; all if it is none.
+    program: Option<&'f Program>,
     /// The files whose names are bound in ways that the source does not show.
     bound_by_name: FxHashSet<FileId>,
     /// The expressions that join operands by `and` or `or`.
@@ -50,6 +56,16 @@ impl<'f, 'a> Settings<'f, 'a> {
     /// The settings in the files of training programs.
     #[must_use]
     pub fn new(facts: &'f Facts<'a>) -> Self {
+        Self::of_calls(facts, None)
+    }
+
+    /// The settings of a program's runs: what other programs alone pass to the functions that they share is none.
+    #[must_use]
+    pub fn of_program(facts: &'f Facts<'a>, program: &'f Program) -> Self {
+        Self::of_calls(facts, Some(program))
+    }
+
+    fn of_calls(facts: &'f Facts<'a>, program: Option<&'f Program>) -> Self {
         let symbols = BY_NAME.map(|name| facts.library.lookup(name));
         let binds =
             |object: Object| matches!(object, Object::Builtin(_)) && symbols.contains(&facts.symbol(object));
@@ -57,6 +73,7 @@ impl<'f, 'a> Settings<'f, 'a> {
         let bound_by_name = edges.filter(|edge| binds(facts.solution.object(edge.callee)));
         Self {
             facts,
+            program,
             bound_by_name: bound_by_name.map(|edge| edge.caller.file).collect(),
             junctions: RefCell::default(),
             open: RefCell::default(),
@@ -95,12 +112,6 @@ impl<'f, 'a> Settings<'f, 'a> {
                 Some(kind) => self.joined(file, parts, kind == BranchKind::Or, depth),
                 None => self.constant(place),
             },
-            Value::Attribute { .. } => self.constant(place).or_else(|| {
-                let truths = self.held(place)?.into_iter().map(|held| self.constant(held));
-                let mut truths = truths.collect::<Option<Vec<bool>>>()?.into_iter();
-                let first = truths.next()?;
-                truths.all(|truth| truth == first).then_some(first)
-            }),
             _ => self.constant(place),
         }
     }
@@ -114,8 +125,15 @@ impl<'f, 'a> Settings<'f, 'a> {
         truths.into_iter().all(|truth| truth.is_some()).then_some(!decides)
     }
 
-    fn constant(&self, (file, value): Place) -> Option<bool> {
-        self.facts.truth(file, value).filter(|_| self.is_settled((file, value)))
+    fn constant(&self, place: Place) -> Option<bool> {
+        let mut truths = self.literals(place)?.into_iter().map(|literal| match literal {
+            Literal::Bool(truth) => truth,
+            Literal::Int(integer) => integer != 0,
+            Literal::None => false,
+            Literal::Str(name) => !self.facts.solution.names.text(name).is_empty(),
+        });
+        let first = truths.next()?;
+        truths.all(|truth| truth == first).then_some(first)
     }
 
     /// What a comparison comes out as, whichever of their literals both sides are.
@@ -124,9 +142,7 @@ impl<'f, 'a> Settings<'f, 'a> {
         let pairs = ones.iter().flat_map(|&one| others.iter().map(move |&other| (one, other)));
         let mut outcomes = pairs.take(VALUES + 1).map(|(one, other)| self.outcome(method, one, other));
         let first = outcomes.next()??;
-        let is_settled = || self.is_settled(left) && self.is_settled(right);
-        (ones.len() * others.len() <= VALUES && outcomes.all(|own| own == Some(first)) && is_settled())
-            .then_some(first)
+        (ones.len() * others.len() <= VALUES && outcomes.all(|own| own == Some(first))).then_some(first)
     }
 
     fn outcome(&self, method: Method, one: Literal, other: Literal) -> Option<bool> {
@@ -152,133 +168,6 @@ impl<'f, 'a> Settings<'f, 'a> {
             }
             _ => None,
         }
-    }
-
-    /// The literals that a value is one of, and nothing else.
-    fn literals(&self, (file, value): Place) -> Option<Vec<Literal>> {
-        let literals = self.facts.objects(file, value).map(|(_, object)| match object {
-            Object::Literal(literal) => Some(literal),
-            _ => None,
-        });
-        literals.collect::<Option<Vec<Literal>>>().filter(|own| !own.is_empty())
-    }
-
-    /// Whether a value is always `None`, or never.
-    fn is_none(&self, place: Place) -> Option<bool> {
-        let mut objects = self.facts.objects(place.0, place.1).map(|(_, object)| match object {
-            Object::Literal(literal) => Some(literal == Literal::None),
-            Object::Function(_)
-            | Object::Class(_)
-            | Object::Module(_)
-            | Object::Instance(..)
-            | Object::Container(..)
-            | Object::Type(_) => Some(false),
-            _ => None,
-        });
-        let first = objects.next()??;
-        let is_alike = objects.all(|own| own == Some(first));
-        (is_alike && self.is_settled(place)).then_some(first)
-    }
-
-    /// Whether all that a value may be stands in the source, and only edits change it.
-    fn is_settled(&self, place: Place) -> bool {
-        let facts = self.facts;
-        let mut seen: FxHashSet<Place> = FxHashSet::default();
-        let mut work = vec![place];
-        while let Some((file, value)) = work.pop() {
-            if !seen.insert((file, value)) {
-                continue;
-            }
-            if seen.len() > VALUES {
-                return false;
-            }
-            let module = facts.module(file);
-            let meaning = match module.value(value).value {
-                Value::Constant(_)
-                | Value::Unbound
-                | Value::Instance(_)
-                | Value::Function(_)
-                | Value::Class(_)
-                | Value::Display(..) => continue,
-                Value::Call(_) => {
-                    let is_made = |(_, object)| matches!(object, Object::Instance(..));
-                    if facts.objects(file, value).all(is_made) {
-                        continue;
-                    }
-                    return false;
-                }
-                Value::Phi(ref parts) => {
-                    work.extend(parts.iter().map(|&part| (file, part)));
-                    continue;
-                }
-                Value::Cell(variable) => {
-                    if variable.scope == Module::TOP && self.bound_by_name.contains(&file) {
-                        return false;
-                    }
-                    work.extend(module.shared_definitions(variable).map(|own| (file, own.value)));
-                    continue;
-                }
-                Value::Parameter(function, _) => {
-                    let function = FunctionRef { file, function };
-                    match self.given(function, value) {
-                        Some(given) => work.extend(given),
-                        None => return false,
-                    }
-                    continue;
-                }
-                Value::Attribute { .. } => {
-                    match self.held((file, value)) {
-                        Some(held) => work.extend(held),
-                        None => return false,
-                    }
-                    continue;
-                }
-                Value::Import(import) => facts.modules.imported(file, module.import(import), facts.library),
-                Value::Free(name) => facts.modules.free(file, module.names.text(name), facts.library),
-                _ => return false,
-            };
-            match meaning {
-                Meaning::Value(of, value) if !self.bound_by_name.contains(&of) => work.push((of, value)),
-                _ => return false,
-            }
-        }
-        true
-    }
-
-    /// All that an attribute of the project's objects may hold, if that can be told.
-    fn held(&self, (file, value): Place) -> Option<Vec<Place>> {
-        let module = self.facts.module(file);
-        let Value::Attribute { base, name, .. } = module.value(value).value else { return None };
-        let attributes = self.attributes.get_or_init(|| Attributes::new(self.facts));
-        attributes.held(self.facts, file, base, module.names.text(name))
-    }
-
-    /// What all calls of a function pass for a parameter; `None` if that can't be told.
-    fn given(&self, function: FunctionRef, parameter: ValueId) -> Option<Vec<Place>> {
-        if *self.open.borrow_mut().entry(function).or_insert_with(|| self.is_open(function)) {
-            return None;
-        }
-        let edges = self.facts.incoming(function);
-        if edges.len() > VALUES {
-            return None;
-        }
-        edges.iter().map(|edge| self.facts.given_by(edge, function, parameter)).collect()
-    }
-
-    /// Whether calls may come to a function that the source does not show: nobody calls it here, or a decorator or a
-    /// library has it. What other programs pass, which can import it, is theirs.
-    fn is_open(&self, function: FunctionRef) -> bool {
-        let facts = self.facts;
-        let module = facts.module(function.file);
-        let own = module.function(function.function);
-        let name = module.names.text(own.name);
-        let is_of_library = || {
-            facts.modules.class_of(function).is_some_and(|class| {
-                let ancestors = facts.hierarchy.order(class).iter();
-                name != CONSTRUCTOR && ancestors.into_iter().any(|own| !matches!(own, Ancestor::Project(_)))
-            })
-        };
-        facts.incoming(function).is_empty() || is_of_library() || facts.is_handed_out(function)
     }
 
     fn junction(&self, file: FileId, value: ValueId) -> Option<BranchKind> {

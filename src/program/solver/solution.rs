@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::numbering::{Lists, Numbering};
-use super::super::object::{Externals, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
+use super::super::object::{Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
 use super::graph::Field;
 use super::{Caller, Via, node_id};
 use crate::project::FileId;
@@ -111,6 +111,14 @@ impl Solution<'_> {
     #[must_use]
     pub fn under_any_key(&self, container: ObjectId) -> &[ObjectId] {
         self.fields.get(&(container, Field::Any)).map_or(&[], |&node| self.at(node))
+    }
+
+    /// What a container has under a key; `None` if it has something under keys that nobody knows.
+    #[must_use]
+    pub fn under_key(&self, container: Object, key: Literal) -> Option<&[ObjectId]> {
+        let container = self.objects.find(container)?;
+        let entry = self.fields.get(&(container, Field::Key(key)));
+        self.under_any_key(container).is_empty().then(|| entry.map_or(&[][..], |&node| self.at(node)))
     }
 
     /// What a `functools.partial` calls.

@@ -57,6 +57,10 @@ impl Model<'_> {
         };
         // Tools share the code of programs that train and start Horovod too, but are seldom run by several ranks.
         let is_of_training = self.facts.incoming(function).iter().any(trains);
+        // What no code of the programs calls is called by a library, a command by `click`.
+        if !self.facts.incoming(function).iter().any(is_run) {
+            return Some(Guard::default());
+        }
         for edge in self.facts.incoming(function) {
             let Some(call) = edge.call else { return Some(Guard::default()) };
             if joined.as_ref().is_some_and(Guard::is_all)
