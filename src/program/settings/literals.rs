@@ -138,9 +138,11 @@ impl Settings<'_, '_> {
         if let Some(function) = self.keywords(entry.dictionary) {
             let calls = self.calls(function)?;
             for edge in calls {
-                let given = self.keyword_given(edge, entry.key)?;
-                is_lacking |= given.is_none();
-                work.extend(given);
+                match self.keyword(edge, entry.key) {
+                    Keyword::Given(given) => work.push(given),
+                    Keyword::Missing => is_lacking = true,
+                    Keyword::Unknown => return None,
+                }
             }
         } else {
             for dictionary in self.settled_within(entry.dictionary, nesting.checked_sub(1)?)? {
@@ -188,21 +190,22 @@ impl Settings<'_, '_> {
                 }
     }
 
-    /// What a call of a function passes under a name that is none of its parameters; the inner is nothing if it passes none, the
-    /// outer if that can't be told.
-    fn keyword_given(&self, edge: &CallEdge, key: Literal) -> Option<Option<Place>> {
+    /// What a call of a function passes under a name that is none of its parameters.
+    fn keyword(&self, edge: &CallEdge, key: Literal) -> Keyword {
         let facts = self.facts;
-        let Literal::Str(key) = key else { return None };
+        let (Literal::Str(key), Some(call)) = (key, edge.call.filter(|_| !Facts::is_call_back(edge))) else {
+            return Keyword::Unknown;
+        };
         let key = facts.solution.names.text(key);
         let file = edge.caller.file;
         let module = facts.module(file);
-        let call = module.call(edge.call.filter(|_| !Facts::is_call_back(edge))?);
-        if call.arguments.iter().any(|own| own.passing == Passing::Merge && facts.may_bind(file, own, key)) {
-            return None;
-        }
+        let arguments = &module.call(call).arguments;
         let is_named = |passing| matches!(passing, Passing::Keyword(name) if module.names.text(name) == key);
-        let given = call.arguments.iter().find(|own| is_named(own.passing));
-        Some(given.map(|own| (file, own.value)))
+        if let Some(given) = arguments.iter().find(|own| is_named(own.passing)) {
+            return Keyword::Given((file, given.value));
+        }
+        let mut merged = arguments.iter().filter(|own| own.passing == Passing::Merge);
+        if merged.any(|own| facts.may_bind(file, own, key)) { Keyword::Unknown } else { Keyword::Missing }
     }
 
     /// What all calls of a function pass for a parameter; `None` if that can't be told.
@@ -247,6 +250,14 @@ impl Settings<'_, '_> {
         let attributes = self.attributes.get_or_init(|| Attributes::new(self.facts));
         attributes.held(self.facts, file, base, module.names.text(name))
     }
+}
+
+/// What a call passes by name.
+enum Keyword {
+    Given(Place),
+    Missing,
+    /// `**options` may have it.
+    Unknown,
 }
 
 /// What a dictionary is asked for.
