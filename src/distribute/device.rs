@@ -19,7 +19,29 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     }
     let mut found = by_call(job);
     found.extend(by_environment(job));
+    found.extend(copied(job));
     found
+}
+
+/// `multi_gpu_model(model, 4)`: a copy of the model on each of several GPUs. Where the program asks first how many there are, a
+/// rank has one and does not come there.
+fn copied(job: &Job<'_>) -> Vec<Step> {
+    let facts = job.facts;
+    let copies = facts.library.lookup("tensorflow.keras.utils.multi_gpu_model");
+    let calls = job.calls().filter(|&(file, id)| {
+        let call = facts.module(file).call(id);
+        facts.called_symbols(file, id).any(|symbol| Some(symbol) == copies)
+            && facts.conditions(Caller { file, scope: call.scope }, call.block).is_empty()
+    });
+    let step = |(file, id)| {
+        let message = "the program puts copies of the model on several GPUs";
+        let finding = Step::missing(&RULE.rule, job.at_call(file, id), message)
+            .here("each rank sees one GPU")
+            .help("train the model itself")
+            .in_scope(job.scope_of(file, id));
+        Step::blocked(finding, "A rank has one GPU; there is no second one to put a copy on.")
+    };
+    calls.map(step).collect()
 }
 
 /// Calls such as `tf.config.set_visible_devices(gpus[0], "GPU")`.

@@ -17,6 +17,7 @@ mod hidden_members;
 pub(super) mod layer_code;
 mod lookups;
 mod loss_terms;
+mod new_keras;
 pub(super) mod old_graphs;
 mod old_keras;
 mod other_fits;
@@ -53,7 +54,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     let mut found = strategies(job, rule);
     found.extend(compiled_by_xla(job, rule));
-    found.extend(needs_keras_3(job, rule));
+    found.extend(new_keras::steps(job, rule));
     found.extend(dataset_lengths::steps(job, rule));
     found.extend(ends_by_own_data(job, rule));
     found.extend(raced_steps::steps(job, rule));
@@ -177,41 +178,6 @@ pub(super) fn first_call<const N: usize>(job: &Job<'_>, names: [&str; N]) -> Opt
 
 /// The class of lists of callbacks.
 const LIST_OF_CALLBACKS: &str = "tensorflow.keras.callbacks.CallbackList";
-
-/// What Keras has from version 3 on.
-const KERAS_3: [&str; 3] = ["keras.ops", "keras.random", "keras.distribution"];
-
-/// A program written for Keras 3, which Horovod does not know.
-fn needs_keras_3(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
-    let facts = job.facts;
-    let is_new = |object| {
-        let Object::External(id) = object else { return false };
-        let path = facts.solution.externals.get(id).path.strip_prefix("tensorflow.");
-        let path = path.unwrap_or(&facts.solution.externals.get(id).path);
-        KERAS_3.iter().any(|module| {
-            path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        })
-    };
-    let places = job.program.files().into_iter().flat_map(|file| {
-        let values = facts.module(file).values.iter().enumerate();
-        values.map(move |(index, own)| (file, ValueId::new(index), own))
-    });
-    let (file, own) = places
-        .filter(|(file, _, own)| match own.value {
-            Value::Import(_) => true,
-            Value::Attribute { .. } => {
-                let scope = facts.module(*file).code_scope(own.scope);
-                job.program.reached.contains(&Caller { file: *file, scope })
-            }
-            _ => false,
-        })
-        .find(|&(file, value, _)| facts.objects(file, value).any(|(_, object)| is_new(object)))
-        .map(|(file, _, own)| (file, own))?;
-    let finding = obstacle(rule, facts.location(file, own.range), "the program is written for Keras 3")
-        .help("use TensorFlow 2.15 or earlier and what Keras 2 has")
-        .in_scope(facts.scope_name(Caller { file, scope: facts.module(file).code_scope(own.scope) }));
-    Some(Step::blocked(finding, "Horovod works with Keras 2 only."))
-}
 
 /// Loops that end, or steps that are left out, because of what this rank's own examples gave.
 fn ends_by_own_data(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {

@@ -81,7 +81,7 @@ impl Touch {
 enum Mending {
     /// By a broadcast, or a new beginning.
     Broadcast,
-    /// By a broadcast under a flag that all ranks share.
+    /// By a broadcast under a flag that all ranks share, or from files behind the training.
     Flagged,
     /// By an assignment, if at all.
     Assignment,
@@ -102,6 +102,9 @@ impl Change {
     /// All ranks get the same.
     pub(super) const EQUAL: Self =
         Self { equal: State::Equal, differs: State::Equal, touched: None, mending: Mending::Broadcast };
+
+    /// All ranks get the same once nothing is trained any more: the steps before have differed if they did.
+    pub(super) const LOADED: Self = Self { mending: Mending::Flagged, ..Self::EQUAL };
 
     /// Ranks get different values.
     pub(super) fn differing(culprit: Culprit) -> Self {
@@ -158,7 +161,7 @@ impl Change {
             (State::Equal, _) => self.equal,
             // The next step makes it differ again, and the flag has fallen.
             (State::Parts(_), State::Equal) if self.mending == Mending::Flagged => state,
-            (_, State::Differs(None)) => state,
+            (_, State::Differs(None)) | (State::Parts(_), State::Differs(_)) => state,
             (_, changed) => changed,
         }
     }

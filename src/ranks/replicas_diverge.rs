@@ -281,7 +281,7 @@ impl<'m, 'c> Replicas<'m, 'c> {
                     let Some(mut changes) = self.joined(caller, block, own, &behind, together, closed) else {
                         continue;
                     };
-                    if together.is_some() && component.len() > 1 {
+                    if together.is_some() && (component.len() > 1 || self.is_run_each_turn(caller)) {
                         let parted = self.parted_each_turn(caller, block, own);
                         if !parted.is_empty() {
                             changes = then(&parted, &changes);

@@ -109,7 +109,12 @@ fn effects(job: &Job<'_>, file: FileId, call: CallId) -> EffectSet {
 /// The statement that asks for a file and makes it where there is none, which one rank does.
 fn asked_and_made(job: &Job<'_>, file: FileId, call: CallId) -> Option<(StatementId, Waiting)> {
     let statement = question_around(job, file, call)?;
-    let is_due = names_input(job, file, call)
+    let write = (file, call);
+    let is_told = || {
+        let mut told = job.inputs().read_unknown(job, write).into_iter();
+        told.any(|read| job.facts.may_follow(job.program, write, read))
+    };
+    let is_due = (names_input(job, file, call) || is_told())
         && all_ranks_come_to(job, file, statement)
         && can_wait(job, file, statement)
         && can_be_left_out(job, file, statement);

@@ -4,7 +4,9 @@
 use rustc_hash::FxHashMap;
 
 use super::super::job::Job;
+use super::inputs::own_effects;
 use super::path_texts::text;
+use crate::api::Effect;
 use crate::program::Place;
 use crate::project::FileId;
 use crate::semantic::CallId;
@@ -29,7 +31,7 @@ impl UnknownReaders {
             let mut called = std::iter::once(data.callee).chain(facts.receiver(file, data));
             let is_unknown = called.any(|value| facts.may_be_foreign(file, value));
             if is_unknown && facts.called_symbols(file, call).next().is_none() {
-                for given in texts(job, file, call) {
+                for given in texts(job, file, call, |_| true) {
                     own.0.entry(given).or_default().push((file, call));
                 }
             }
@@ -46,19 +48,21 @@ impl UnknownReaders {
         if self.0.is_empty() {
             return Vec::new();
         }
-        texts(job, file, write).iter().filter_map(|own| self.0.get(own)).flatten().copied().collect()
+        // The mode of a file is a text, too.
+        let is_path =
+            |text: &str| text.contains(['.', '/']) || own_effects(job, file, write).contains(Effect::MakesFolder);
+        texts(job, file, write, is_path).iter().filter_map(|own| self.0.get(own)).flatten().copied().collect()
     }
 }
 
-/// The texts that a call is given.
-fn texts(job: &Job<'_>, file: FileId, call: CallId) -> Vec<Given> {
+/// The texts that a call is given, those of the source only if they are wanted.
+fn texts(job: &Job<'_>, file: FileId, call: CallId, is_wanted: impl Fn(&str) -> bool) -> Vec<Given> {
     let facts = job.facts;
     let module = facts.module(file);
     let given = module.call(call).arguments.iter().map(|own| own.value);
     let texts = given.filter_map(|value| {
         if let Some(text) = text(job, (file, value)) {
-            // The mode of a file is a text, too.
-            return text.contains(['.', '/']).then(|| Given::Text(text.to_owned()));
+            return is_wanted(text).then(|| Given::Text(text.to_owned()));
         }
         let is_text = facts.objects(file, value).any(|(id, _)| facts.builtin_class(id) == Some("str"));
         is_text.then_some(Given::Value((file, value)))

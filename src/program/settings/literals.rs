@@ -70,9 +70,10 @@ impl Settings<'_, '_> {
                     continue;
                 }
                 Value::Call(call) => {
-                    let is_made = |(_, object)| matches!(object, Object::Instance(..));
-                    if facts.objects(file, value).all(is_made) {
-                        found.extend(facts.objects(file, value).map(|(_, object)| object));
+                    let made: Vec<Object> = facts.objects(file, value).map(|(_, object)| object).collect();
+                    let is_made = |object: &Object| matches!(object, Object::Instance(..));
+                    if !made.is_empty() && made.iter().all(is_made) {
+                        found.extend(made);
                     } else {
                         let entry = self.asked(file, call)?;
                         self.taken(&entry, nesting, &mut work, &mut found)?;

@@ -104,7 +104,7 @@ impl Replicas<'_, '_> {
         let is_load = |culprit| self.loads.contains(&culprit);
         let loads = |change: &Change| !self.loads.is_empty() && change.is_only_by(is_load);
         if body.values().any(loads) && !self.trains(file, id) && !self.trains_behind(file, id) {
-            body.values_mut().filter(|change| loads(change)).for_each(|change| *change = Change::EQUAL);
+            body.values_mut().filter(|change| loads(change)).for_each(|change| *change = Change::LOADED);
         }
         body
     }
@@ -242,7 +242,7 @@ impl Replicas<'_, '_> {
                 // Counters beside a model are loaded for the loop, which the model of the ranks asks for itself.
                 changed.retain(|&own| facts.kind(self.objects[own]) != Some(Kind::Variable));
                 if !self.trains_behind(file, id) {
-                    return Some(all_equal(changed));
+                    return Some(changed.into_iter().map(|object| (object, Change::LOADED)).collect());
                 }
             }
             let first = self.culprits.len();

@@ -7,7 +7,7 @@ use super::super::change::{Change, Changes, Culprit};
 use super::super::values::Cause;
 use super::Replicas;
 use crate::api::Kind;
-use crate::program::{Caller, ObjectId, loop_around};
+use crate::program::{Caller, ObjectId, Repeated, loop_around};
 use crate::project::FileId;
 use crate::semantic::{BlockId, BranchKind, CallId, Constant, StatementId, Value};
 
@@ -52,6 +52,11 @@ impl Replicas<'_, '_> {
         let change = if is_by_data { Change::parting } else { Change::differing };
         let by_one_arm = touched.into_iter().filter(|(_, (arms, _))| arms.is_power_of_two());
         by_one_arm.map(|(object, (_, culprit))| (object, change(culprit))).collect()
+    }
+
+    /// Whether a scope's code is run in turns of a loop elsewhere.
+    pub(super) fn is_run_each_turn(&self, caller: Caller) -> bool {
+        matches!(self.model.facts.repetition().of(caller), Some(Repeated::Loop(..)))
     }
 
     /// Whether a call is made in each turn of a loop, in which no flag is set anew under which a broadcast may stand.

@@ -1,0 +1,68 @@
+//! Programs written for Keras 3, which Horovod does not know.
+
+use super::super::job::Job;
+use super::super::step::Step;
+use super::obstacle;
+use crate::finding::Rule;
+use crate::program::{Caller, Object};
+use crate::project::FileId;
+use crate::semantic::{Passing, ScopeId, Value, ValueId};
+use crate::syntax::TextRange;
+
+/// The modules that Keras has from version 3 on.
+const MODULES: [&str; 3] = ["keras.ops", "keras.random", "keras.distribution"];
+
+/// What calls can say from then on, by function and parameter.
+const ARGUMENTS: [(&str, &str); 1] = [("tensorflow.keras.layers.LeakyReLU", "negative_slope")];
+
+/// The first place where the program uses what Keras has from version 3 on.
+pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
+    let facts = job.facts;
+    let (file, scope, range) = use_of_module(job).or_else(|| use_of_argument(job))?;
+    let finding = obstacle(rule, facts.location(file, range), "the program is written for Keras 3")
+        .help("use TensorFlow 2.15 or earlier and what Keras 2 has")
+        .in_scope(facts.scope_name(Caller { file, scope }));
+    Some(Step::blocked(finding, "Horovod works with Keras 2 only."))
+}
+
+fn use_of_module(job: &Job<'_>) -> Option<(FileId, ScopeId, TextRange)> {
+    let facts = job.facts;
+    let is_new = |object| {
+        let Object::External(id) = object else { return false };
+        let path = &facts.solution.externals.get(id).path;
+        let path = path.strip_prefix("tensorflow.").unwrap_or(path);
+        MODULES.iter().any(|module| {
+            path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    };
+    let values = job.program.files().into_iter().flat_map(|file| {
+        let values = facts.module(file).values.iter().enumerate();
+        values.map(move |(index, own)| (file, ValueId::new(index), own))
+    });
+    let mut values = values.map(|(file, value, own)| {
+        (file, value, own, Caller { file, scope: facts.module(file).code_scope(own.scope) })
+    });
+    let found = values.find(|&(file, value, own, caller)| {
+        let is_used = match own.value {
+            Value::Import(_) => true,
+            Value::Attribute { .. } => job.program.reached.contains(&caller),
+            _ => false,
+        };
+        is_used && facts.objects(file, value).any(|(_, object)| is_new(object))
+    });
+    found.map(|(file, _, own, caller)| (file, caller.scope, own.range))
+}
+
+fn use_of_argument(job: &Job<'_>) -> Option<(FileId, ScopeId, TextRange)> {
+    let facts = job.facts;
+    let new = ARGUMENTS.map(|(name, parameter)| (facts.library.lookup(name), parameter));
+    job.calls().find_map(|(file, id)| {
+        let module = facts.module(file);
+        let call = module.call(id);
+        let mut called = facts.called_symbols(file, id);
+        let own = called.find_map(|own| new.iter().find(|(symbol, _)| *symbol == Some(own)))?;
+        let is_it = |passing| matches!(passing, Passing::Keyword(name) if module.names.text(name) == own.1);
+        let argument = call.arguments.iter().find(|argument| is_it(argument.passing))?;
+        Some((file, call.scope, argument.range))
+    })
+}
