@@ -168,10 +168,29 @@ fn question(job: &Job<'_>, caller: Caller, branch: &Branch) -> Option<Question> 
     can_be_told.then_some(Question { file: caller.file, statement: branch.statement, range: branch.range })
 }
 
-/// Whether the ranks can meet at a statement: Horovod is started there.
+/// Whether the ranks can meet at a statement: Horovod is started there, and operations are run as they are made if the program ever
+/// says so.
 pub(super) fn can_wait(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
     let own = job.facts.module(file).statement(statement);
-    code_runs_started(job, file, own.scope, own.range.start())
+    code_runs_started(job, file, own.scope, own.range.start()) && !is_before_eager_mode(job, file, own)
+}
+
+/// What makes TensorFlow 1 run operations as they are made; with an operation before it is an error.
+const EAGER_MODE: [&str; 2] =
+    ["tensorflow.compat.v1.enable_eager_execution", "tensorflow.compat.v1.enable_v2_behavior"];
+
+/// Whether the code of a module comes to a statement before it turns to eager execution.
+fn is_before_eager_mode(job: &Job<'_>, file: FileId, statement: &Statement) -> bool {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let switches = EAGER_MODE.map(|name| facts.library.lookup(name));
+    statement.scope == Module::TOP
+        && job.calls_in(file).any(|id| {
+            let call = module.call(id);
+            call.scope == Module::TOP
+                && statement.range.start() < call.range.start()
+                && facts.called_symbols(file, id).any(|own| switches.contains(&Some(own)))
+        })
 }
 
 /// The statement behind which all ranks come to the same place, though what a statement does may raise on one of them: itself, or the

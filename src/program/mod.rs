@@ -11,6 +11,7 @@ mod containers;
 mod contents;
 mod decorated;
 mod doings;
+mod eager_programs;
 mod effects;
 mod elements;
 mod elsewhere;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::eager_programs::EagerPrograms;
 use super::facts::Facts;
 use super::layers::Layers;
 use super::modules::{ClassRef, FunctionRef};
@@ -193,15 +194,12 @@ impl Facts<'_> {
     /// What is given to something that traces.
     fn traced_first(&self, layers: &Layers) -> Vec<(Caller, Traced)> {
         let mut found = Vec::new();
-        let eager = self.calls_with(Effect::DisablesTracing).any(|(file, call)| {
-            let first = self.module(file).call(call).arguments.first();
-            first.is_none_or(|argument| !self.is_false(file, argument.value))
-        });
+        let eager = EagerPrograms::new(self);
         for file in self.files() {
             for (index, call) in self.module(file).calls.iter().enumerate() {
                 let id = CallId::new(index);
                 let Some(tracer) = self.tracer_of(file, id) else { continue };
-                if eager && tracer.is_function {
+                if tracer.is_function && eager.run(self, file, call) {
                     continue;
                 }
                 let given = self.given_to(file, id, call, &tracer);
@@ -212,9 +210,11 @@ impl Facts<'_> {
                 }));
             }
         }
-        if !eager {
-            found.extend(self.traced_by_keras(layers));
-        }
+        let by_keras = self.traced_by_keras(layers).into_iter().filter(|(_, traced)| match traced.reason {
+            Reason::OfKeras(file, call) => !eager.run(self, file, self.module(file).call(call)),
+            Reason::Given(..) | Reason::Called(_) => true,
+        });
+        found.extend(by_keras);
         found
     }
 

@@ -14,8 +14,8 @@ use super::import::Import;
 use super::names::Names;
 use super::scope::{Scope, ScopeKind, Symbol};
 use super::statement::{Clause, Statement, StatementKind};
-use super::value::{Evaluation, Method, Operator, Value, Variable};
-use crate::syntax::TextRange;
+use super::value::{BuiltinType, Evaluation, Method, Operator, Value, Variable};
+use crate::syntax::{TextRange, TextSize};
 
 /// Things that expressions do beside calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -182,6 +182,14 @@ impl Module {
     pub fn float(&self, id: ValueId) -> Option<f64> {
         let index = self.floats.binary_search_by_key(&id, |&(own, _)| own).ok()?;
         Some(self.floats[index].1)
+    }
+
+    /// Whether a value is the slice `:` among others, `table[:, 0]`, which takes everything.
+    #[must_use]
+    pub fn is_whole_slice(&self, id: ValueId) -> bool {
+        let own = self.value(id);
+        // A limit or a step would make it longer than its colon.
+        matches!(own.value, Value::Instance(BuiltinType::Slice)) && own.range.len() == TextSize::of(':')
     }
 
     /// What a comparison with `None` asks, if the value is one.

@@ -1,10 +1,11 @@
 //! Where the broadcast behind the first step stands: the nearest code that is not traced and sees the variables.
 
 use super::super::job::Job;
+use super::super::obstacles::counted::is_range;
 use super::spoken::Spoken;
-use crate::program::{Caller, Object, ObjectId, TrainingLoop, is_in_comprehension, loop_around};
+use crate::program::{Caller, Object, ObjectId, Repeated, TrainingLoop, is_in_comprehension, loop_around};
 use crate::project::FileId;
-use crate::semantic::{CallId, Module, ScopeKind, StatementId, StatementKind};
+use crate::semantic::{BranchKind, CallId, Module, ScopeKind, StatementId, StatementKind, Value};
 
 /// Where a broadcast stands.
 #[derive(Clone, Debug)]
@@ -50,6 +51,11 @@ pub(super) fn sites(
     variables: Vec<Spoken>,
 ) -> Result<Vec<Site>, &'static str> {
     let first = Site { caller, statement, memory: Memory::Global, variables };
+    let is_known = own.models.iter().chain(&own.optimizers).all(|&object| is_made_once(job, object));
+    // A flag in front of the loop would fall with each of the program's steps.
+    if is_known && repeats_within_step(job, &first) && !is_for_several(job, &first) {
+        return Ok(vec![first]);
+    }
     match outermost(job, &first, 1, &mut Vec::new()) {
         Outermost::Sites(sites) => return Ok(sites),
         Outermost::Uncalled => {
@@ -58,7 +64,6 @@ pub(super) fn sites(
         Outermost::Several => return Err(SEVERAL),
         Outermost::Unnamed => {}
     }
-    let is_known = own.models.iter().chain(&own.optimizers).all(|&object| is_made_once(job, object));
     let is_for_several = is_for_several(job, &first);
     if !is_known || is_for_several {
         return match outermost(job, &first, CALLS, &mut Vec::new()) {
@@ -124,6 +129,25 @@ fn outermost(job: &Job<'_>, at: &Site, calls: usize, seen: &mut Vec<Caller>) -> 
         }
     }
     Outermost::Sites(found)
+}
+
+/// Whether a step is made several times by code that is called in a loop: `for _ in range(5):` in a function that is called for each
+/// batch.
+fn repeats_within_step(job: &Job<'_>, at: &Site) -> bool {
+    let file = at.caller.file;
+    let module = job.facts.module(file);
+    let Some(around) = outermost_loop(module, at.caller, at.statement) else { return false };
+    let blocks = &module.scope(at.caller.scope).flow.blocks;
+    let mut branches = blocks.iter().filter_map(|block| block.branch);
+    let counted = branches.find(|own| own.kind == BranchKind::For && own.statement == around);
+    let is_counted =
+        counted.and_then(|own| own.condition).is_some_and(|turns| match module.value(turns).value {
+            Value::Call(call) => is_range(job, file, call),
+            _ => false,
+        });
+    is_counted
+        && !job.traced.contains(&at.caller)
+        && matches!(job.facts.repetition().of(at.caller), Some(Repeated::Loop(..)))
 }
 
 /// Whether a condition in its own code decides whether a step is made.

@@ -53,7 +53,7 @@ pub(super) fn is_length(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 }
 
 /// Whether a call makes a range of numbers.
-pub(super) fn is_range(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+pub(in crate::distribute) fn is_range(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     job.common.counted(job.facts).ranges.contains(&(file, call))
 }
 

@@ -15,7 +15,7 @@ use super::super::started::code_runs_started;
 use super::downloads::missed_elsewhere;
 use super::for_all::done_by_all;
 use super::inputs::names_input;
-use super::waiting::Waiting;
+use super::waiting::{Waiting, loop_over_listed};
 use crate::api::{Effect, EffectSet};
 use crate::program::{Caller, Object};
 use crate::project::FileId;
@@ -52,7 +52,7 @@ impl Preparations {
             return found;
         }
         // What a function makes that is called behind a question is made with the question.
-        for making in [asked_and_made, made_in_block] {
+        for making in [changed_in_turns, asked_and_made, made_in_block] {
             for &(file, call) in &writing {
                 if !found.contain(job, file, call)
                     && let Some((statement, waiting)) = making(job, file, call)
@@ -106,10 +106,26 @@ fn effects(job: &Job<'_>, file: FileId, call: CallId) -> EffectSet {
     edges.fold(EffectSet::NONE, |all, edge| all.union(job.facts.effects().of_edge(job.facts, edge).effects))
 }
 
+/// The loop over a folder that changes what is in it, which one rank does: another would list what is left.
+fn changed_in_turns(job: &Job<'_>, file: FileId, call: CallId) -> Option<(StatementId, Waiting)> {
+    let write = (file, call);
+    let statement = loop_over_listed(job, write, &job.inputs().read_where(job, write))?;
+    let own = job.facts.module(file).statement(statement);
+    let is_due = code_runs_started(job, file, own.scope, own.range.start())
+        && all_ranks_come_to(job, file, statement)
+        && can_wait(job, file, statement)
+        && can_be_left_out(job, file, statement);
+    is_due.then_some((statement, Waiting { is_behind: true, ..Waiting::default() }))
+}
+
 /// The statement that asks for a file and makes it where there is none, which one rank does.
 fn asked_and_made(job: &Job<'_>, file: FileId, call: CallId) -> Option<(StatementId, Waiting)> {
     let statement = question_around(job, file, call)?;
     let write = (file, call);
+    // Who asks in each turn makes as many turns as there are files left.
+    if loop_over_listed(job, write, &job.inputs().read_where(job, write)).is_some() {
+        return None;
+    }
     let is_told = || {
         let mut told = job.inputs().read_unknown(job, write).into_iter();
         told.any(|read| job.facts.may_follow(job.program, write, read))

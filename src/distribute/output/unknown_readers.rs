@@ -49,8 +49,9 @@ impl UnknownReaders {
             return Vec::new();
         }
         // The mode of a file is a text, too.
-        let is_path =
-            |text: &str| text.contains(['.', '/']) || own_effects(job, file, write).contains(Effect::MakesFolder);
+        let is_path = |text: &str| {
+            text.contains(['.', '/']) || own_effects(job, file, write).contains(Effect::MakesFolder)
+        };
         texts(job, file, write, is_path).iter().filter_map(|own| self.0.get(own)).flatten().copied().collect()
     }
 }

@@ -95,7 +95,7 @@ impl Waiting {
         if later.peek().is_none() {
             return Self::default();
         }
-        if !job.program.already_distributed && is_turn_for_listed(job, write, read) {
+        if !job.program.already_distributed && loop_over_listed(job, write, read).is_some() {
             return Self { impossible: Some(LISTED), ..Self::default() };
         }
         let module = job.facts.module(write.0);
@@ -194,17 +194,23 @@ fn catches_reading(job: &Job<'_>, (file, write): (FileId, CallId), read: &[(File
     })
 }
 
-/// Whether a call writes in the turns of a loop over what one of these calls lists there and then: `for name in os.listdir(folder):
-/// os.remove(os.path.join(folder, name))`.
-fn is_turn_for_listed(job: &Job<'_>, (file, write): (FileId, CallId), read: &[(FileId, CallId)]) -> bool {
+/// The loop in whose turns a call writes, if it goes over what one of these calls lists there and then: `for name in
+/// os.listdir(folder): os.remove(os.path.join(folder, name))`.
+pub(super) fn loop_over_listed(
+    job: &Job<'_>,
+    (file, write): (FileId, CallId),
+    read: &[(FileId, CallId)],
+) -> Option<StatementId> {
     let facts = job.facts;
     let module = facts.module(file);
     let data = module.call(write);
     let caller = Caller { file, scope: data.scope };
     let branches = facts.conditions(caller, data.block).into_iter().map(|own| own.branch);
-    branches.filter(|own| own.kind == BranchKind::For).any(|own| {
+    let mut loops = branches.filter(|own| own.kind == BranchKind::For);
+    let over_listed = loops.find(|own| {
         read.iter().any(|&(of, call)| of == file && own.range.contains_range(module.call(call).range))
-    })
+    });
+    over_listed.map(|own| own.statement)
 }
 
 /// The statements in front of which all ranks can wait for what a call reads that another call has written.

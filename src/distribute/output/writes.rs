@@ -103,10 +103,6 @@ pub(in crate::distribute) fn runs(job: &Job<'_>) -> Vec<Run> {
                     let waiting = Waiting::for_written(job, (file, call), Some(statement));
                     waiting.and_for_readers(job, [(file, call)], (file, statement))
                 };
-                // Rank 0 would leave the function before it tells the others.
-                if sort == Sort::File && is_return(module, statement) && waiting.is_due() {
-                    continue;
-                }
                 let is_loaded = waiting.is_due() && sort == Sort::Checkpoint && loads_from(job, file, call);
                 let for_all = done_by_all(job, file, module.statement(statement).range, &[call]);
                 writings.push(Writing { statement, calls: vec![call], sort, waiting, is_loaded, for_all });
@@ -158,8 +154,11 @@ fn joined(job: &Job<'_>, file: FileId, writings: Vec<Writing>) -> Vec<Run> {
         let place = |statement| text.module.statement(statement).range;
         let range = place(run.first).cover(place(run.last));
         let mut names = missed_elsewhere(job, file, range);
-        if run.sort == Sort::Checkpoint && is_return(text.module, run.last) {
-            run.returned = Some(fresh(text.module, "path"));
+        // Rank 0 would leave the function before it tells the others, or waits for them.
+        let is_left_late = run.sort == Sort::Checkpoint || run.sort == Sort::File && run.waiting.is_behind;
+        if is_left_late && is_return(text.module, run.last) {
+            let name = if run.sort == Sort::Checkpoint { "path" } else { "written" };
+            run.returned = Some(fresh(text.module, name));
             names.extend(run.returned.clone());
         }
         let is_text = !names.is_empty() && run.calls.iter().any(|&call| is_added_to_text(job, file, call));

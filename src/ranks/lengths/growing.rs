@@ -12,7 +12,7 @@ use crate::api::Effect;
 use crate::program::{CallEdge, Caller, Facts, FunctionRef, Place};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, BranchKind, CallId, Container, Flow, FunctionId, Operator, SideEffect, Value, ValueId,
+    BlockId, BranchKind, Call, CallId, Container, Flow, FunctionId, Operator, SideEffect, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -55,6 +55,7 @@ impl Growing {
         let mut own = Self::default();
         for file in files {
             own.add_lists(facts, file);
+            own.add_arrays(facts, file);
             own.add_generators(facts, file);
         }
         own
@@ -69,6 +70,22 @@ impl Growing {
                 let mut of = Vec::new();
                 add_origins(facts, (file, list), STEPS, &mut of);
                 let step = Step { block: call.block, of, yields: false };
+                self.steps.entry(caller).or_default().push(step);
+            }
+        }
+    }
+
+    /// Arrays that a loop puts together anew: `rows = np.vstack((rows, row))`.
+    fn add_arrays(&mut self, facts: &Facts<'_>, file: FileId) {
+        let joining = JOINING.map(|name| facts.library.lookup(name));
+        let module = facts.module(file);
+        for (index, call) in module.calls.iter().enumerate() {
+            let id = CallId::new(index);
+            if facts.called_symbols(file, id).any(|own| joining.contains(&Some(own)))
+                && is_part_of_itself(facts, file, call)
+            {
+                let caller = Caller { file, scope: module.code_scope(call.scope) };
+                let step = Step { block: call.block, of: vec![(file, call.result)], yields: false };
                 self.steps.entry(caller).or_default().push(step);
             }
         }
@@ -212,6 +229,40 @@ fn is_element(facts: &Facts<'_>, place: Place, steps: u32) -> bool {
     let Some(steps) = steps.checked_sub(1) else { return false };
     matches!(facts.module(place.0).value(place.1).value, Value::Iteration(_))
         || facts.influence().operands(place).take(8).any(|own| is_element(facts, own, steps))
+}
+
+/// What puts arrays together.
+const JOINING: [&str; 6] = [
+    "numpy.append",
+    "numpy.concatenate",
+    "numpy.hstack",
+    "numpy.vstack",
+    "pandas.concat",
+    "tensorflow.concat",
+];
+
+/// Whether a call is given what it returned in the turn before.
+fn is_part_of_itself(facts: &Facts<'_>, file: FileId, call: &Call) -> bool {
+    let module = facts.module(file);
+    let mut work: Vec<ValueId> = Vec::new();
+    for argument in &call.arguments {
+        match &module.value(argument.value).value {
+            Value::Display(_, elements) => work.extend(elements.iter().filter_map(|own| own.written_out())),
+            _ => work.push(argument.value),
+        }
+    }
+    let mut seen = FxHashSet::default();
+    while let Some(value) = work.pop() {
+        if value == call.result {
+            return true;
+        }
+        if let Value::Phi(parts) = &module.value(value).value
+            && seen.insert(value)
+        {
+            work.extend(parts);
+        }
+    }
+    false
 }
 
 /// Whether a call changes how many elements the list has that it is a method of.
