@@ -250,6 +250,63 @@ model.fit(dataset, epochs=3, steps_per_epoch=80)
 }
 
 #[test]
+fn whether_the_ranks_have_orders_of_their_own_is_told() {
+    let stepped = "\
+for x in data:
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+";
+    let program = |data: &str| {
+        format!(
+            "import numpy as np\nimport tensorflow as tf\nimport tensorflow_datasets as tfds\n\
+             from sklearn.model_selection import train_test_split\n\n{data}\
+             model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\n\
+             optimizer = tf.keras.optimizers.SGD(0.1)\n{stepped}"
+        )
+    };
+    let made = "tf.data.Dataset.from_tensor_slices";
+    let split = format!(
+        "x, held_out = train_test_split(np.load('x.npy'))\ndata = {made}(x).batch(8)\nprint(held_out.mean())\n"
+    );
+    let zipped = |order: &str| {
+        format!(
+            "x = {made}(np.load('x.npy'))\ny = {made}(np.load('y.npy')).shuffle(640)\n\
+             data = tf.data.Dataset.zip((x, y)).map(lambda x, y: x + y){order}.batch(8)\n"
+        )
+    };
+    let of_function = |shuffle: &str| {
+        format!(
+            "def load(shuffle=True):\n    data = {made}(np.load('x.npy'))\n    if shuffle:\n        \
+             data = data.shuffle(640)\n    return data.batch(8)\n\n\ndata = load({shuffle})\n"
+        )
+    };
+    let directory = |arguments: &str| {
+        format!("data = tf.keras.utils.image_dataset_from_directory('x', label_mode=None{arguments})\n")
+    };
+    let cases = [
+        // The seed of the split is that of rank 0.
+        (split, true),
+        // The images come in one order, whatever is done with the labels.
+        (zipped(""), true),
+        (zipped(".shuffle(640)"), false),
+        (of_function("shuffle=False"), true),
+        (of_function(""), false),
+        (directory(""), false),
+        (directory(", shuffle=False"), true),
+        (directory(", seed=1"), true),
+        ("data = tfds.load('mnist')['train'].shuffle(1000).batch(8)\n".to_owned(), false),
+    ];
+    for (data, is_one) in cases {
+        let project = folder(&[("train.py", &program(&data))]);
+        let said = run(project.path(), &["check", "--diff"]).stderr;
+        assert!(said.contains("each rank trains on all of the data"), "{data}\n{said}");
+        assert_eq!(said.contains("in the same order as the others"), is_one, "{data}\n{said}");
+    }
+}
+
+#[test]
 fn what_fix_can_mend_is_counted() {
     let project = folder(&[("a.py", FIXABLE)]);
     let answer = run(project.path(), &["check"]);

@@ -26,6 +26,7 @@ use crate::program::{Creation, FunctionRef, Object, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Value, ValueId};
 use draws::{draws_alike, is_of_generator, is_seeded, is_seeded_by};
+use held_out::{DATASET_SHUFFLE, SHUFFLE, is_shuffled};
 
 distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
 
@@ -120,8 +121,9 @@ fn of_other_loops(job: &Job<'_>) -> Vec<Step> {
             Sharing::Shared => {}
             Sharing::Whole => found.extend(loops.into_iter().map(|own| whole(job, own, &way))),
             Sharing::OfSources(made) => {
-                let (is_divided, is_reordered) = (way.is_divided(), way.has_own_order());
+                let is_divided = way.is_divided();
                 for made in made {
+                    let is_reordered = way.reorders(made);
                     let source = sources.entry((made.file, made.call));
                     let source = source.or_insert(Source { made, is_divided: true, is_reordered: false });
                     source.is_divided &= is_divided;
@@ -217,6 +219,26 @@ fn call_of(job: &Job<'_>, (file, value): Place) -> Option<(FileId, CallId)> {
     }
 }
 
+/// Whether a call draws an order, or what may become one, that nothing makes the same on all ranks.
+fn draws_own_order(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let draws = |own: &Symbol| {
+        let is_drawn = own.has(Effect::DrawsRandom)
+            || own.has(Effect::ReadsFile)
+                && own.parameter(SHUFFLE).is_some()
+                && is_shuffled(job, file, call, own);
+        is_drawn && !seeds_alike(job, own.package())
+    };
+    // `tfds.load(name)["train"].shuffle(1000)`
+    let shuffle = job.facts.library.lookup(DATASET_SHUFFLE.0);
+    let shuffles = |own: &Symbol| Some(own) == shuffle;
+    (job.facts.called_symbols(file, call).any(draws)
+        || job.facts.may_call(file, call, DATASET, shuffles) && !seeds_alike(job, KERAS_RANDOM))
+        && !draws_alike(job, file, call)
+}
+
+/// The class of datasets.
+const DATASET: &str = "tensorflow.data.Dataset";
+
 /// How ranks share what a loop is fed with.
 enum Sharing<'c> {
     /// Each has a part, or an order of its own.
@@ -241,13 +263,20 @@ impl<'j, 'c> Way<'j, 'c> {
     /// The way to what these loops are fed.
     fn to(job: &'j Job<'c>, loops: &[&TrainingLoop], fed: &[Place]) -> Self {
         let facts = job.facts;
-        let behind = facts.influence().backwards(fed, |_| false);
+        // What is agreed on is the same on all ranks, however each of them came to it.
+        let behind = facts.influence().backwards(fed, |place| facts.gives(place, &[Effect::Agrees]));
         let loops = loops.iter().map(|own| (own.caller.file, own.call)).collect();
         // `random.shuffle(files)` is given what it puts into another order.
+        let is_behind = |place: Place| {
+            // `self.data` is read anew behind `random.shuffle(self.data)`.
+            let is_read = matches!(facts.module(place.0).value(place.1).value, Value::Attribute { .. });
+            behind.contains(&place)
+                || is_read && facts.influence().operands(place).any(|own| behind.contains(&own))
+        };
         let reorders = |&(file, call): &(FileId, CallId)| {
             let mut given = facts.module(file).call(call).arguments.iter();
             facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Reorders))
-                && given.any(|own| behind.contains(&(file, own.value)))
+                && given.any(|own| is_behind((file, own.value)))
         };
         let calls = behind.iter().filter_map(|&place| call_of(job, place));
         let calls = calls.chain(job.calls().filter(reorders));
@@ -256,7 +285,7 @@ impl<'j, 'c> Way<'j, 'c> {
     }
 
     fn sharing(&self) -> Sharing<'c> {
-        if self.is_parted() || self.is_shuffled() && self.is_divided() {
+        if self.is_parted() || self.has_own_order() && self.is_divided() {
             return Sharing::Shared;
         }
         let sources = self.sources();
@@ -281,22 +310,21 @@ impl<'j, 'c> Way<'j, 'c> {
         calls.any(|&(file, call)| self.job.facts.called_symbols(file, call).any(&wanted))
     }
 
-    /// Whether the examples come in an order that is drawn.
-    fn is_shuffled(&self) -> bool {
-        let draws = |file: FileId, call: CallId| {
-            self.job.facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::DrawsRandom))
-        };
-        self.calls.iter().any(|&(file, call)| draws(file, call) && !draws_alike(self.job, file, call))
-    }
-
     /// Whether each rank draws an order of its own.
     fn has_own_order(&self) -> bool {
-        let draws = |&&(file, call): &&(FileId, CallId)| {
-            let mut symbols = self.job.facts.called_symbols(file, call);
-            symbols.any(|own| own.has(Effect::DrawsRandom) && !seeds_alike(self.job, own.package()))
-                && !draws_alike(self.job, file, call)
-        };
-        self.calls.iter().any(|own| draws(&own))
+        self.calls.iter().any(|&(file, call)| draws_own_order(self.job, file, call))
+    }
+
+    /// Whether each rank draws an order of its own of what a dataset is made of, or brings.
+    fn reorders(&self, made: &Creation) -> bool {
+        let facts = self.job.facts;
+        let brought = (made.file, facts.module(made.file).call(made.call).result);
+        let behind = facts.influence().forwards(&[brought], |_| false);
+        let drawn_behind = self.calls.iter().any(|&(file, call)| {
+            behind.contains(&(file, facts.module(file).call(call).result))
+                && draws_own_order(self.job, file, call)
+        });
+        drawn_behind || Way::to(self.job, &[], &[brought]).has_own_order()
     }
 
     /// Whether each rank makes its share of the steps.
@@ -331,21 +359,26 @@ impl<'j, 'c> Way<'j, 'c> {
         })
     }
 
-    /// The datasets that the way begins with and whose order is the same on all ranks.
+    /// The datasets that the way begins with and whose order is the same on all ranks; not those that are made of others,
+    /// `Dataset.zip((images, labels))`.
     fn sources(&self) -> Vec<&'c Creation> {
         let facts = self.job.facts;
-        facts
-            .creations
-            .iter()
-            .filter(|made| {
-                made.kind == Kind::Dataset && !made.derived && self.calls.contains(&(made.file, made.call))
-            })
+        let place = |made: &Creation| (made.file, facts.module(made.file).call(made.call).result);
+        let found = facts.creations.iter().filter(|made| {
+            made.kind == Kind::Dataset && !made.derived && self.calls.contains(&(made.file, made.call))
+        });
+        let found: Vec<&Creation> = found
             .filter(|made| {
                 let mut symbols = facts.called_symbols(made.file, made.call).peekable();
                 symbols.peek().is_some()
                     && symbols.all(|symbol| symbol.calls().is_empty() && !symbol.has(Effect::Varies))
             })
-            .collect()
+            .collect();
+        let is_first = |made: &&&Creation| {
+            let behind = facts.influence().backwards(&[place(made)], |_| false);
+            !found.iter().any(|other| place(other) != place(made) && behind.contains(&place(other)))
+        };
+        found.iter().filter(is_first).copied().collect()
     }
 }
 

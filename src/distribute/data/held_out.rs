@@ -111,6 +111,10 @@ fn trained_on(job: &Job<'_>) -> Vec<Place> {
     for own in job.program.loops.iter().filter(|own| own.kind == LoopKind::KerasFit && !job.is_fit(own)) {
         found.extend(data(job, own).map(|argument| (own.caller.file, argument.value)));
     }
+    // `tape.gradient(loss, variables)` of a loss over all examples
+    for &(file, call) in job.tape_loops().flat_map(|own| &own.gradients) {
+        found.extend(job.facts.module(file).call(call).arguments.first().map(|loss| (file, loss.value)));
+    }
     found
 }
 
@@ -125,10 +129,11 @@ fn reorders(job: &Job<'_>, file: FileId, call: CallId, symbol: &Symbol) -> bool 
 }
 
 /// What shuffles a dataset, and the parameter for whether each epoch has an order of its own.
-const DATASET_SHUFFLE: (&str, &str) = ("tensorflow.data.Dataset.shuffle", "reshuffle_each_iteration");
+pub(super) const DATASET_SHUFFLE: (&str, &str) =
+    ("tensorflow.data.Dataset.shuffle", "reshuffle_each_iteration");
 
 /// Whether a call draws at all: `KFold(5)` only if it is told to.
-fn is_shuffled(job: &Job<'_>, file: FileId, call: CallId, symbol: &Symbol) -> bool {
+pub(super) fn is_shuffled(job: &Job<'_>, file: FileId, call: CallId, symbol: &Symbol) -> bool {
     let Some(parameter) = symbol.parameter(SHUFFLE) else { return true };
     match given(job, file, call, symbol, SHUFFLE) {
         Given::Nothing => parameter.default() == Some("True"),
@@ -141,7 +146,7 @@ fn is_shuffled(job: &Job<'_>, file: FileId, call: CallId, symbol: &Symbol) -> bo
 }
 
 /// The parameter of what may draw an order.
-const SHUFFLE: &str = "shuffle";
+pub(super) const SHUFFLE: &str = "shuffle";
 
 /// Whether a function draws numbers from a common generator, by which examples may be chosen: `np.random.rand(len(x)) < 0.8`.
 fn draws_numbers(symbol: &Symbol) -> bool {

@@ -177,6 +177,9 @@ fn kept_writer<'c>(job: &Job<'c>, file: FileId, id: CallId) -> Option<&'c Argume
     facts.argument(file, call, writer, path.name()).filter(|_| is_kept)
 }
 
+/// What asks the name of its file how to write it.
+const EXCEL: &str = "pandas.ExcelWriter";
+
 /// Why the other ranks can't be kept from a file.
 const TOO_EARLY: &str = "It is opened before Horovod is started, which tells the rank.";
 
@@ -205,10 +208,12 @@ fn opened(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), path
     let text = job.text(file)?;
     let code = job.code(file, call.scope);
     let mut imports = vec![code.import];
-    let nowhere = if needs_file {
+    let excel = job.facts.library.lookup(EXCEL);
+    let is_excel = job.facts.called_symbols(file, id).any(|own| Some(own) == excel);
+    let nowhere = if needs_file || is_excel {
         let (tempfile, temporary) = job.temporary(file);
         imports.push(temporary);
-        format!("{tempfile}.mkdtemp() + '/unused'")
+        format!("{tempfile}.mkdtemp() + '/unused{}'", if is_excel { ".xlsx" } else { "" })
     } else {
         format!("'{NOWHERE}'")
     };

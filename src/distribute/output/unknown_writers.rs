@@ -52,8 +52,10 @@ pub(super) fn saves_by_name(job: &Job<'_>, file: FileId, call: &Call) -> bool {
         is_text(own) || own.passing == Passing::Spread || keeps_weights && facts.is_unknown(file, own.value)
     };
     let mut given = call.arguments.iter();
-    (facts.may_be_foreign(file, base) || keeps_weights && facts.is_unknown(file, base))
+    let may_be_array = call.role == Role::Statement && writes(ARRAY);
+    (facts.may_be_foreign(file, base) || (keeps_weights || may_be_array) && facts.is_unknown(file, base))
         && (writes(MODEL) && given.clone().any(may_be_text)
+            || may_be_array && given.len() > 0
             || writes(OPEN_FILE) && given.len() > 1 && given.clone().any(is_text)
             || call.role == Role::Statement && is_of_writing(name) && given.any(is_text))
 }
@@ -72,6 +74,9 @@ const WEIGHTS: &str = "tensorflow.keras.Model.save_weights";
 
 /// The class of models.
 const MODEL: &str = "tensorflow.keras.Model";
+
+/// The class of arrays: `model.predict(x).tofile(path)`.
+const ARRAY: &str = "numpy.ndarray";
 
 /// The class of files.
 const OPEN_FILE: &str = "io.TextIOWrapper";

@@ -37,22 +37,22 @@ pub(in crate::distribute) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<St
         own_steps.extend(writing.put());
         own_steps.sort_by_key(|(place, _)| *place);
         if let Some((_, first)) = own_steps.first_mut() {
-            wait(job, own, first);
+            wait(job, own, &writing.read_behind(), first);
         }
         found.extend(own_steps.into_iter().filter(|(place, _)| seen.insert(*place)).map(|(_, step)| step));
     }
     found
 }
 
-/// Where the program loads what is saved while it trains, the other ranks wait for the files of rank 0.
-fn wait(job: &Job<'_>, own: &TrainingLoop, step: &mut Step) {
+/// Where the program reads what is written while it trains, the other ranks wait for the files of rank 0.
+fn wait(job: &Job<'_>, own: &TrainingLoop, read: &[(FileId, CallId)], step: &mut Step) {
     let (file, call) = (own.caller.file, own.call);
     let Some(text) = job.text(file) else { return };
     let data = text.module.call(call);
     let statement = text.module.statement(data.statement);
     let is_simple = matches!(statement.kind, StatementKind::Expression { .. } | StatementKind::Assign { .. });
     let behind = is_simple.then_some(data.statement);
-    let waiting = Waiting::for_read(job, (file, call), behind, job.inputs().weights_read());
+    let waiting = Waiting::for_read(job, (file, call), behind, read);
     if let Some(reason) = waiting.impossible {
         step.outcome = Outcome::Blocked(reason.to_owned());
     }
@@ -236,6 +236,19 @@ impl Writing<'_, '_> {
             ((file, place.start().to_u32()), Step::blocked(self.finding(file, place), reason))
         };
         made.map(step).collect()
+    }
+
+    /// What may read the files of the callbacks: weights, as those lie in a folder beside others, and their logs.
+    fn read_behind(&self) -> Vec<(FileId, CallId)> {
+        let (job, facts) = (self.job, self.job.facts);
+        let made = self.handed.behind.iter().filter(|&&(file, value)| self.only_writes(file, value));
+        let made = made.flat_map(|&(file, value)| facts.objects(file, value).map(|(id, _)| id));
+        let made: FxHashSet<(FileId, CallId)> = made.filter_map(|id| facts.made_at(id)).collect();
+        let mut read = job.inputs().weights_read().to_vec();
+        read.extend(made.into_iter().flat_map(|own| job.inputs().data_read(job, own)));
+        read.sort_unstable();
+        read.dedup();
+        read
     }
 
     /// Whether a value is a callback that writes to a folder of the process's own.
