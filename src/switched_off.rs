@@ -1,12 +1,16 @@
-//! What is found in code that settings of the source switch off, `DEBUG = False`, or that nobody calls: as it stands, no
-//! run comes there. Where they switch off the start of Horovod, a program has no ranks.
+//! What is found in code that settings of the source switch off, `DEBUG = False`, that nobody calls, or behind the end of the
+//! program: as it stands, no run comes there. Where they switch off the start of Horovod, a program has no ranks.
 
 use std::cell::OnceCell;
 
-use crate::api::Effect;
+use rustc_hash::FxHashMap;
+
+use crate::api::{Effect, Symbol};
 use crate::finding::{Confidence, Finding, Group, Location};
 use crate::program::{Caller, Facts, Program, Settings, Unreached};
-use crate::semantic::BlockId;
+use crate::project::FileId;
+use crate::semantic::{BlockId, Call, CallKind};
+use crate::syntax::TextSize;
 
 /// Takes certainty from what is found between ranks or in graphs on a way through such code: people edit
 /// settings and call what they have written, and then it may come true.
@@ -15,18 +19,53 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
     if findings.peek().is_none() {
         return;
     }
+    let ends = Ends::new(facts);
     let settings = Settings::new(facts);
     let scopes: Vec<Caller> = facts.scopes().collect();
-    let closes = |caller: Caller, block: BlockId, arm: usize| settings.closes(caller, block, arm);
+    let closes = |caller: Caller, block: BlockId, arm: usize| {
+        ends.of(caller, block).is_some() || settings.closes(caller, block, arm)
+    };
     let off = Unreached::behind(facts, &scopes, closes, |_| true).and_uncalled(facts, &facts.uncalled());
     let runs = Runs::of_starting(facts);
     for finding in findings {
         if is_on_way(facts, &off, finding)
+            || ends.stand_before(facts, finding.primary.location)
             || is_traced_off(facts, &off, finding)
             || finding.rule.group == Group::Ranks && !runs.may_have(facts, &off, finding)
         {
             finding.confidence = Confidence::Possible;
         }
+    }
+}
+
+/// Where programs end, `sys.exit()`, with nothing behind in the same block.
+struct Ends(FxHashMap<(Caller, BlockId), TextSize>);
+
+impl Ends {
+    fn new(facts: &Facts<'_>) -> Self {
+        let mut found = FxHashMap::default();
+        for (file, id) in facts.calls_with(Effect::Exits) {
+            let call = facts.module(file).call(id);
+            // What is handed a function comes back to the program first.
+            let ends = |own: &Symbol| own.has(Effect::Exits) && !own.is_class() && own.calls().is_empty();
+            let is_sure = !facts.callees(file, id).is_empty() && facts.called_symbols(file, id).all(ends);
+            if is_sure && call.kind == CallKind::Expression {
+                found.insert((Caller { file, scope: call.scope }, call.block), call.range.end());
+            }
+        }
+        Self(found)
+    }
+
+    /// Where a block ends the program.
+    fn of(&self, caller: Caller, block: BlockId) -> Option<TextSize> {
+        self.0.get(&(caller, block)).copied()
+    }
+
+    /// Whether the program has ended when it would come to a place in the same block.
+    fn stand_before(&self, facts: &Facts<'_>, at: Location) -> bool {
+        let caller = facts.code_at(at);
+        let block = facts.block_at(caller, at).filter(|_| !self.0.is_empty());
+        block.and_then(|block| self.of(caller, block)).is_some_and(|end| end <= at.text_range().start())
     }
 }
 
@@ -68,14 +107,22 @@ impl<'f> Runs<'f> {
     }
 }
 
-/// Whether everything with which a program starts Horovod is switched off: `USE_HOROVOD = False`.
+/// Whether everything with which a program starts Horovod is switched off: `USE_HOROVOD = False`; where it leaves that to others, all
+/// that it does with it.
 fn is_start_off(facts: &Facts<'_>, off: &Unreached, program: &Program) -> bool {
-    let mut starts = facts
-        .calls_with(Effect::Initializes)
-        .map(|(file, call)| (file, facts.module(file).call(call)))
-        .filter(|(file, call)| program.reached.contains(&Caller { file: *file, scope: call.scope }))
-        .peekable();
-    starts.peek().is_some() && starts.all(|(file, call)| is_off(facts, off, facts.location(file, call.range)))
+    let made = |effect: Effect| {
+        let calls = facts.calls_with(effect).map(|(file, call)| (file, facts.module(file).call(call)));
+        calls.filter(|(file, call)| program.reached.contains(&Caller { file: *file, scope: call.scope }))
+    };
+    let mut calls: Vec<(FileId, &Call)> = made(Effect::Initializes).collect();
+    if calls.is_empty() {
+        calls = [Effect::Collective, Effect::Broadcasts, Effect::Distributes]
+            .into_iter()
+            .flat_map(made)
+            .collect();
+    }
+    let is_call_off = |&(file, call): &(FileId, &Call)| is_off(facts, off, facts.location(file, call.range));
+    !calls.is_empty() && calls.iter().all(is_call_off)
 }
 
 /// Whether the code that a finding in a graph is about is traced by such code alone: `if USE_GRAPH: step =

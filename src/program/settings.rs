@@ -6,6 +6,7 @@
 
 mod attributes;
 mod literals;
+mod loaded;
 
 use std::cell::{OnceCell, RefCell};
 
@@ -100,6 +101,11 @@ impl<'f, 'a> Settings<'f, 'a> {
         match module.value(value).value {
             Value::Operator { operator: Operator::Not, left, .. } => {
                 self.truth((file, left), depth).map(|truth| !truth)
+            }
+            Value::Operator { operator: Operator::Compare(_), .. }
+                if self.asks_for_missing_package(place) =>
+            {
+                Some(false)
             }
             Value::Operator { operator: Operator::Compare(method), left, right } => {
                 self.compared(method, (file, left), (file, right))

@@ -8,8 +8,8 @@ use crate::api::Effect;
 use crate::program::{CallEdge, Caller, Facts, FunctionRef, ObjectId, Place, Program, Unreached};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, BranchKind, BuiltinType, Constant, Definition, Dependence, Method, Module, Operator, StoreKey,
-    Value, ValueId, Variable,
+    BlockId, BranchKind, BuiltinType, CallId, Constant, Definition, Dependence, Method, Module, Operator,
+    StoreKey, Value, ValueId, Variable,
 };
 use crate::syntax::TextRange;
 
@@ -59,7 +59,6 @@ const STEPS: usize = 16;
 
 /// A call that starts Horovod.
 struct Start {
-    caller: Caller,
     /// What flags say where it is made.
     on: Vec<Literal>,
     /// The module that it stands in makes it whenever it is imported.
@@ -89,36 +88,23 @@ impl Alone {
     /// The arms of branches that only runs without Horovod go to.
     #[must_use]
     pub fn new(facts: &Facts<'_>, programs: &[&Program]) -> Self {
-        let mut search = Search { facts, programs, names: FxHashMap::default() };
-        let starts: Vec<Start> = facts
-            .calls_with(Effect::Initializes)
-            .filter_map(|(file, call)| {
-                let data = facts.module(file).call(call);
-                let caller = Caller { file, scope: data.scope };
-                let is_run = programs.iter().any(|program| program.reached.contains(&caller));
-                is_run.then(|| {
-                    let mut on = search.around(caller, data.block, DEPTH);
-                    // What is tried is done, where the library is there.
-                    let conditions = facts.conditions(caller, data.block);
-                    let is_certain = conditions.iter().all(|own| own.branch.kind == BranchKind::Try);
-                    let is_always = caller.scope == Module::TOP && is_certain;
-                    on.extend(search.set_beside(caller, data.block));
-                    Start { caller, on, is_always }
-                })
-            })
-            .collect();
+        let starts: Vec<(FileId, CallId)> = facts.calls_with(Effect::Initializes).collect();
         // Each program starts Horovod in its own way; what several of them run is alone where it is in all.
         let mut seen: FxHashMap<Caller, usize> = FxHashMap::default();
         let mut alone: FxHashMap<(Caller, BlockId, usize), usize> = FxHashMap::default();
-        for program in programs {
-            let own = starts.iter().filter(|start| program.reached.contains(&start.caller));
-            let Some(on) = flags_on(own) else { continue };
-            for &caller in &program.reached {
-                *seen.entry(caller).or_default() += 1;
-                for arm in search.off(caller, &on) {
-                    *alone.entry(arm).or_default() += 1;
+        let mut names = FxHashMap::default();
+        for &program in programs {
+            let mut search = Search { facts, program, names };
+            let own: Vec<Start> = starts.iter().filter_map(|&start| search.start(start)).collect();
+            if let Some(on) = flags_on(own.iter()) {
+                for &caller in &program.reached {
+                    *seen.entry(caller).or_default() += 1;
+                    for arm in search.off(caller, &on) {
+                        *alone.entry(arm).or_default() += 1;
+                    }
                 }
             }
+            names = search.names;
         }
         let in_all = |(arm, count): ((Caller, BlockId, usize), usize)| (seen[&arm.0] == count).then_some(arm);
         Self { arms: alone.into_iter().filter_map(in_all).collect() }
@@ -157,8 +143,12 @@ pub(super) fn dominating(facts: &Facts<'_>, caller: Caller, block: BlockId) -> V
     found
 }
 
-/// Where a value comes from that names, attributes and parameters hand on, as far as each has it from one place.
-fn origin(facts: &Facts<'_>, place: Place) -> Place {
+/// Where a value comes from in a program that names, attributes and parameters hand on, as far as each has it from one place.
+fn origin(facts: &Facts<'_>, program: &Program, place: Place) -> Place {
+    let is_run = |(file, value): Place| {
+        let module = facts.module(file);
+        program.reached.contains(&Caller { file, scope: module.code_scope(module.value(value).scope) })
+    };
     let mut at = place;
     for _ in 0..STEPS {
         let (file, value) = at;
@@ -167,7 +157,10 @@ fn origin(facts: &Facts<'_>, place: Place) -> Place {
             Value::Attribute { .. } | Value::Cell(_) | Value::Import(_) | Value::Parameter(..) => None,
             _ => break,
         };
-        let mut from = facts.influence().operands(at).filter(|&own| Some(own) != base);
+        let is_parameter = matches!(facts.module(file).value(value).value, Value::Parameter(..));
+        let from = facts.influence().operands(at).filter(|&own| Some(own) != base);
+        // What only other programs pass, or code that nobody calls, is not passed here.
+        let mut from = from.filter(|&own| !is_parameter || is_run(own));
         match (from.next(), from.next()) {
             (Some(only), None) => at = only,
             _ => break,
@@ -178,12 +171,27 @@ fn origin(facts: &Facts<'_>, place: Place) -> Place {
 
 struct Search<'s, 'c> {
     facts: &'s Facts<'c>,
-    programs: &'s [&'s Program],
+    program: &'s Program,
     /// The names that files read, by where.
     names: FxHashMap<FileId, Vec<(TextRange, BlockId, Variable)>>,
 }
 
 impl Search<'_, '_> {
+    /// A call that starts Horovod, if the program makes it.
+    fn start(&mut self, (file, call): (FileId, CallId)) -> Option<Start> {
+        let facts = self.facts;
+        let data = facts.module(file).call(call);
+        let caller = Caller { file, scope: data.scope };
+        self.program.reached.contains(&caller).then(|| {
+            let mut on = self.around(caller, data.block, DEPTH);
+            // What is tried is done, where the library is there.
+            let conditions = facts.conditions(caller, data.block);
+            let is_certain = conditions.iter().all(|own| own.branch.kind == BranchKind::Try);
+            on.extend(self.set_beside(caller, data.block));
+            Start { on, is_always: caller.scope == Module::TOP && is_certain }
+        })
+    }
+
     /// The flags that are on or off wherever a block is come to.
     fn around(&mut self, caller: Caller, block: BlockId, depth: u32) -> Vec<Literal> {
         let facts = self.facts;
@@ -245,7 +253,7 @@ impl Search<'_, '_> {
     fn of_calls(&mut self, function: FunctionRef, depth: u32) -> Vec<Literal> {
         let facts = self.facts;
         let mut common: Option<Vec<Literal>> = None;
-        let is_run = |edge: &&CallEdge| self.programs.iter().any(|program| facts.is_run(program, edge));
+        let is_run = |edge: &&CallEdge| facts.is_run(self.program, edge);
         let edges: Vec<CallEdge> = facts.incoming(function).iter().filter(is_run).copied().collect();
         for edge in edges {
             let Some(call) = edge.call else { return Vec::new() };
@@ -316,10 +324,10 @@ impl Search<'_, '_> {
     /// The value that a place has from elsewhere, or what that is a part of.
     fn handed_on(&self, place: Place) -> Flag {
         let mut parts = Vec::new();
-        let mut at = origin(self.facts, place);
+        let mut at = origin(self.facts, self.program, place);
         while let Some((base, part)) = self.part(at).filter(|_| parts.len() < STEPS) {
             parts.push(part);
-            at = origin(self.facts, base);
+            at = origin(self.facts, self.program, base);
         }
         parts.into_iter().rfold(Flag::Value(at), |of, part| Flag::Part(of.into(), part))
     }

@@ -353,7 +353,8 @@ pub(super) fn measures(facts: &Facts<'_>, file: FileId, base: ValueId, name: Nam
 }
 
 /// The classes whose attributes count.
-const COUNTING: [&str; 2] = ["numpy.ndarray", "tensorflow.keras.optimizers.Optimizer"];
+const COUNTING: [&str; 3] =
+    ["numpy.ndarray", "tensorflow.keras.callbacks.History", "tensorflow.keras.optimizers.Optimizer"];
 
 /// The parameter of what puts elements together to batches.
 const BATCH_SIZE: &str = "batch_size";

@@ -23,7 +23,9 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     for (file, id) in job.calls() {
         let call = job.facts.module(file).call(id);
         let writers = || job.facts.called_symbols(file, id).filter(|symbol| makes_writer(job, symbol));
-        let step = if writers().any(Symbol::is_class) {
+        let of_graphs = job.facts.library.lookup(WRITER_OF_GRAPHS);
+        let is_of_graphs = |own| job.facts.library.returned_class(own) == of_graphs;
+        let step = if writers().any(|own| own.is_class() || is_of_graphs(own)) {
             file_writer(job, rule, file, id)
         } else if writers().next().is_some() {
             summary_writer(job, rule, file, id)
@@ -55,6 +57,9 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     found
 }
+
+/// The class of TensorFlow 1's writers of summaries.
+const WRITER_OF_GRAPHS: &str = "tensorflow.compat.v1.summary.FileWriter";
 
 /// The parameter of summary writers that write somewhere.
 const DIRECTORY: &str = "logdir";

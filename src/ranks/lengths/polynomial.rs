@@ -123,6 +123,12 @@ fn within(facts: &Facts<'_>, place: Place, depth: u32) -> Option<Polynomial> {
             let measured = facts.module(file).call(call).arguments.first()?;
             Some(Polynomial::of(Factor::Length(origin(facts, (file, measured.value)))))
         }
+        // `int(hvd.rank())`
+        Value::Call(call) if is_called(facts, file, call, "builtins.int") => {
+            let given = facts.module(file).call(call).arguments.first();
+            let number = given.and_then(|own| told(facts, origin(facts, (file, own.value))));
+            number.map_or_else(whole, |number| Some(Polynomial::of(number)))
+        }
         Value::Cell(_) | Value::Import(_) => match origin(facts, place) {
             same if same == place => whole(),
             origin => within(facts, origin, depth),
