@@ -19,7 +19,6 @@ use super::output::inputs::{self, Inputs, Settings};
 use super::output::left_behind::Changes;
 use super::output::preparation::Preparations;
 use super::output::told_paths;
-use super::session::fetched;
 use super::session::is_session;
 use super::session::runs;
 use super::started::{needs_earlier_start, start_by_import};
@@ -449,7 +448,7 @@ impl<'c> Job<'c> {
 
     /// The variables that count the steps of optimizers.
     pub(super) fn step_counters(&self) -> &FxHashSet<ObjectId> {
-        self.step_counters.get_or_init(|| fetched::counters(self))
+        self.step_counters.get_or_init(|| self.facts.step_counters())
     }
 
     /// Whether the program runs code of a file.

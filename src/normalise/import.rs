@@ -42,7 +42,10 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
     let own = module.statement(statement);
     let anchor = top.last(module);
     let start = anchor.map_or(TextRange::default(), |anchor| module.statement(anchor).range);
-    if !stands_freely(facts, file, statement) || !names_stay(facts, text, statement, start.end()) {
+    if !stands_freely(facts, file, statement)
+        || !names_stay(facts, text, statement, start.end())
+        || is_bound_by_star(facts, file, statement, start.end())
+    {
         return None;
     }
     let imports = module.imports.iter().filter(|import| import.statement == statement);
@@ -136,6 +139,41 @@ fn names_stay(facts: &Facts<'_>, text: Text<'_>, statement: StatementId, top: Te
     let is_star =
         module.imports.iter().any(|import| import.statement == statement && import.what == Imported::Star);
     !is_star && !bound.is_empty() && bound.iter().all(|definition| name_stays(facts, text, definition, top))
+}
+
+/// Whether a star import below the top may bind a name of the statement, `from numpy import *` and `import random` behind it: who stands
+/// above it loses the name to it.
+fn is_bound_by_star(facts: &Facts<'_>, file: FileId, statement: StatementId, top: TextSize) -> bool {
+    let module = facts.module(file);
+    let own = module.definitions.iter().filter(|own| own.statement == Some(statement));
+    let names: Vec<&str> = own.map(|own| module.names.text(module.symbol(own.variable).name)).collect();
+    let mut stars = module.imports.iter().filter(|import| {
+        let stands = module.statement(import.statement);
+        import.what == Imported::Star && stands.scope == Module::TOP && stands.range.start() >= top
+    });
+    stars.any(|star| names.iter().any(|name| may_bring(facts, file, star, name)))
+}
+
+/// Whether a star import may bring a name.
+fn may_bring(facts: &Facts<'_>, file: FileId, star: &Import, name: &str) -> bool {
+    let files = facts.files_of_import(file, star);
+    let has = |file: FileId| {
+        let module = facts.module(file);
+        let exports = &module.scope(Module::TOP).exports;
+        module.names.get(name).is_some_and(|name| exports.contains_key(&name))
+            || module.imports.iter().any(|own| own.what == Imported::Star)
+    };
+    // Of other libraries than those for training not all names are known.
+    let is_known = || {
+        star.level == 0
+            && facts.library.is_training_library(star.package())
+            && facts.library.lookup(&star.module).is_some()
+    };
+    match files.as_slice() {
+        [] if is_known() => facts.library.lookup(&format!("{}.{name}", star.module)).is_some(),
+        [] => true,
+        files => files.iter().copied().any(has),
+    }
 }
 
 /// Whether the module has executed the same import when it comes to the statement.

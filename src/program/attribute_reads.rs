@@ -98,7 +98,8 @@ pub(super) fn fields_given<'a>(facts: &Facts<'a>, file: FileId) -> Vec<(&'a str,
     found
 }
 
-/// What the call of a library's class gives its objects under the names of parameters.
+/// What the call of a library's class gives its objects under the names of parameters, and of arguments that it takes as they
+/// come: `HParams(units=3)`.
 fn given_by_name<'a>(
     facts: &Facts<'a>,
     file: FileId,
@@ -108,6 +109,11 @@ fn given_by_name<'a>(
     let given = class.parameters().iter().filter_map(|parameter| {
         Some((parameter.name(), facts.argument(file, call, class, parameter.name())?.value))
     });
+    let named = call.arguments.iter().filter_map(|own| match own.passing {
+        Passing::Keyword(name) => Some((facts.module(file).names.text(name), own.value)),
+        _ => None,
+    });
+    let given = given.chain(named.filter(|(name, _)| class.parameter(name).is_none()));
     let objects = facts.solution.values(file, call.result);
     given.flat_map(|(name, value)| objects.iter().map(move |&own| (name, value, own))).collect()
 }

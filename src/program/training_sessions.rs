@@ -5,9 +5,9 @@ use rustc_hash::FxHashSet;
 use super::facts::Facts;
 use super::influence::Place;
 use super::loops::TrainingLoop;
-use super::object::ObjectId;
+use super::object::{Object, ObjectId};
 use super::solver::Caller;
-use crate::api::{Kind, Symbol};
+use crate::api::{Effect, Kind, Symbol};
 use crate::project::FileId;
 use crate::semantic::{CallId, Value, ValueId};
 
@@ -79,6 +79,9 @@ fn files_that_call(facts: &Facts<'_>, calls: &[(FileId, CallId)]) -> FxHashSet<F
     functions.flat_map(|function| facts.incoming(function)).map(|edge| edge.caller.file).collect()
 }
 
+/// The parameter for the variable that counts an optimizer's steps.
+const COUNTER: &str = "global_step";
+
 /// The method that runs something in a session.
 const RUN: &str = "run";
 
@@ -99,6 +102,21 @@ impl Facts<'_> {
             Value::Attribute { base, name, .. } => (module.names.text(name) == RUN).then_some(base),
             _ => None,
         }
+    }
+
+    /// The variables that count the steps of optimizers: all ranks make as many.
+    #[must_use]
+    pub fn step_counters(&self) -> FxHashSet<ObjectId> {
+        let mut found = FxHashSet::default();
+        for (file, id) in self.calls_with(Effect::AppliesGradients) {
+            let call = self.module(file).call(id);
+            let steps = self.called_symbols(file, id).filter(|own| own.has(Effect::AppliesGradients));
+            for counter in steps.filter_map(|symbol| self.argument(file, call, symbol, COUNTER)) {
+                let known = self.objects(file, counter.value).filter(|(_, own)| *own != Object::Unknown);
+                found.extend(known.map(|(own, _)| own));
+            }
+        }
+        found
     }
 
     /// What a call runs in a session: `step` in `session.run(step)`, or in `step.run()`.

@@ -20,7 +20,8 @@ impl Makers {
     pub(super) fn new(facts: &Facts<'_>, files: &[FileId]) -> Self {
         let mut calls: FxHashMap<ClassRef, Option<Vec<(FileId, CallId)>>> = FxHashMap::default();
         for (id, object) in facts.solution.objects() {
-            let Object::Instance(class, _) = object else { continue };
+            // Without a place it stands for the receiver of a method that nobody calls.
+            let Object::Instance(class, Some(_)) = object else { continue };
             let made = facts.made_at(id);
             for ancestor in facts.hierarchy.order(class) {
                 let &Ancestor::Project(own) = ancestor else { continue };

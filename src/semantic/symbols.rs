@@ -337,7 +337,13 @@ impl<'a> Visitor<'a> for Collector<'_> {
                     let name = self.names.intern(name);
                     let current = self.current();
                     if current != Symbols::MODULE {
-                        self.symbols.lexical[current.0 as usize].globals.insert(name);
+                        let own = &mut self.symbols.lexical[current.0 as usize];
+                        own.globals.insert(name);
+                        // `import os` may stand in front of `global os`.
+                        if own.bound.contains_key(&name) {
+                            self.declare(Symbols::MODULE, name);
+                            self.uses.push((current, name, true));
+                        }
                     }
                 }
             }

@@ -36,12 +36,16 @@ impl<'s, 'c> Recompiled<'s, 'c> {
         Self { job, compiles, own, training }
     }
 
-    /// Whether the model is compiled again on all ways from a call of `compile` to the training. A program that is yet
-    /// to be distributed is rewritten wherever it compiles, so that no way of it is forgotten.
+    /// Whether the model is compiled again on all ways from a call of `compile` to the training, or there is none: who evaluates
+    /// compiles, too. A program that is yet to be distributed is rewritten wherever it compiles, so that no way of it is
+    /// forgotten.
     pub(super) fn is(&self, first: Compile<'_>) -> bool {
-        self.job.program.already_distributed
+        let job = self.job;
+        let compile = (first.file, first.call);
+        let trains = || job.facts.may_follow(job.program, compile, (self.own.caller.file, self.own.call));
+        job.program.already_distributed
             && self.compiles.len() > 1
-            && self.is_followed((first.file, first.call), DEPTH)
+            && (!trains() || self.is_followed(compile, DEPTH))
     }
 
     /// Whether all ways from a call come to another `compile`, and to no training before it.

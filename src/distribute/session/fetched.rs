@@ -1,32 +1,11 @@
 //! The number of the step, among what a session gives: `_, loss, step = session.run([train, loss, global_step])`. All else
 //! is of a rank's own examples.
 
-use rustc_hash::FxHashSet;
-
 use super::super::job::Job;
 use super::runs;
-use crate::api::Effect;
-use crate::program::{Object, ObjectId, Place};
+use crate::program::Place;
 use crate::project::FileId;
 use crate::semantic::{CallId, Constant, Container, Value, ValueId};
-
-/// The parameter for the variable that counts an optimizer's steps.
-const COUNTER: &str = "global_step";
-
-/// The variables that count the steps of optimizers: all ranks make as many.
-pub(in crate::distribute) fn counters(job: &Job<'_>) -> FxHashSet<ObjectId> {
-    let facts = job.facts;
-    let mut found = FxHashSet::default();
-    for (file, id) in job.calls() {
-        let call = facts.module(file).call(id);
-        let steps = facts.called_symbols(file, id).filter(|own| own.has(Effect::AppliesGradients));
-        for counter in steps.filter_map(|symbol| facts.argument(file, call, symbol, COUNTER)) {
-            let known = facts.objects(file, counter.value).filter(|(_, own)| *own != Object::Unknown);
-            found.extend(known.map(|(own, _)| own));
-        }
-    }
-    found
-}
 
 /// Whether a value is the number of the step, as a session gives it by itself or among others. Where it is read while a step
 /// is made it is the same only once [`raced_steps`](super::raced_steps) has mended that.

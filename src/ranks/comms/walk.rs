@@ -9,7 +9,7 @@ use super::settled::question;
 use super::{Comms, Ending, Event, Node, NodeId, Way, Ways};
 use crate::api::{Effect, Symbol};
 use crate::finding::Location;
-use crate::program::{CallEdge, Caller, Object, Place, Via};
+use crate::program::{CallEdge, Caller, FunctionRef, Object, Place, Via};
 use crate::project::FileId;
 use crate::semantic::{
     Block, BlockId, BranchKind, Call, CallId, CallKind, Constant, Flow, StatementId, StatementKind, Value,
@@ -200,7 +200,11 @@ impl<'w, 'c> Walk<'w, 'c> {
                 Object::Function(function) if !self.model.overrides.is_replaced(file, id, function) => {
                     let code = self.model.facts.code_of(function);
                     let body = self.comms.of_scope(code);
-                    if let Some(body) = body.filter(|_| !self.model.only_wraps(edge)) {
+                    let is_left_out = |body: NodeId| {
+                        self.model.only_wraps(edge)
+                            || self.comms.communicates(body) && self.is_silenced(edge, function)
+                    };
+                    if let Some(body) = body.filter(|&body| !is_left_out(body)) {
                         bodies.push(self.stepped(code, body));
                     }
                 }
@@ -220,6 +224,28 @@ impl<'w, 'c> Walk<'w, 'c> {
             rest = self.comms.then(event, at, rest);
         }
         self.with_bodies(bodies, (file, call.result), at, rest)
+    }
+
+    /// Whether the constants that a call passes keep it from all that the function communicates: `report(None)` where that stands
+    /// behind `if history:`.
+    fn is_silenced(&self, edge: &CallEdge, function: FunctionRef) -> bool {
+        let facts = self.model.facts;
+        let code = facts.code_of(function);
+        let blocks = &facts.module(code.file).scope(code.scope).flow.blocks;
+        let speaking = (0..blocks.len()).map(BlockId::new).filter(|&block| {
+            let mut calls = self.model.blocks.of(code, block).calls.iter();
+            calls.any(|&id| {
+                let communicates = |own: FunctionRef| {
+                    self.comms.of_scope(facts.code_of(own)).is_some_and(|body| self.comms.communicates(body))
+                };
+                let speaks = |own: &Symbol| own.has(Effect::Collective) || own.has(Effect::Trains);
+                facts.called_symbols(code.file, id).any(speaks)
+                    || is_of_session(facts, code.file, facts.module(code.file).call(id))
+                    || facts.called_functions(code.file, id).any(communicates)
+            })
+        });
+        let mut speaking = speaking.peekable();
+        speaking.peek().is_some() && speaking.all(|block| facts.rules_out(edge, function, block))
     }
 
     /// What the functions communicate that the language calls where something is evaluated.

@@ -33,6 +33,8 @@ pub(super) struct Flood<'f, 'a> {
     unpacked: Vec<Arrival>,
     /// What differing elements are unpacked to.
     unpacked_from: FxHashMap<Place, Vec<Place>>,
+    /// The variables that count the steps of optimizers.
+    step_counters: FxHashSet<ObjectId>,
     /// What branches decide, as far as it was asked for.
     decided: FxHashMap<(Caller, BlockId), Decided>,
 }
@@ -71,6 +73,7 @@ impl<'f, 'a> Flood<'f, 'a> {
             weaker: Vec::new(),
             unpacked: Vec::new(),
             unpacked_from: FxHashMap::default(),
+            step_counters: facts.step_counters(),
             decided: FxHashMap::default(),
         }
     }
@@ -307,6 +310,9 @@ impl<'f, 'a> Flood<'f, 'a> {
 
     /// Whether a value differs if what it is unpacked from does: the other elements are no reason for it.
     fn unpacks_differing(&self, place: Place) -> bool {
+        if unpacking::is_fetched_step(self.facts, &self.step_counters, place) {
+            return false;
+        }
         let elements = unpacking::elements(self.facts, place);
         elements.is_none_or(|own| own.iter().any(|element| self.values.differing.contains_key(element)))
     }

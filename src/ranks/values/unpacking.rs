@@ -1,6 +1,8 @@
 //! What elements of a tuple are unpacked to: `train, steps = load()`.
 
-use crate::program::{Facts, Object, Place};
+use rustc_hash::FxHashSet;
+
+use crate::program::{Facts, Object, ObjectId, Place};
 use crate::semantic::{Element, Value};
 
 /// The elements of displays that an unpacked value may be; `None` if it may be something else.
@@ -33,4 +35,21 @@ pub(super) fn elements(facts: &Facts<'_>, (file, value): Place) -> Option<Vec<Pl
     };
     let found: Vec<Place> = displays.into_iter().map(element).collect::<Option<_>>()?;
     (!found.is_empty()).then_some(found)
+}
+
+/// Whether a value is the number of the step among what a session gives: `step, loss = session.run([global_step, loss])`.
+pub(super) fn is_fetched_step(
+    facts: &Facts<'_>,
+    counters: &FxHashSet<ObjectId>,
+    (file, value): Place,
+) -> bool {
+    let module = facts.module(file);
+    let Value::Unpack { base, index: Some(index), .. } = module.value(value).value else { return false };
+    let Value::Call(call) = module.value(base).value else { return false };
+    let fetched = facts.fetched(file, call).map(|own| &module.value(own).value);
+    let Some(Value::Display(_, elements)) = fetched else { return false };
+    elements.get(index as usize).and_then(|own| own.written_out()).is_some_and(|own| {
+        let mut objects = facts.objects(file, own).peekable();
+        objects.peek().is_some() && objects.all(|(id, _)| counters.contains(&id))
+    })
 }

@@ -41,7 +41,9 @@ impl Lowering<'_> {
             let is_used = uses
                 .take_while(|(.., range)| range.start() >= start)
                 .any(|(of, used, _)| of == scope && used == Some(variable));
-            let definitions = self.module.definitions.iter().rev();
+            // An import may stand in front, which CPython's symbol table does not ask for.
+            let definitions =
+                self.module.definitions.iter().rev().filter(|own| own.kind != DefinitionKind::Import);
             let is_bound = definitions
                 .take_while(|own| own.range.start() >= start)
                 .any(|own| own.scope == scope && own.variable == variable);

@@ -162,6 +162,20 @@ def g():
 }
 
 #[test]
+fn an_import_may_stand_in_front_of_global() {
+    check(
+        "
+def f():
+    import math
+    global math
+    return math  #: math = cell 2
+def g():
+    return math  #: math = cell 2
+",
+    );
+}
+
+#[test]
 fn global_in_a_class_body_is_for_the_body_alone() {
     check(
         "
