@@ -81,8 +81,7 @@ impl Given<'_, '_> {
         let mut counts = shared.map(|(name, _)| name).chain(["epochs", "initial_epoch", "batch_size"]);
         let counted = counts.find_map(|name| {
             let own = self.argument(name)?;
-            let difference = self.model.difference((file, own.value))?;
-            difference.is_drawn(self.model.facts).then_some((difference, own.range))
+            Some((self.by_rank((file, own.value))?, own.range))
         });
         let uneven = || {
             let is_told = self.argument("steps_per_epoch").is_some();
