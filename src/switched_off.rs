@@ -26,7 +26,7 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
         ends.of(caller, block).is_some() || settings.closes(caller, block, arm)
     };
     let off = Unreached::behind(facts, &scopes, closes, |_| true).and_uncalled(facts, &facts.uncalled());
-    let runs = Runs::of_starting(facts);
+    let runs = Runs::of_starting(facts, &settings);
     for finding in findings {
         if is_on_way(facts, &off, finding)
             || ends.stand_before(facts, finding.primary.location)
@@ -77,29 +77,34 @@ fn is_on_way(facts: &Facts<'_>, off: &Unreached, finding: &Finding) -> bool {
 
 /// The programs that start Horovod, each with what its own settings switch off: what other programs alone pass to the code
 /// that they share is none of them.
-struct Runs<'f>(Vec<(&'f Program, OnceCell<Unreached>)>);
+struct Runs<'s, 'f, 'a> {
+    settings: &'s Settings<'f, 'a>,
+    programs: Vec<(&'f Program, OnceCell<Unreached>)>,
+}
 
-impl<'f> Runs<'f> {
-    fn of_starting(facts: &'f Facts<'_>) -> Self {
+impl<'s, 'f, 'a> Runs<'s, 'f, 'a> {
+    fn of_starting(facts: &'f Facts<'a>, settings: &'s Settings<'f, 'a>) -> Self {
         let programs = facts.programs.iter().filter(|own| own.already_distributed);
-        Self(programs.map(|own| (own, OnceCell::new())).collect())
+        Self { settings, programs: programs.map(|own| (own, OnceCell::new())).collect() }
     }
 
     /// Whether what is found between the ranks may happen in one of the programs, or in none of them.
     fn may_have(&self, facts: &Facts<'_>, off: &Unreached, finding: &Finding) -> bool {
         let caller = facts.code_at(finding.primary.location);
-        let mut having = self.0.iter().filter(|(program, _)| program.reached.contains(&caller)).peekable();
+        let mut having =
+            self.programs.iter().filter(|(program, _)| program.reached.contains(&caller)).peekable();
         having.peek().is_none()
             || having.any(|(program, own)| {
                 !is_start_off(facts, off, program) && {
-                    let own = own.get_or_init(|| Self::off(facts, program));
+                    let own = own.get_or_init(|| self.off(facts, program));
                     !is_start_off(facts, own, program) && !is_on_way(facts, own, finding)
                 }
             })
     }
 
-    fn off(facts: &Facts<'_>, program: &Program) -> Unreached {
-        let settings = Settings::of_program(facts, program);
+    /// What the program's own settings switch off.
+    fn off(&self, facts: &Facts<'_>, program: &'f Program) -> Unreached {
+        let settings = self.settings.of_program(program);
         let mut scopes: Vec<Caller> = program.reached.iter().copied().collect();
         scopes.sort_unstable();
         let closes = |caller: Caller, block: BlockId, arm: usize| settings.closes(caller, block, arm);

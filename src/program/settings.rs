@@ -7,8 +7,10 @@
 mod attributes;
 mod literals;
 mod loaded;
+mod passed;
 
 use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -45,11 +47,20 @@ pub struct Settings<'f, 'a> {
     facts: &'f Facts<'a>,
     /// Whose calls count; all if it is none.
     program: Option<&'f Program>,
+    common: Rc<Common<'a>>,
+}
+
+/// What is the same for all programs, as far as it was asked for.
+#[derive(Debug)]
+struct Common<'a> {
     /// The files whose names are bound in ways that the source does not show.
     bound_by_name: FxHashSet<FileId>,
     /// The expressions that join operands by `and` or `or`.
     junctions: RefCell<FxHashMap<FileId, FxHashMap<TextRange, BranchKind>>>,
+    /// The functions, and whether calls come to them that the source does not show.
     open: RefCell<FxHashMap<FunctionRef, bool>>,
+    /// The functions, and whether they only read their `**options`.
+    reading: RefCell<FxHashMap<FunctionRef, bool>>,
     attributes: OnceCell<Attributes<'a>>,
 }
 
@@ -57,29 +68,25 @@ impl<'f, 'a> Settings<'f, 'a> {
     /// The settings in the files of training programs.
     #[must_use]
     pub fn new(facts: &'f Facts<'a>) -> Self {
-        Self::of_calls(facts, None)
-    }
-
-    /// The settings of a program's runs: what other programs alone pass to the functions that they share is none.
-    #[must_use]
-    pub fn of_program(facts: &'f Facts<'a>, program: &'f Program) -> Self {
-        Self::of_calls(facts, Some(program))
-    }
-
-    fn of_calls(facts: &'f Facts<'a>, program: Option<&'f Program>) -> Self {
         let symbols = BY_NAME.map(|name| facts.library.lookup(name));
         let binds =
             |object: Object| matches!(object, Object::Builtin(_)) && symbols.contains(&facts.symbol(object));
         let edges = facts.solution.edges.iter();
         let bound_by_name = edges.filter(|edge| binds(facts.solution.object(edge.callee)));
-        Self {
-            facts,
-            program,
+        let common = Common {
             bound_by_name: bound_by_name.map(|edge| edge.caller.file).collect(),
             junctions: RefCell::default(),
             open: RefCell::default(),
+            reading: RefCell::default(),
             attributes: OnceCell::new(),
-        }
+        };
+        Self { facts, program: None, common: Rc::new(common) }
+    }
+
+    /// Those of a program's runs: what other programs alone pass to the functions that they share is none.
+    #[must_use]
+    pub fn of_program(&self, program: &'f Program) -> Self {
+        Self { facts: self.facts, program: Some(program), common: Rc::clone(&self.common) }
     }
 
     /// Whether settings keep control from an arm of a branch.
@@ -178,7 +185,7 @@ impl<'f, 'a> Settings<'f, 'a> {
 
     fn junction(&self, file: FileId, value: ValueId) -> Option<BranchKind> {
         let module = self.facts.module(file);
-        let mut junctions = self.junctions.borrow_mut();
+        let mut junctions = self.common.junctions.borrow_mut();
         let own = junctions.entry(file).or_insert_with(|| {
             let blocks = module.scopes.iter().flat_map(|scope| &scope.flow.blocks);
             let branches = blocks.filter_map(|block| block.branch);

@@ -12,6 +12,8 @@ mod settled;
 mod turns;
 mod walk;
 
+use std::rc::Rc;
+
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -114,6 +116,8 @@ pub struct Comms {
     pub order: Vec<Caller>,
     /// Those that may call themselves and communicate: how often is not known.
     recursive: FxHashSet<Caller>,
+    /// The blocks with calls that communicate, of the scopes that were asked for.
+    speaking: FxHashMap<Caller, Rc<[BlockId]>>,
 }
 
 /// Where two ways part.

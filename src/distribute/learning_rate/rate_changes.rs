@@ -114,6 +114,21 @@ pub(super) const OF_OWN_RESULTS: &str =
 /// Why rates of two kinds can't be told apart.
 const OF_BOTH: &str = "It gives rates of its own, and rates that follow from the one before: multiply the former by the number of ranks.";
 
+/// Whether a value is a variable, perhaps one of Keras' own: `K.variable(0.01)`.
+fn makes_variable(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
+    let facts = job.facts;
+    let of_keras = facts.library.lookup("tensorflow.keras.backend.variable");
+    let is_of_keras = match facts.module(file).value(value).value {
+        Value::Call(call) => facts.called_symbols(file, call).any(|own| Some(own) == of_keras),
+        _ => false,
+    };
+    is_of_keras || facts.may_be(file, value, Kind::Variable)
+}
+
+/// Why a rate that is put into a variable stays as it is.
+const OF_VARIABLE: &str =
+    "It is a variable, and what is multiplied is none: multiply what it begins with by the number of ranks.";
+
 /// Whether a function of the program that gives a new rate returns some that do not follow from the rate before.
 fn is_absolute_too(job: &Job<'_>, (file, value): Place, optimizers: &[Optimizer<'_>]) -> bool {
     let facts = job.facts;
@@ -161,6 +176,9 @@ fn scale(
     }
     if job.facts.may_be(file, value, Kind::Schedule) {
         return None;
+    }
+    if makes_variable(job, file, value) && !job.program.already_distributed {
+        return Some(Step::blocked(finding(job, rule, file, range), OF_VARIABLE));
     }
     let (hvd, import) = job.horovod(file);
     let edits = job.text(file)?.multiply(range, &format!("{hvd}.size()"));

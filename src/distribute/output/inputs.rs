@@ -70,6 +70,8 @@ pub(in crate::distribute) struct Inputs {
     searches: Vec<(FileId, CallId)>,
     /// The calls of libraries that nobody knows, which may read what they are told the path of.
     unknown: UnknownReaders,
+    /// All that goes into what `fit` is given.
+    fitted: FxHashSet<Place>,
 }
 
 impl Inputs {
@@ -111,7 +113,14 @@ impl Inputs {
             weights_read: weights,
             searches: free_names::questions(job),
             unknown: UnknownReaders::new(job),
+            fitted: fitted(job),
         }
+    }
+
+    /// Whether `fit` is given what a call reads: a directory's images are read as they are asked for, and the ranks end the last
+    /// validation each at its own time.
+    pub(super) fn is_read_by_fit(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> bool {
+        self.fitted.contains(&(file, job.facts.module(file).call(call).result))
     }
 
     /// The calls that load weights or models.
@@ -181,6 +190,16 @@ impl Inputs {
                 self.loaded.iter().any(|read| is_one_place(read, &written))
             }
     }
+}
+
+/// All that goes into what `fit` is given.
+fn fitted(job: &Job<'_>) -> FxHashSet<Place> {
+    let fits = job.program.loops.iter().filter(|own| job.is_fit(own));
+    let given = fits.flat_map(|own| {
+        let file = own.caller.file;
+        job.facts.module(file).call(own.call).arguments.iter().map(move |own| (file, own.value))
+    });
+    job.facts.influence().backwards(&given.collect::<Vec<Place>>(), |_| false)
 }
 
 /// Whether a call reads from a file that is open already: `np.fromfile(file)`.

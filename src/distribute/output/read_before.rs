@@ -24,7 +24,8 @@ pub(super) fn is_awaited(job: &Job<'_>, write: (FileId, CallId), statement: Stat
     let is_run = |edge: &CallEdge| facts.is_run(job.program, edge);
     let writing = facts.spot(write);
     let is_before = |read| {
-        let is_settled = |before: Spot| trains_between(job, before, writing) && !is_read_by_fit(job, read);
+        let is_settled =
+            |before: Spot| trains_between(job, before, writing) && !job.inputs().is_read_by_fit(job, read);
         let reading = facts.leading_to(vec![facts.spot(read)], is_run);
         reading.into_iter().filter(|read| read.0 == writing.0).any(|read| {
             read.2.end() <= writing.2.start() && !is_settled(read) || is_in_turn_before(job, read, statement)
@@ -38,18 +39,6 @@ pub(super) fn is_awaited(job: &Job<'_>, write: (FileId, CallId), statement: Stat
     read.into_iter().filter(|read| !is_within(read)).any(is_before)
         && all_ranks_come_to(job, write.0, statement)
         && can_wait(job, write.0, statement)
-}
-
-/// Whether `fit` is given what a call reads: a directory's images are read as they are asked for, and the ranks end the last
-/// validation each at its own time.
-fn is_read_by_fit(job: &Job<'_>, (file, call): (FileId, CallId)) -> bool {
-    let facts = job.facts;
-    let read = (file, facts.module(file).call(call).result);
-    let made = facts.influence().forwards(&[read], |_| false);
-    job.program.loops.iter().filter(|own| job.is_fit(own)).any(|own| {
-        let file = own.caller.file;
-        facts.module(file).call(own.call).arguments.iter().any(|own| made.contains(&(file, own.value)))
-    })
 }
 
 /// Whether what is written in a turn of a loop is read in the turn before, and no step of training stands in the loop.

@@ -3,16 +3,14 @@
 use rustc_hash::FxHashSet;
 
 use super::super::contents::{asked_key, key_of};
-use super::super::facts::Facts;
-use super::super::hierarchy::Ancestor;
 use super::super::influence::Place;
 use super::super::modules::{FunctionRef, Meaning};
 use super::super::object::{Literal, Object};
-use super::super::solver::CallEdge;
 use super::attributes::Attributes;
-use super::{CONSTRUCTOR, NESTING, Settings, VALUES};
+use super::passed::Keyword;
+use super::{NESTING, Settings, VALUES};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, Container, Module, ParameterKind, Passing, Value, ValueId};
+use crate::semantic::{CallId, Container, Module, Value};
 
 impl Settings<'_, '_> {
     /// The literals that a value is one of, and nothing else.
@@ -82,7 +80,7 @@ impl Settings<'_, '_> {
                 }
                 Value::Item { base, key, narrowed: None } => {
                     let key = key_of(facts, file, key)?;
-                    let entry = Entry { dictionary: (file, base), key, default: Default::Fails };
+                    let entry = Entry { dictionary: (file, base), key, default: Otherwise::Fails };
                     self.taken(&entry, nesting, &mut work, &mut found)?;
                     continue;
                 }
@@ -91,7 +89,7 @@ impl Settings<'_, '_> {
                     continue;
                 }
                 Value::Cell(variable) => {
-                    if variable.scope == Module::TOP && self.bound_by_name.contains(&file) {
+                    if variable.scope == Module::TOP && self.common.bound_by_name.contains(&file) {
                         return None;
                     }
                     work.extend(module.shared_definitions(variable).map(|own| (file, own.value)));
@@ -110,7 +108,9 @@ impl Settings<'_, '_> {
                 _ => return None,
             };
             match meaning {
-                Meaning::Value(of, value) if !self.bound_by_name.contains(&of) => work.push((of, value)),
+                Meaning::Value(of, value) if !self.common.bound_by_name.contains(&of) => {
+                    work.push((of, value));
+                }
                 _ => return None,
             }
         }
@@ -122,7 +122,8 @@ impl Settings<'_, '_> {
         let key = asked_key(self.facts, file, call)?;
         let call = self.facts.module(file).call(call);
         let dictionary = (file, self.facts.receiver(file, call)?);
-        let default = call.arguments.get(1).map_or(Default::Nothing, |own| Default::Given((file, own.value)));
+        let default =
+            call.arguments.get(1).map_or(Otherwise::Nothing, |own| Otherwise::Given((file, own.value)));
         Some(Entry { dictionary, key, default })
     }
 
@@ -158,119 +159,32 @@ impl Settings<'_, '_> {
             }
         }
         match entry.default {
-            Default::Given(default) if is_lacking => work.push(default),
-            Default::Nothing if is_lacking => found.push(Object::Literal(Literal::None)),
+            Otherwise::Given(default) if is_lacking => work.push(default),
+            Otherwise::Nothing if is_lacking => found.push(Object::Literal(Literal::None)),
             _ => {}
         }
         Some(())
-    }
-
-    /// The function that a value is the `**options` of, if it only reads them.
-    fn keywords(&self, (file, value): Place) -> Option<FunctionRef> {
-        let module = self.facts.module(file);
-        let Value::Parameter(function, position) = module.value(value).value else { return None };
-        let own = module.function(function);
-        let is_it = own.parameters[position as usize].kind == ParameterKind::Keywords;
-        let is_changed = || {
-            let stored = module.stores.iter().any(|store| store.base == value || store.value == value);
-            stored || module.calls.iter().any(|call| self.may_change(file, call, value))
-        };
-        (is_it && !is_changed()).then_some(FunctionRef { file, function })
-    }
-
-    /// Whether a call may change a dictionary: it is handed over as it is, or the call is of a method that does more than
-    /// take out what is under a key.
-    fn may_change(&self, file: FileId, call: &Call, dictionary: ValueId) -> bool {
-        let is_handed =
-            call.arguments.iter().any(|own| own.value == dictionary && own.passing != Passing::Merge);
-        is_handed
-            || self.facts.receiver(file, call) == Some(dictionary)
-                && match self.facts.module(file).value(call.result).value {
-                    Value::Call(id) => asked_key(self.facts, file, id).is_none(),
-                    _ => true,
-                }
-    }
-
-    /// What a call of a function passes under a name that is none of its parameters.
-    fn keyword(&self, edge: &CallEdge, key: Literal) -> Keyword {
-        let facts = self.facts;
-        let (Literal::Str(key), Some(call)) = (key, edge.call.filter(|_| !Facts::is_call_back(edge))) else {
-            return Keyword::Unknown;
-        };
-        let key = facts.solution.names.text(key);
-        let file = edge.caller.file;
-        let module = facts.module(file);
-        let arguments = &module.call(call).arguments;
-        let is_named = |passing| matches!(passing, Passing::Keyword(name) if module.names.text(name) == key);
-        if let Some(given) = arguments.iter().find(|own| is_named(own.passing)) {
-            return Keyword::Given((file, given.value));
-        }
-        let mut merged = arguments.iter().filter(|own| own.passing == Passing::Merge);
-        if merged.any(|own| facts.may_bind(file, own, key)) { Keyword::Unknown } else { Keyword::Missing }
-    }
-
-    /// What all calls of a function pass for a parameter; `None` if that can't be told.
-    fn given(&self, function: FunctionRef, parameter: ValueId) -> Option<Vec<Place>> {
-        let mut calls = self.calls(function)?.into_iter();
-        calls.try_fold(Vec::new(), |mut all, edge| {
-            all.push(self.facts.given_by(edge, function, parameter)?);
-            Some(all)
-        })
-    }
-
-    /// All calls of a function, if there are no others than those that the source shows.
-    fn calls(&self, function: FunctionRef) -> Option<Vec<&CallEdge>> {
-        if *self.open.borrow_mut().entry(function).or_insert_with(|| self.is_open(function)) {
-            return None;
-        }
-        let is_run = |edge: &&CallEdge| self.program.is_none_or(|program| self.facts.is_run(program, edge));
-        let edges: Vec<&CallEdge> = self.facts.incoming(function).iter().filter(is_run).collect();
-        (!edges.is_empty() && edges.len() <= VALUES).then_some(edges)
-    }
-
-    /// Whether calls may come to a function that the source does not show: nobody calls it here, or a decorator or a
-    /// library has it. What other programs pass, which can import it, is theirs.
-    fn is_open(&self, function: FunctionRef) -> bool {
-        let facts = self.facts;
-        let module = facts.module(function.file);
-        let own = module.function(function.function);
-        let name = module.names.text(own.name);
-        let is_of_library = || {
-            facts.modules.class_of(function).is_some_and(|class| {
-                let ancestors = facts.hierarchy.order(class).iter();
-                name != CONSTRUCTOR && ancestors.into_iter().any(|own| !matches!(own, Ancestor::Project(_)))
-            })
-        };
-        facts.incoming(function).is_empty() || is_of_library() || facts.is_handed_out(function)
     }
 
     /// All that an attribute of the project's objects may hold, if that can be told.
     fn held(&self, (file, value): Place) -> Option<Vec<Place>> {
         let module = self.facts.module(file);
         let Value::Attribute { base, name, .. } = module.value(value).value else { return None };
-        let attributes = self.attributes.get_or_init(|| Attributes::new(self.facts));
+        let attributes = self.common.attributes.get_or_init(|| Attributes::new(self.facts));
         attributes.held(self.facts, file, base, module.names.text(name))
     }
-}
-
-/// What a call passes by name.
-enum Keyword {
-    Given(Place),
-    Missing,
-    /// `**options` may have it.
-    Unknown,
 }
 
 /// What a dictionary is asked for.
 struct Entry {
     dictionary: Place,
     key: Literal,
-    default: Default,
+    default: Otherwise,
 }
 
 /// What is taken where a dictionary has nothing under a key.
 #[derive(Clone, Copy)]
-enum Default {
+enum Otherwise {
     /// Nothing, it is an error.
     Fails,
     /// `None`.

@@ -1,5 +1,7 @@
 //! The way through one scope: its blocks from the end to the beginning, each with what it adds.
 
+use std::rc::Rc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::guards::Key;
@@ -200,11 +202,9 @@ impl<'w, 'c> Walk<'w, 'c> {
                 Object::Function(function) if !self.model.overrides.is_replaced(file, id, function) => {
                     let code = self.model.facts.code_of(function);
                     let body = self.comms.of_scope(code);
-                    let is_left_out = |body: NodeId| {
-                        self.model.only_wraps(edge)
-                            || self.comms.communicates(body) && self.is_silenced(edge, function)
-                    };
-                    if let Some(body) = body.filter(|&body| !is_left_out(body)) {
+                    if let Some(body) = body.filter(|_| !self.model.only_wraps(edge))
+                        && !(self.comms.communicates(body) && self.is_silenced(edge, function))
+                    {
                         bodies.push(self.stepped(code, body));
                     }
                 }
@@ -228,24 +228,34 @@ impl<'w, 'c> Walk<'w, 'c> {
 
     /// Whether the constants that a call passes keep it from all that the function communicates: `report(None)` where that stands
     /// behind `if history:`.
-    fn is_silenced(&self, edge: &CallEdge, function: FunctionRef) -> bool {
+    fn is_silenced(&mut self, edge: &CallEdge, function: FunctionRef) -> bool {
         let facts = self.model.facts;
         let code = facts.code_of(function);
-        let blocks = &facts.module(code.file).scope(code.scope).flow.blocks;
-        let speaking = (0..blocks.len()).map(BlockId::new).filter(|&block| {
-            let mut calls = self.model.blocks.of(code, block).calls.iter();
-            calls.any(|&id| {
-                let communicates = |own: FunctionRef| {
-                    self.comms.of_scope(facts.code_of(own)).is_some_and(|body| self.comms.communicates(body))
-                };
-                let speaks = |own: &Symbol| own.has(Effect::Collective) || own.has(Effect::Trains);
+        let known = self.comms.speaking.get(&code).map(Rc::clone);
+        let speaking = known.unwrap_or_else(|| {
+            let found: Rc<[BlockId]> = self.speaking(code).into();
+            self.comms.speaking.insert(code, Rc::clone(&found));
+            found
+        });
+        !speaking.is_empty() && speaking.iter().all(|&block| facts.rules_out(edge, function, block))
+    }
+
+    /// The blocks of a scope with calls that communicate.
+    fn speaking(&self, code: Caller) -> Vec<BlockId> {
+        let facts = self.model.facts;
+        let speaks = |own: &Symbol| own.has(Effect::Collective) || own.has(Effect::Trains);
+        let communicates = |own: FunctionRef| {
+            self.comms.of_scope(facts.code_of(own)).is_some_and(|body| self.comms.communicates(body))
+        };
+        let blocks = (0..facts.module(code.file).scope(code.scope).flow.blocks.len()).map(BlockId::new);
+        let is_speaking = |&block: &BlockId| {
+            self.model.blocks.of(code, block).calls.iter().any(|&id| {
                 facts.called_symbols(code.file, id).any(speaks)
                     || is_of_session(facts, code.file, facts.module(code.file).call(id))
                     || facts.called_functions(code.file, id).any(communicates)
             })
-        });
-        let mut speaking = speaking.peekable();
-        speaking.peek().is_some() && speaking.all(|block| facts.rules_out(edge, function, block))
+        };
+        blocks.filter(is_speaking).collect()
     }
 
     /// What the functions communicate that the language calls where something is evaluated.
