@@ -46,8 +46,11 @@ impl Ends {
         let mut found = FxHashMap::default();
         for (file, id) in facts.calls_with(Effect::Exits) {
             let call = facts.module(file).call(id);
-            // What is handed a function comes back to the program first.
-            let ends = |own: &Symbol| own.has(Effect::Exits) && !own.is_class() && own.calls().is_empty();
+            // What is handed a function comes back to the program first; `os.kill` may mean another process.
+            let ends = |own: &Symbol| {
+                let is_told_more = !own.calls().is_empty() || own.parameters().len() > 1;
+                own.has(Effect::Exits) && !own.is_class() && !is_told_more
+            };
             let is_sure = !facts.callees(file, id).is_empty() && facts.called_symbols(file, id).all(ends);
             if is_sure && call.kind == CallKind::Expression {
                 found.insert((Caller { file, scope: call.scope }, call.block), call.range.end());
