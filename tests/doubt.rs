@@ -380,6 +380,32 @@ fn a_start_that_shared_code_offers_is_no_use_of_it() {
     assert!(!of_ranks(sharing(offered, uses)).is_empty());
 }
 
+#[test]
+fn what_a_module_does_when_it_is_run_is_no_use_of_those_who_import_it() {
+    let shared = "import horovod.tensorflow as hvd\n\ndef load():\n    hvd.init()\n    return list(range(100))[hvd.rank() :: hvd.size()]\n";
+    let plot = "import numpy as np\nimport tensorflow as tf\nimport horovod.tensorflow as hvd\nfrom shared import load\n\
+                from train import build\n\nhvd.init()\nmodel = build()\nmodel.compile('adam', 'mse')\n\
+                model.fit(np.ones([8, 4]), np.ones([8, 1]))\nnp.save('plot.npy', np.random.rand(3) + load()[0])\n";
+    let train = |guard: &str| {
+        format!(
+            "import numpy as np\nimport tensorflow as tf\nimport horovod.tensorflow.keras as hvd\nfrom shared import load\n\n\
+             def build():\n    return tf.keras.Sequential([tf.keras.layers.Dense(1)])\n\n{guard}:\n    hvd.init()\n    \
+             model = build()\n    model.compile(hvd.DistributedOptimizer(tf.keras.optimizers.Adam(0.1 * hvd.size())), 'mse')\n    \
+             model.fit(np.ones([8, 4]), load(), callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])\n"
+        )
+    };
+    let sureness = |guard: &str| {
+        let train = train(guard);
+        let has = |confidence: &&str| {
+            let files = [("shared.py", shared), ("plot.py", plot), ("train.py", train.as_str())];
+            found(&files, confidence).contains(&"plot.py:11 HVD305".to_owned())
+        };
+        ["certain", "possible"].into_iter().find(has)
+    };
+    assert_eq!(sureness("if __name__ == '__main__'"), Some("possible"));
+    assert_eq!(sureness("if True"), Some("certain"));
+}
+
 /// A tool that writes beside a start of Horovod which one has to ask for.
 fn asking(start: &str) -> Option<&'static str> {
     let wrapper = "comm = None\n\ndef start(use_horovod=False):\n    global comm\n    if use_horovod:\n        \

@@ -174,23 +174,13 @@ impl Entry<'_, '_> {
         }
         if let Value::Phi(parts) = &module.value(value).value {
             // What decides the chain decides it alone; otherwise all have to be known.
-            let decides = self.junction(value)? == BranchKind::Or;
+            let decides = module.junction(module.value(value).range)? == BranchKind::Or;
             let mut truths = parts.iter().map(|&part| self.truth(part, call));
             let is_decided = truths.clone().any(|own| own == Some(decides));
             return (is_decided || truths.all(|own| own.is_some())).then_some(decides == is_decided);
         }
         let (file, given) = self.given(value, call)?;
         self.facts.truth(file, given)
-    }
-
-    /// Whether a value is what `and` or `or` makes of others.
-    fn junction(&self, value: ValueId) -> Option<BranchKind> {
-        let code = self.facts.code_of(self.function);
-        let module = self.facts.module(code.file);
-        let range = module.value(value).range;
-        let branches = module.scope(code.scope).flow.blocks.iter().filter_map(|block| block.branch);
-        let mut joins = branches.filter(|own| matches!(own.kind, BranchKind::And | BranchKind::Or));
-        joins.find(|own| own.range == range).map(|own| own.kind)
     }
 
     /// What the call passes for a value that is a parameter of the function.

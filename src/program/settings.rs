@@ -24,7 +24,6 @@ use super::programs::Program;
 use super::solver::Caller;
 use crate::project::FileId;
 use crate::semantic::{BlockId, BranchKind, Method, Operator, Value, ValueId};
-use crate::syntax::TextRange;
 
 /// What binds names that the source does not show.
 const BY_NAME: [&str; 2] = ["builtins.exec", "builtins.globals"];
@@ -55,8 +54,6 @@ pub struct Settings<'f, 'a> {
 struct Common<'a> {
     /// The files whose names are bound in ways that the source does not show.
     bound_by_name: FxHashSet<FileId>,
-    /// The expressions that join operands by `and` or `or`.
-    junctions: RefCell<FxHashMap<FileId, FxHashMap<TextRange, BranchKind>>>,
     /// The functions, and whether calls come to them that the source does not show.
     open: RefCell<FxHashMap<FunctionRef, bool>>,
     /// The functions, and whether they only read their `**options`.
@@ -75,7 +72,6 @@ impl<'f, 'a> Settings<'f, 'a> {
         let bound_by_name = edges.filter(|edge| binds(facts.solution.object(edge.callee)));
         let common = Common {
             bound_by_name: bound_by_name.map(|edge| edge.caller.file).collect(),
-            junctions: RefCell::default(),
             open: RefCell::default(),
             reading: RefCell::default(),
             attributes: OnceCell::new(),
@@ -121,7 +117,7 @@ impl<'f, 'a> Settings<'f, 'a> {
                 let test = module.none_test(value)?;
                 Some(self.is_none((file, test.value))? == test.if_none)
             }
-            Value::Phi(ref parts) => match self.junction(file, value) {
+            Value::Phi(ref parts) => match module.junction(module.value(value).range) {
                 Some(kind) => self.joined(file, parts, kind == BranchKind::Or, depth),
                 None => self.constant(place),
             },
@@ -181,17 +177,5 @@ impl<'f, 'a> Settings<'f, 'a> {
             }
             _ => None,
         }
-    }
-
-    fn junction(&self, file: FileId, value: ValueId) -> Option<BranchKind> {
-        let module = self.facts.module(file);
-        let mut junctions = self.common.junctions.borrow_mut();
-        let own = junctions.entry(file).or_insert_with(|| {
-            let blocks = module.scopes.iter().flat_map(|scope| &scope.flow.blocks);
-            let branches = blocks.filter_map(|block| block.branch);
-            let joins = branches.filter(|own| matches!(own.kind, BranchKind::And | BranchKind::Or));
-            joins.map(|own| (own.range, own.kind)).collect()
-        });
-        own.get(&module.value(value).range).copied()
     }
 }

@@ -11,7 +11,7 @@ use crate::api::Effect;
 use crate::finding::{Confidence, Finding, Group};
 use crate::program::{Caller, Facts, HandedOver, Program, Via, code, handed_over};
 use crate::project::FileId;
-use crate::semantic::CallId;
+use crate::semantic::{CallId, Module};
 
 /// Takes certainty from what is found between the ranks in such code: a library that nobody knows may still run it
 /// beside what starts Horovod.
@@ -42,11 +42,12 @@ fn meant<'r, 'f>(facts: &'r Facts<'f>, handed: &'r HandedOver) -> Vec<Runs<'r, '
     let mut runs: Vec<Runs<'_, '_>> = programs.map(|program| Runs { facts, program, handed }).collect();
     let telling = code_with(facts, &TELLS);
     let is_meant = |own: &Runs<'_, '_>| own.is_meant_for_several(&using, &communicating, &telling);
-    let concerned: FxHashSet<Caller> = communicating.union(&telling).copied().collect();
     let is_any = runs.iter().any(is_meant);
     // Where nothing is left of Horovod but the choice of a device, ranks have nothing to do with each other, and mostly
     // there is one.
-    let is_whole = |own: &Runs<'_, '_>| own.reaches_some(&concerned) || !own.reaches_some(&using);
+    let is_whole = |own: &Runs<'_, '_>| {
+        own.reaches_some(&communicating) || own.reaches_some(&telling) || !own.reaches_some(&using)
+    };
     runs.retain(|own| {
         own.comes_to_start() && !own.only_may_start(&using) && is_whole(own) && (!is_any || is_meant(own))
     });
@@ -71,9 +72,36 @@ const TELLS: [Effect; 2] = [Effect::ReadsRank, Effect::ReadsSize];
 const COMMUNICATES: [Effect; 4] =
     [Effect::Collective, Effect::Broadcasts, Effect::Averages, Effect::Distributes];
 
+/// Code that does something.
+#[derive(Default)]
+struct Code {
+    scopes: FxHashSet<Caller>,
+    /// The files that do it where they are what is run, `if __name__ == "__main__"`, and not where they are imported.
+    of_main: FxHashSet<FileId>,
+}
+
+impl Code {
+    /// Whether the code of a scope does it in a program.
+    fn is_in(&self, caller: Caller, program: &Program) -> bool {
+        self.scopes.contains(&caller)
+            || caller.scope == Module::TOP
+                && caller.file == program.entry
+                && self.of_main.contains(&caller.file)
+    }
+}
+
 /// The code that does some of this beside starting Horovod.
-fn code_with(facts: &Facts<'_>, effects: &[Effect]) -> FxHashSet<Caller> {
-    calls_with(facts, effects).into_iter().map(|(caller, _)| caller).collect()
+fn code_with(facts: &Facts<'_>, effects: &[Effect]) -> Code {
+    let mut code = Code::default();
+    for (caller, call) in calls_with(facts, effects) {
+        let block = facts.module(caller.file).call(call).block;
+        if caller.scope == Module::TOP && facts.is_block_of_main(caller.file, block) {
+            code.of_main.insert(caller.file);
+        } else {
+            code.scopes.insert(caller);
+        }
+    }
+    code
 }
 
 /// The calls that do some of this beside starting Horovod, and whose code they are.
@@ -143,34 +171,27 @@ impl Runs<'_, '_> {
 
     /// Whether other files of the program start Horovod under a condition, `if strategy == "horovod": hvd.init()`, and
     /// nothing in it is made for several ranks.
-    fn only_may_start(&self, using: &FxHashSet<Caller>) -> bool {
+    fn only_may_start(&self, using: &Code) -> bool {
         let is_offered = |(caller, call): (Caller, CallId)| {
             let block = self.facts.module(caller.file).call(call).block;
             caller.file != self.program.entry && !self.facts.conditions(caller, block).is_empty()
         };
         let mut starting = self.starting().peekable();
-        starting.peek().is_some()
-            && starting.all(is_offered)
-            && self.program.reached.iter().all(|caller| !using.contains(caller))
+        starting.peek().is_some() && starting.all(is_offered) && !self.reaches_some(using)
     }
 
     /// Whether the program does something with Horovod in its own file, or its ranks communicate and something tells them apart or how
     /// many they are. One that does not, beside others that do, starts it because they share code, or read what the others have
     /// written.
-    fn is_meant_for_several(
-        &self,
-        using: &FxHashSet<Caller>,
-        communicating: &FxHashSet<Caller>,
-        telling: &FxHashSet<Caller>,
-    ) -> bool {
-        let is_own = |own: &Caller| own.file == self.program.entry && using.contains(own);
+    fn is_meant_for_several(&self, using: &Code, communicating: &Code, telling: &Code) -> bool {
+        let is_own = |own: &Caller| own.file == self.program.entry && using.is_in(*own, self.program);
         self.program.reached.iter().any(is_own)
             || self.reaches_some(communicating) && self.reaches_some(telling)
     }
 
     /// Whether the program comes to some of this code.
-    fn reaches_some(&self, code: &FxHashSet<Caller>) -> bool {
-        self.program.reached.iter().any(|own| code.contains(own))
+    fn reaches_some(&self, code: &Code) -> bool {
+        self.program.reached.iter().any(|&own| code.is_in(own, self.program))
     }
 
     /// The functions that the program has launched on all ranks: `horovod.spark.run(train)`.

@@ -48,7 +48,6 @@ pub struct Blocks {
     /// The values of conditional expressions and the like in each file, by where they end.
     choices: FxHashMap<FileId, Vec<(TextRange, ValueId)>>,
     /// The chains of `and` and `or`.
-    junctions: FxHashMap<(FileId, TextRange), BranchKind>,
     /// What decides between the parts of conditional expressions.
     tests: FxHashMap<(FileId, ValueId), Vec<ValueId>>,
     /// The variables that hold a value which merges several definitions.
@@ -137,11 +136,6 @@ impl Blocks {
                 let id = BlockId::new(index);
                 for &Dependence { branch, arm } in control.direct(id) {
                     own.decided.entry(branch).or_default().push((id, arm));
-                }
-                if let Some(branch) = block.branch
-                    && matches!(branch.kind, BranchKind::And | BranchKind::Or)
-                {
-                    self.junctions.insert((file, branch.range), branch.kind);
                 }
                 if let Some(condition) = block.branch.and_then(|branch| branch.condition) {
                     self.conditions.entry((file, condition)).or_default().push((caller(scope), id));
@@ -274,12 +268,6 @@ impl Blocks {
     #[must_use]
     pub fn tests(&self, place: (FileId, ValueId)) -> &[ValueId] {
         self.tests.get(&place).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether the expression at a range is a chain of `and` or one of `or`.
-    #[must_use]
-    pub fn junction(&self, file: FileId, range: TextRange) -> Option<BranchKind> {
-        self.junctions.get(&(file, range)).copied()
     }
 
     /// The blocks that run or not depending on how a branch goes, itself excluded, each once.

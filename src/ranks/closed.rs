@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::alone::Alone;
-use super::blocks::Blocks;
 use super::numbers::Numbers;
 use crate::program::{Caller, Facts};
 use crate::semantic::{BlockId, Branch, BranchKind, Flow, Value, ValueId};
@@ -26,12 +25,12 @@ pub struct Closed {
 impl Closed {
     /// The arms that flags and numbers close, and those that both close together: `if distributed and hvd.size() > 1:`
     #[must_use]
-    pub fn new(facts: &Facts<'_>, blocks: &Blocks, alone: &Alone, numbers: &Numbers) -> Self {
+    pub fn new(facts: &Facts<'_>, alone: &Alone, numbers: &Numbers) -> Self {
         let arms: FxHashSet<Arm> = alone.arms().chain(numbers.closed()).collect();
         let callers = arms.iter().map(|&(caller, ..)| caller).collect();
         let mut closed = Self { arms, callers };
         let together: Vec<Arm> =
-            closed.callers.iter().flat_map(|&caller| closed.chains(facts, blocks, numbers, caller)).collect();
+            closed.callers.iter().flat_map(|&caller| closed.chains(facts, numbers, caller)).collect();
         closed.arms.extend(together);
         closed
     }
@@ -58,7 +57,7 @@ impl Closed {
     }
 
     /// The arms of a scope's branches behind chains of `and` or `or` each of whose operands is decided.
-    fn chains(&self, facts: &Facts<'_>, blocks: &Blocks, numbers: &Numbers, caller: Caller) -> Vec<Arm> {
+    fn chains(&self, facts: &Facts<'_>, numbers: &Numbers, caller: Caller) -> Vec<Arm> {
         let module = facts.module(caller.file);
         let ends = module.scope(caller.scope).flow.blocks.iter().enumerate();
         let ends = ends.filter_map(|(index, block)| Some((BlockId::new(index), block.branch?)));
@@ -75,7 +74,7 @@ impl Closed {
             let Some(condition) = branch.condition else { continue };
             let own = module.value(condition);
             let Value::Phi(operands) = &own.value else { continue };
-            let Some(kind) = blocks.junction(caller.file, own.range) else { continue };
+            let Some(kind) = module.junction(own.range) else { continue };
             // What decides the chain by itself: an operand of `and` that is false, one of `or` that is true.
             let holds = kind == BranchKind::Or;
             let arm_of = |branch: Branch| (0..2).find(|&arm| branch.kind.outcome(arm) == Some(holds));
@@ -84,7 +83,7 @@ impl Closed {
             let is_never = |operand: ValueId| {
                 let mut own = tests.iter().filter(|(_, test)| test.condition == Some(operand));
                 own.any(|&(at, test)| arm_of(test).is_some_and(|arm| self.is_arm(caller, at, arm)))
-                    || numbers.is_never(facts, blocks, (caller, id), operand, holds)
+                    || numbers.is_never(facts, (caller, id), operand, holds)
             };
             if operands.iter().all(|&operand| is_never(operand)) {
                 found.push((caller, id, arm));

@@ -304,7 +304,7 @@ impl Model<'_> {
                 }
             }
             Value::Phi(ref parts) => {
-                let junction = self.blocks.junction(file, facts.module(file).value(value).range);
+                let junction = facts.module(file).junction(facts.module(file).value(value).range);
                 let splits = matches!(
                     (junction, holds),
                     (Some(BranchKind::And), true) | (Some(BranchKind::Or), false)

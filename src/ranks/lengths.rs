@@ -291,7 +291,11 @@ fn of_call(parts: Parts<'_, '_>, file: FileId, id: CallId) -> Option<Difference>
         if symbol.has(Effect::Shards) || symbol.has(Effect::ReadsFile) {
             let is_equal = |whole: ValueId| symbol.has(Effect::Shards) && parts.is_whole((file, whole));
             let is_of_equal = facts.receiver(file, call).is_some_and(is_equal);
-            return ranked().filter(|_| !is_of_equal).map(through_library);
+            let own = ranked().filter(|_| !is_of_equal).map(through_library)?;
+            // What the rank has written itself says less of the others.
+            let read = values.difference((file, call.result)).filter(|_| symbol.has(Effect::ReadsFile));
+            let cause = read.map_or(own.cause, |read| own.cause.min(read.cause));
+            return Some(Difference { cause, ..own });
         }
         // `dataset.take(hvd.rank() + 1)`
         let mut shared = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);

@@ -79,7 +79,7 @@ impl<'c> Model<'c> {
         let blocks = Blocks::new(facts, &files);
         let overrides = Overrides::new(facts, &files, &programs);
         let numbers = Numbers::new(facts, &blocks, &files, &programs);
-        let closed = Closed::new(facts, &blocks, &Alone::new(facts, &programs), &numbers);
+        let closed = Closed::new(facts, &Alone::new(facts, &programs), &numbers);
         let (values, seeds) = Values::new(facts, &blocks, &overrides, &closed, &files, &programs);
         let (traced, guards, comms) = (facts.traced(), Known::default(), Comms::default());
         let (exits, makers) = (Exits::new(facts, &files), Makers::new(facts, &files));

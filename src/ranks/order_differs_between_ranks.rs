@@ -94,7 +94,7 @@ fn says_off(model: &Model<'_>, file: FileId, condition: ValueId, holds: bool, va
         _ if condition == value => !holds,
         Value::Operator { operator: Operator::Not, left, .. } => says_off(model, file, left, !holds, value),
         Value::Phi(ref parts) => {
-            let all_hold = match model.blocks.junction(file, own.range) {
+            let all_hold = match module.junction(own.range) {
                 Some(BranchKind::And) => holds,
                 Some(BranchKind::Or) => !holds,
                 _ => false,

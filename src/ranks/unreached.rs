@@ -51,7 +51,7 @@ impl Model<'_> {
             }
             Value::Phi(ref parts) => {
                 let part = |&part: &_| self.says_one((file, part), holds, depth + 1);
-                match self.blocks.junction(file, module.value(value).range) {
+                match module.junction(module.value(value).range) {
                     Some(BranchKind::And) if holds => parts.iter().any(part),
                     Some(BranchKind::Or) if !holds => parts.iter().any(part),
                     Some(BranchKind::And | BranchKind::Or) => parts.iter().all(part),

@@ -12,6 +12,7 @@ mod agreeing;
 mod flood;
 mod leaving;
 mod meeting;
+mod own_files;
 mod parts;
 mod passing;
 mod puts;
@@ -24,6 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use flood::Flood;
 use meeting::Meeting;
+use own_files::OwnFiles;
 use parts::Part;
 use passing::{Passing, Through};
 use puts::Puts;
@@ -45,7 +47,8 @@ use crate::semantic::{BuiltinType, CallId, Operator, Value, ValueId};
 pub enum Cause {
     /// A length that differed, before it was cut to a number that all ranks share and some may not have.
     Cut,
-    /// It was read from a file or asked of the file system, which may be another one elsewhere.
+    /// It was read from a file or asked of the file system, which may be another one elsewhere, or from a file that the rank has
+    /// written itself.
     Files,
     /// Data of the rank's own, the clock, random numbers, or what a library makes of the rank's number.
     Data,
@@ -102,6 +105,7 @@ pub struct Values {
     passing: Passing,
     puts: Puts,
     meeting: Meeting,
+    own_files: OwnFiles,
 }
 
 /// Where the contents of a variable go when they are read.

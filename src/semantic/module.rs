@@ -98,6 +98,7 @@ pub struct Module {
     /// Syntax errors.
     pub errors: Vec<SyntaxError>,
     pub(super) bindings: OnceLock<Vec<Binding>>,
+    pub(super) junctions: OnceLock<FxHashMap<TextRange, BranchKind>>,
 }
 
 impl Module {
@@ -109,6 +110,18 @@ impl Module {
     #[must_use]
     pub fn bindings(&self) -> &[Binding] {
         self.bindings.get_or_init(|| binder::bindings(self))
+    }
+
+    /// Whether the expression at a range is a chain of `and` or one of `or`; found and kept as the bindings are.
+    #[must_use]
+    pub fn junction(&self, range: TextRange) -> Option<BranchKind> {
+        let junctions = self.junctions.get_or_init(|| {
+            let branches =
+                self.scopes.iter().flat_map(|scope| &scope.flow.blocks).filter_map(|own| own.branch);
+            let joins = branches.filter(|own| matches!(own.kind, BranchKind::And | BranchKind::Or));
+            joins.map(|own| (own.range, own.kind)).collect()
+        });
+        junctions.get(&range).copied()
     }
 
     /// The text of an f-string, with `{}` for each value that it inserts.

@@ -20,10 +20,10 @@ pub(crate) const NOWHERE: &str = "/dev/null";
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let mut found = Vec::new();
     let preparations = job.preparations();
+    let of_graphs = job.facts.library.lookup(WRITER_OF_GRAPHS);
     for (file, id) in job.calls() {
         let call = job.facts.module(file).call(id);
         let writers = || job.facts.called_symbols(file, id).filter(|symbol| makes_writer(job, symbol));
-        let of_graphs = job.facts.library.lookup(WRITER_OF_GRAPHS);
         let is_of_graphs = |own| job.facts.library.returned_class(own) == of_graphs;
         let step = if writers().any(|own| own.is_class() || is_of_graphs(own)) {
             file_writer(job, rule, file, id)

@@ -74,7 +74,7 @@ impl Model<'_> {
                 of("[]", &at.collect::<Vec<_>>())
             }
             Value::Phi(parts) => {
-                let name = match self.blocks.junction(file, module.value(value).range) {
+                let name = match module.junction(module.value(value).range) {
                     Some(BranchKind::And) => Some(AND),
                     Some(BranchKind::Or) => Some(OR),
                     _ => None,

@@ -1,6 +1,5 @@
 //! Which number a value is on each rank: literals, the rank's number, arithmetic, and what collectives make of it.
 
-use super::super::blocks::Blocks;
 use super::super::lengths::{is_called, range_limits_of};
 use super::held::{Held, is_wrapped};
 use super::interval::Interval;
@@ -21,7 +20,6 @@ const ROUNDS: usize = 5;
 /// The evaluation of one value.
 pub(super) struct Evaluation<'e, 'c> {
     facts: &'e Facts<'c>,
-    blocks: &'e Blocks,
     held: &'e Held,
     /// The values that are being joined, each with what it is taken for, and whether that was asked for.
     open: Vec<(Place, Number, bool)>,
@@ -32,8 +30,8 @@ pub(super) struct Evaluation<'e, 'c> {
 }
 
 impl<'e, 'c> Evaluation<'e, 'c> {
-    pub(super) fn new(facts: &'e Facts<'c>, blocks: &'e Blocks, held: &'e Held) -> Self {
-        Self { facts, blocks, held, open: Vec::new(), steps: STEPS, rests_on_ranks: false }
+    pub(super) fn new(facts: &'e Facts<'c>, held: &'e Held) -> Self {
+        Self { facts, held, open: Vec::new(), steps: STEPS, rests_on_ranks: false }
     }
 
     /// Whether a condition holds: one, zero, or between them.
@@ -43,7 +41,7 @@ impl<'e, 'c> Evaluation<'e, 'c> {
         match &module.value(value).value {
             Value::Operator { operator: Operator::Not, left, .. } => negated(self.truth((file, *left))),
             Value::Phi(parts) => {
-                let wanted = match self.blocks.junction(file, module.value(value).range) {
+                let wanted = match module.junction(module.value(value).range) {
                     Some(BranchKind::And) => Interval::of(0.0),
                     Some(BranchKind::Or) => Interval::of(1.0),
                     _ => return truth_of(self.number(place)),

@@ -247,7 +247,7 @@ impl<'f, 'c> Follow<'f, 'c> {
     }
 
     fn evaluation(&self) -> Evaluation<'_, 'c> {
-        Evaluation::new(self.facts, self.blocks, &self.held)
+        Evaluation::new(self.facts, &self.held)
     }
 
     fn number(&self, place: Place) -> Number {

@@ -5,7 +5,6 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::blocks::Blocks;
 use super::super::values::places_of;
 use super::evaluate::{Evaluation, kept};
 use super::number::Number;
@@ -57,14 +56,14 @@ pub(super) struct Held {
 
 impl Held {
     /// Finds the variables that can be followed; nothing is known of their numbers yet.
-    pub(super) fn new(facts: &Facts<'_>, blocks: &Blocks, files: &[FileId], programs: &[&Program]) -> Self {
+    pub(super) fn new(facts: &Facts<'_>, files: &[FileId], programs: &[&Program]) -> Self {
         let mut held = Self::default();
         let mut of_file: FxHashMap<FileId, usize> = FxHashMap::default();
         let mut made: Vec<&Creation> = facts
             .creations
             .iter()
             .filter(|made| made.kind == Kind::Variable && !made.derived && files.contains(&made.file))
-            .filter(|made| is_single(facts, made) && begins_with_number(facts, blocks, made))
+            .filter(|made| is_single(facts, made) && begins_with_number(facts, made))
             .collect();
         for made in &made {
             *of_file.entry(made.file).or_default() += 1;
@@ -216,9 +215,9 @@ fn is_single(facts: &Facts<'_>, made: &Creation) -> bool {
         && loop_around(facts, made.file, call.statement, call.block, caller).is_none()
 }
 
-fn begins_with_number(facts: &Facts<'_>, blocks: &Blocks, made: &Creation) -> bool {
+fn begins_with_number(facts: &Facts<'_>, made: &Creation) -> bool {
     initial(facts, made.file, made.call)
-        .is_some_and(|initial| Evaluation::new(facts, blocks, &Held::default()).number(initial).is_known())
+        .is_some_and(|initial| Evaluation::new(facts, &Held::default()).number(initial).is_known())
 }
 
 /// What a variable begins with.

@@ -42,7 +42,7 @@ impl Numbers {
     /// What the numbers decide in the code that the programs run.
     #[must_use]
     pub fn new(facts: &Facts<'_>, blocks: &Blocks, files: &[FileId], programs: &[&Program]) -> Self {
-        let held = Held::new(facts, blocks, files, programs);
+        let held = Held::new(facts, files, programs);
         let (held, reached) = Follow::new(facts, blocks, held).run(programs);
         let mut numbers = Self { closed: FxHashSet::default(), held, reached };
         let mut callers: Vec<Caller> =
@@ -50,7 +50,7 @@ impl Numbers {
         callers.sort_unstable();
         callers.dedup();
         for caller in callers {
-            numbers.close(facts, blocks, caller);
+            numbers.close(facts, caller);
         }
         numbers
     }
@@ -64,30 +64,29 @@ impl Numbers {
     pub(super) fn is_never(
         &self,
         facts: &Facts<'_>,
-        blocks: &Blocks,
         (caller, block): (Caller, BlockId),
         condition: ValueId,
         holds: bool,
     ) -> bool {
-        let truth = self.truth(facts, blocks, (caller.file, condition));
+        let truth = self.truth(facts, (caller.file, condition));
         truth.is_some_and(|truth| is_never(truth, self.here(caller, block), holds))
     }
 
     /// Whether a condition holds, as far as the ranks' numbers decide it or what they agree on.
-    fn truth(&self, facts: &Facts<'_>, blocks: &Blocks, condition: Place) -> Option<Number> {
-        let mut evaluation = Evaluation::new(facts, blocks, &self.held);
+    fn truth(&self, facts: &Facts<'_>, condition: Place) -> Option<Number> {
+        let mut evaluation = Evaluation::new(facts, &self.held);
         let truth = evaluation.truth(condition);
         (evaluation.rests_on_ranks && truth != Number::truth([None; 2])).then_some(truth)
     }
 
     /// Finds the arms of a scope's branches that no rank takes.
-    fn close(&mut self, facts: &Facts<'_>, blocks: &Blocks, caller: Caller) {
+    fn close(&mut self, facts: &Facts<'_>, caller: Caller) {
         let flow = &facts.module(caller.file).scope(caller.scope).flow;
         for (index, block) in flow.blocks.iter().enumerate() {
             let id = BlockId::new(index);
             let Some(branch) = block.branch else { continue };
             let condition = branch.condition.filter(|_| branch.kind.outcome(0).is_some());
-            let truth = condition.and_then(|condition| self.truth(facts, blocks, (caller.file, condition)));
+            let truth = condition.and_then(|condition| self.truth(facts, (caller.file, condition)));
             let Some(truth) = truth else { continue };
             let here = self.here(caller, id);
             let arms = 0..block.successors.len();
@@ -104,24 +103,17 @@ impl Numbers {
 
     /// Whether a value is zero on every rank that comes to a block.
     #[must_use]
-    pub fn is_zero(
-        &self,
-        facts: &Facts<'_>,
-        blocks: &Blocks,
-        caller: Caller,
-        block: BlockId,
-        place: Place,
-    ) -> bool {
+    pub fn is_zero(&self, facts: &Facts<'_>, caller: Caller, block: BlockId, place: Place) -> bool {
         let [root, others] = self.here(caller, block);
-        let own = Evaluation::new(facts, blocks, &self.held).number(place);
+        let own = Evaluation::new(facts, &self.held).number(place);
         let is_zero = |number: interval::Interval| number.is_equal(interval::Interval::of(0.0)) == Some(true);
         (root || others) && (!root || is_zero(own.root)) && (!others || is_zero(own.others))
     }
 
     /// Whether a loop makes at least one turn on every rank: over `range(hvd.rank() + 1)`.
     #[must_use]
-    pub fn surely_turns(&self, facts: &Facts<'_>, blocks: &Blocks, iterable: Place) -> bool {
-        Evaluation::new(facts, blocks, &self.held).surely_turns(iterable)
+    pub fn surely_turns(&self, facts: &Facts<'_>, iterable: Place) -> bool {
+        Evaluation::new(facts, &self.held).surely_turns(iterable)
     }
 }
 

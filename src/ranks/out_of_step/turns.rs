@@ -43,7 +43,7 @@ pub(super) fn exhausted(model: &Model<'_>, caller: Caller, id: CallId) -> Option
         .help(
             "give all ranks the same number of elements, for example by `take` with a number that all share",
         )
-        .confidence(if own.cause == Cause::Cut { Confidence::Possible } else { Confidence::Certain })
+        .confidence(if own.cause.is_weak() { Confidence::Possible } else { Confidence::Certain })
         .in_scope(facts.scope_name(caller));
     if origin.location != location {
         finding = finding.label(origin.location, origin.message.clone());

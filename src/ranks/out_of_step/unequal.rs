@@ -40,7 +40,7 @@ pub(super) fn finding(model: &Model<'_>, caller: Caller, id: CallId) -> Option<F
         .here("each rank communicates")
         .label(argument, "differs between ranks")
         .help("give it the same on all ranks")
-        .confidence(if own.cause == Cause::Cut { Confidence::Possible } else { Confidence::Certain })
+        .confidence(if own.cause.is_weak() { Confidence::Possible } else { Confidence::Certain })
         .in_scope(facts.scope_name(caller));
     if origin.location != argument {
         finding = finding.label(origin.location, origin.message.clone());

@@ -285,7 +285,7 @@ impl Replicas<'_, '_> {
     fn adds_nothing(&self, file: FileId, call: &Call, value: ValueId) -> bool {
         let model = self.model;
         let caller = Caller { file, scope: call.scope };
-        model.numbers.is_zero(model.facts, &model.blocks, caller, call.block, (file, value))
+        model.numbers.is_zero(model.facts, caller, call.block, (file, value))
     }
 
     /// Whether a value is what a variable holds, as it is: `v.assign(float(v.numpy()))` changes nothing.

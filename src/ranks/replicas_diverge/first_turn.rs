@@ -15,7 +15,7 @@ impl Replicas<'_, '_> {
     pub(super) fn first_turn(&self, caller: Caller, from: BlockId, head: BlockId) -> Option<BlockId> {
         let model = self.model;
         numbers::first_turn(model.facts, caller, from, head, |iterable| {
-            model.numbers.surely_turns(model.facts, &model.blocks, iterable)
+            model.numbers.surely_turns(model.facts, iterable)
         })
     }
 
@@ -26,7 +26,7 @@ impl Replicas<'_, '_> {
         let block = &model.facts.module(caller.file).scope(caller.scope).flow.blocks[head.index()];
         let branch = block.branch.filter(|branch| branch.kind == BranchKind::For);
         let Some(iterable) = branch.and_then(|branch| branch.condition) else { return Vec::new() };
-        if !model.numbers.surely_turns(model.facts, &model.blocks, (caller.file, iterable)) {
+        if !model.numbers.surely_turns(model.facts, (caller.file, iterable)) {
             return Vec::new();
         }
         let control = model.facts.control(caller);

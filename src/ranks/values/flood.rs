@@ -175,6 +175,11 @@ impl<'f, 'a> Flood<'f, 'a> {
                 let next = arrival.place;
                 if !self.unpacks_differing(next) {
                     self.unpacked.push(arrival);
+                } else if !own.cause.is_weak()
+                    && self.values.own_files.are_read(self.facts, &self.values, place, next)
+                {
+                    let own = Difference { cause: Cause::Files, ..own };
+                    self.insert(Arrival { own, ..arrival }, &mut queue);
                 } else if own.cause == Cause::Rank && (self.is_of_library(next) || self.is_part(place, next))
                 {
                     self.weaker.push(Arrival { own: Difference { cause: Cause::Data, ..own }, ..arrival });

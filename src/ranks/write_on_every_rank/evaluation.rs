@@ -131,7 +131,7 @@ fn in_training(model: &Model<'_>, function: FunctionRef, place: Place, depth: u3
             }
         }
         Value::Phi(ref parts) => {
-            let decides = match model.blocks.junction(file, module.value(value).range)? {
+            let decides = match module.junction(module.value(value).range)? {
                 BranchKind::And => false,
                 BranchKind::Or => true,
                 _ => return None,

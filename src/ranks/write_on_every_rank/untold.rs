@@ -60,9 +60,7 @@ fn may_ask_for_rank(model: &Model<'_>, (file, value): Place) -> bool {
             })
         }
         // `a and b`
-        Value::Phi(ref parts)
-            if model.blocks.junction(file, module.value(value).range) == Some(BranchKind::And) =>
-        {
+        Value::Phi(ref parts) if module.junction(module.value(value).range) == Some(BranchKind::And) => {
             parts.iter().any(|&part| may_ask_for_rank(model, (file, part)))
         }
         Value::Operator { operator: Operator::Compare(_), .. } => is_of_launcher(model, (file, value)),

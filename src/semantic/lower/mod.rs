@@ -160,6 +160,7 @@ impl<'a> Lowering<'a> {
                 comments: Vec::new(),
                 errors: Vec::new(),
                 bindings: OnceLock::new(),
+                junctions: OnceLock::new(),
             },
             frames: Vec::new(),
             spare: Vec::new(),
