@@ -5,6 +5,7 @@
 //! `train_step` of their own keep a plain one: there the tape is distributed.
 
 mod by_hand;
+mod configuration;
 pub(super) mod forms;
 mod frozen;
 mod graph_gradients;

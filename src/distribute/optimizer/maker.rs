@@ -5,9 +5,9 @@ use rustc_hash::FxHashSet;
 use super::super::job::Job;
 use super::forms;
 use crate::api::{Calls, Effect, Kind};
-use crate::program::{Ancestor, Caller, ClassRef, Literal, Object, ObjectId, Place};
+use crate::program::{Caller, Literal, Object, ObjectId, Place};
 use crate::project::FileId;
-use crate::semantic::{CallId, Container, ParameterKind, Value, ValueId};
+use crate::semantic::{CallId, Container, Value, ValueId};
 
 /// The parameter of `compile`, and the attribute of the model.
 pub(in crate::distribute) const OPTIMIZER: &str = "optimizer";
@@ -226,115 +226,5 @@ fn is_of_command_line(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
     let mut objects = facts.objects(file, base);
     objects.any(|(_, object)| {
         facts.symbol(object).is_some_and(|symbol| facts.library.is_subclass(symbol, namespace))
-    })
-}
-
-/// What distributing an optimizer needs besides: Horovod makes it anew from its configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Remake {
-    /// Nothing.
-    Works,
-    /// These classes have to be registered with Keras first.
-    Registers(Vec<ClassRef>),
-    /// It can't be done: why.
-    Fails(&'static str),
-}
-
-/// Whether Horovod can make the optimizer of a call anew.
-pub(super) fn remake(job: &Job<'_>, file: FileId, call: CallId) -> Remake {
-    let facts = job.facts;
-    let data = facts.module(file).call(call);
-    let made = facts.objects(file, data.result).filter_map(|(_, object)| match object {
-        Object::Instance(class, _) => Some(class),
-        _ => None,
-    });
-    if !made.into_iter().all(|class| takes_its_configuration(job, class)) {
-        return Remake::Fails(
-            "Horovod makes the optimizer anew from its `get_config()`, which the class does not have, and \
-             its `__init__` can't be called with that of its base class.",
-        );
-    }
-    let mut classes = Vec::new();
-    for argument in &data.arguments {
-        for id in facts.of_kind(file, argument.value, Kind::Schedule) {
-            let Object::Instance(class, _) = facts.solution.object(id) else { continue };
-            if !has_method(job, class, "get_config") {
-                return Remake::Fails(
-                    "Horovod makes the optimizer anew from its configuration, and its schedule has no `get_config` \
-                     to tell its own: add one.",
-                );
-            }
-            let is_around_another = facts.made_at(id).is_some_and(|(file, made)| {
-                let mut given = facts.module(file).call(made).arguments.iter();
-                given.any(|own| facts.may_be(file, own.value, Kind::Schedule))
-            });
-            if is_around_another && !has_method(job, class, "from_config") {
-                return Remake::Fails(
-                    "Horovod makes the optimizer anew from its configuration, and its schedule has another one, of which \
-                     only a dictionary comes back: add a `from_config` that makes a schedule of it.",
-                );
-            }
-            if !is_registered(job, class) && !classes.contains(&class) {
-                classes.push(class);
-            }
-        }
-    }
-    if classes.is_empty() { Remake::Works } else { Remake::Registers(classes) }
-}
-
-/// Whether a class of the project, or one that it inherits from, defines a method.
-fn has_method(job: &Job<'_>, class: ClassRef, name: &str) -> bool {
-    method(job, class, name).is_some()
-}
-
-/// The class of the project that defines a method for the instances of another.
-fn method(job: &Job<'_>, class: ClassRef, name: &str) -> Option<ClassRef> {
-    job.facts.hierarchy.order(class).iter().find_map(|ancestor| match ancestor {
-        Ancestor::Project(own) => {
-            let module = job.facts.module(own.file);
-            let exports = &module.scope(module.class(own.class).scope).exports;
-            module.names.get(name).filter(|name| exports.contains_key(name)).map(|_| *own)
-        }
-        _ => None,
-    })
-}
-
-/// Whether `Class.from_config(optimizer.get_config())` works for a class of the project.
-fn takes_its_configuration(job: &Job<'_>, class: ClassRef) -> bool {
-    let Some(owner) = method(job, class, "__init__") else { return true };
-    if has_method(job, class, "get_config") {
-        return true;
-    }
-    let module = job.facts.module(owner.file);
-    let body = module.class(owner.class).scope;
-    let initialiser = module.functions.iter().find(|function| {
-        function.class == Some(owner.class)
-            && module.names.text(function.name) == "__init__"
-            && module.scope(function.scope).parent == Some(body)
-    });
-    let (Some(initialiser), Some(base)) = (initialiser, job.facts.library_base(class)) else { return true };
-    let parameters = initialiser.parameters.iter().skip(1);
-    parameters.clone().any(|parameter| parameter.kind == ParameterKind::Keywords)
-        && parameters
-            .filter(|parameter| {
-                parameter.default.is_none()
-                    && matches!(
-                        parameter.kind,
-                        ParameterKind::PositionalOnly | ParameterKind::Ordinary | ParameterKind::KeywordOnly
-                    )
-            })
-            .all(|parameter| base.parameter(module.names.text(parameter.name)).is_some())
-}
-
-/// Whether Keras can find a class of the project by its name.
-fn is_registered(job: &Job<'_>, class: ClassRef) -> bool {
-    let facts = job.facts;
-    let module = facts.module(class.file);
-    let statement = module.class(class.class).statement;
-    let header = module.statement(statement).header;
-    let register = facts.library.lookup("tensorflow.keras.saving.register_keras_serializable");
-    module.calls.iter().enumerate().any(|(index, call)| {
-        header.contains_range(call.range)
-            && facts.called_symbols(class.file, CallId::new(index)).any(|symbol| Some(symbol) == register)
     })
 }
