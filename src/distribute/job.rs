@@ -13,7 +13,7 @@ use super::leading_to_steps::LeadingToSteps;
 use super::learning_rate::rates;
 use super::names::{Api, Import, Names};
 use super::obstacles::counted::Counted;
-use super::obstacles::{choices, common, own_results};
+use super::obstacles::{choices, common, own_results, traced_choices};
 use super::output::default_texts::DefaultTexts;
 use super::output::inputs::{self, Inputs, Settings};
 use super::output::left_behind::Changes;
@@ -53,6 +53,7 @@ pub struct Job<'c> {
     chosen_by_own_results: OnceCell<FxHashSet<Place>>,
     own_lengths: OnceCell<Vec<Place>>,
     padded: OnceCell<FxHashSet<Place>>,
+    deciding_traces: OnceCell<FxHashSet<Place>>,
     drawn_together: OnceCell<FxHashSet<(FileId, CallId)>>,
     inputs: OnceCell<Inputs>,
     settings: OnceCell<Settings>,
@@ -193,6 +194,7 @@ impl<'c> Job<'c> {
             chosen_by_own_results: OnceCell::new(),
             own_lengths: OnceCell::new(),
             padded: OnceCell::new(),
+            deciding_traces: OnceCell::new(),
             drawn_together: OnceCell::new(),
             inputs: OnceCell::new(),
             settings: OnceCell::new(),
@@ -431,6 +433,11 @@ impl<'c> Job<'c> {
     /// The lengths of lists that grow or shrink because of a rank's own results.
     pub(super) fn own_lengths(&self) -> &[Place] {
         self.own_lengths.get_or_init(|| choices::lengths(self, self.chosen_by_own_results()))
+    }
+
+    /// What decides, as a value of Python, which graph traced code becomes.
+    pub(super) fn deciding_traces(&self) -> &FxHashSet<Place> {
+        self.deciding_traces.get_or_init(|| traced_choices::deciding(self))
     }
 
     /// Whether a call draws what decides which examples are held out: all ranks are given a seed for it.

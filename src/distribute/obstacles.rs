@@ -28,6 +28,7 @@ mod session_choices;
 mod set_weights;
 mod step_threads;
 mod survived_errors;
+pub(super) mod traced_choices;
 mod typed_input;
 mod unseen_training;
 
@@ -68,6 +69,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     found.extend(chosen);
     found.extend(drawn_constants::steps(job, rule));
+    found.extend(traced_choices::steps(job, rule));
     found.extend(batch_states::steps(job, rule));
     found.extend(lookups::steps(job, rule));
     found.extend(set_weights::steps(job, rule));

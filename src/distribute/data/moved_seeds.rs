@@ -106,7 +106,9 @@ fn draws<'j>(job: &'j Job<'_>, divided: &FxHashSet<Place>) -> Vec<Draw<'j>> {
         let is_split = DRAWING_FROM_NUMPY.contains(&package);
         let result = (file, facts.module(file).call(call).result);
         let is_order = is_order(job, file, call) && !divided.contains(&result);
-        found.push(Draw { package, is_for_steps: !is_split && (is_order || within.has(file, call)) });
+        let is_for_steps =
+            !is_split && (is_order || within.has(file, call)) && !job.deciding_traces().contains(&result);
+        found.push(Draw { package, is_for_steps });
     }
     found
 }

@@ -119,7 +119,8 @@ fn takes_its_configuration(job: &Job<'_>, class: ClassRef) -> bool {
 /// the library's class, nor `get_config` of its own.
 fn loses_argument(job: &Job<'_>, (file, call): (FileId, CallId), class: ClassRef) -> bool {
     let facts = job.facts;
-    let (Some(initialiser), Some(base)) = (function(job, class, INITIALISER), facts.library_base(class)) else {
+    let (Some(initialiser), Some(base)) = (function(job, class, INITIALISER), facts.library_base(class))
+    else {
         return false;
     };
     let Some(told) = configured(job, class) else { return false };
@@ -192,7 +193,10 @@ fn configured<'j>(job: &'j Job<'_>, class: ClassRef) -> Option<FxHashSet<&'j str
 
 /// Whether it can be seen which names a value that a call is given has.
 fn is_told(value: &Value) -> bool {
-    matches!(value, Value::Display(..) | Value::Constant(_) | Value::Parameter(..) | Value::Class(_) | Value::Call(_))
+    matches!(
+        value,
+        Value::Display(..) | Value::Constant(_) | Value::Parameter(..) | Value::Class(_) | Value::Call(_)
+    )
 }
 
 /// Whether Keras can find a class of the project by its name.
