@@ -723,6 +723,24 @@ def fit():
 }
 
 #[test]
+fn a_star_brings_the_submodules_that_a_package_imports() {
+    check(
+        "
+# file: train.py
+import tensorflow as tf
+from models import *
+gan.build()  #> models.gan.build
+# file: models/__init__.py
+__all__ = ['gan']
+import models.gan
+# file: models/gan.py
+def build():
+    return tf.keras.Sequential()
+",
+    );
+}
+
+#[test]
 fn what_is_given_to_unknown_code_is_followed() {
     check(
         "

@@ -383,6 +383,9 @@ impl Modules {
                     if public && let Some(meaning) = self.member(module, name, library, depth + 1) {
                         return Some(meaning);
                     }
+                    if public && let Some(submodule) = self.imported_submodule(file, star, module, name) {
+                        return Some(Meaning::Module(submodule));
+                    }
                 }
                 Target::Namespace(_) => {}
                 Target::External => {
@@ -394,6 +397,14 @@ impl Modules {
             }
         }
         None
+    }
+
+    /// The submodule of this name that a package has imported itself, `import package.part`, which gives it the name.
+    fn imported_submodule(&self, file: FileId, star: &Import, package: FileId, name: &str) -> Option<Target> {
+        let (_, submodule) = self.imports.resolve_from(file, star.level, &star.module, name);
+        let targets = self.targets(package);
+        let is_imported = |own: &Import| targets.all(own).contains(&submodule);
+        (submodule != Target::External && self.get(package).imports.iter().any(is_imported)).then_some(submodule)
     }
 
     /// What a name means that nothing in `file` binds.
