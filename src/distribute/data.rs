@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use super::distribution_rule;
 use super::job::Job;
 use super::ranked::{reads_rank, reads_size};
-use super::session::fed::{fed, fed_at};
+use super::session::fed::fed_values;
 use super::session::{is_session, sessions};
 use super::started::runs_started;
 use super::step::{Outcome, Step};
@@ -50,6 +50,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
         return steps;
     }
     let mut found = lost_parts::steps(job, &RULE.rule);
+    found.extend(held_out::left(job, &RULE.rule));
     found.extend(of_sessions(job));
     found.extend(of_other_loops(job));
     found
@@ -71,14 +72,9 @@ fn of_sessions(job: &Job<'_>) -> Vec<Step> {
     sessions(job).map(|own| whole(job, own, &way)).collect()
 }
 
-/// What sessions are fed with where they run something: the values of dictionaries that are written out, else the dictionaries.
+/// What sessions are fed with where they run something.
 fn fed_to_sessions(job: &Job<'_>) -> Vec<Place> {
-    let fed_by = |(file, id): (FileId, CallId)| {
-        let values: Vec<Place> = fed(job, file, id).into_iter().map(|(_, value)| (file, value)).collect();
-        let whole = fed_at(job, file, id).filter(|_| values.is_empty()).map(|own| (file, own.value));
-        values.into_iter().chain(whole)
-    };
-    job.calls().flat_map(fed_by).collect()
+    job.calls().flat_map(|(file, call)| fed_values(job, file, call)).collect()
 }
 
 /// The datasets that the losses of a session's graph are computed from.

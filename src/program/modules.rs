@@ -404,7 +404,8 @@ impl Modules {
         let (_, submodule) = self.imports.resolve_from(file, star.level, &star.module, name);
         let targets = self.targets(package);
         let is_imported = |own: &Import| targets.all(own).contains(&submodule);
-        (submodule != Target::External && self.get(package).imports.iter().any(is_imported)).then_some(submodule)
+        (submodule != Target::External && self.get(package).imports.iter().any(is_imported))
+            .then_some(submodule)
     }
 
     /// What a name means that nothing in `file` binds.

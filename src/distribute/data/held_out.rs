@@ -11,12 +11,13 @@ use super::super::keras::{Given, given};
 use super::super::names::Import;
 use super::super::obstacles::own_lengths::comprehension_tests;
 use super::super::ranked::reads_rank;
-use super::super::step::Step;
+use super::super::session::{fed::fed_values, runs, sessions};
+use super::super::step::{Outcome, Step};
 use super::super::steps::{data, fed};
 use super::draws::{draws_alike, is_of_generator, is_seeded};
 use super::moved_seeds::is_order;
 use crate::api::{Effect, Returns, Role, Symbol};
-use crate::finding::{Edit, Rule};
+use crate::finding::{Confidence, Edit, Finding, Rule};
 use crate::program::{Literal, LoopKind, Object, Place, influenced_through_contents};
 use crate::project::FileId;
 use crate::rewrite::Text;
@@ -35,6 +36,27 @@ const GENERATORS: [(&str, &str); 2] = [("numpy.random", "RandomState"), ("random
 /// What a program that is not distributed yet has to do so that the draws that decide what is held out are alike on all ranks.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     deciding(job).into_iter().filter_map(|(file, call, own)| step(job, rule, file, call, own)).collect()
+}
+
+/// What a distributed program is told of such draws: that of a graph, or under a condition, gets no seed from rank 0.
+pub(super) fn left(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let draws = deciding(job).into_iter().filter(|&(file, call, _)| !is_of_told_generator(job, file, call));
+    let told = draws.map(|(file, call, symbol)| Step {
+        finding: finding(job, rule, (file, call), symbol).confidence(Confidence::Possible),
+        outcome: Outcome::ByHand,
+        everywhere: Vec::new(),
+    });
+    told.collect()
+}
+
+/// Whether a call draws from a generator that was made with a seed, such as one that rank 0 has drawn for all.
+fn is_of_told_generator(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    let facts = job.facts;
+    let Some(receiver) = facts.receiver(file, facts.module(file).call(call)) else { return false };
+    facts.solution.values(file, receiver).iter().filter_map(|&own| facts.made_at(own)).any(|(of, made)| {
+        let seed = facts.module(of).call(made).arguments.first();
+        seed.is_some_and(|own| !facts.is_none(of, own.value))
+    })
 }
 
 /// The draws that decide what is held out, or which examples there are.
@@ -114,6 +136,10 @@ fn trained_on(job: &Job<'_>) -> Vec<Place> {
     // `tape.gradient(loss, variables)` of a loss over all examples
     for &(file, call) in job.tape_loops().flat_map(|own| &own.gradients) {
         found.extend(job.facts.module(file).call(call).arguments.first().map(|loss| (file, loss.value)));
+    }
+    if sessions(job).next().is_some() {
+        let steps = job.calls().filter(|&(file, call)| runs::steps(job, file, call));
+        found.extend(steps.flat_map(|(file, call)| fed_values(job, file, call)));
     }
     found
 }
@@ -205,21 +231,29 @@ fn reordered(job: &Job<'_>, file: FileId, id: CallId, symbol: &Symbol) -> FxHash
     }
 }
 
-fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId, symbol: &Symbol) -> Option<Step> {
-    let is_order = !draws_numbers(symbol) || symbol.has(Effect::Reorders);
-    let message = if is_order {
+/// Whether a draw decides the order of examples, and not how many there are.
+fn is_of_order(symbol: &Symbol) -> bool {
+    !draws_numbers(symbol) || symbol.has(Effect::Reorders)
+}
+
+fn finding(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), symbol: &Symbol) -> Finding {
+    let message = if is_of_order(symbol) {
         "each rank holds out other examples, and validates with what another one trains on"
     } else {
         "each rank chooses other examples, and perhaps another number of them"
     };
-    let finding = Step::missing(rule, job.at_call(file, id), message)
+    Step::missing(rule, job.at_call(file, id), message)
         .here("drawn by each rank")
         .help("draw with a seed that is the same on all ranks")
-        .in_scope(job.scope_of(file, id));
+        .in_scope(job.scope_of(file, id))
+}
+
+fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId, symbol: &Symbol) -> Option<Step> {
+    let finding = finding(job, rule, (file, id), symbol);
     match seeded(job, file, id, symbol) {
         Some((edit, uses)) => Some(Step::change(finding, "let rank 0 draw a seed for all", vec![edit], uses)),
         // A rank that holds out others makes as many steps.
-        None if is_order => None,
+        None if is_of_order(symbol) => None,
         None => Some(Step::blocked(
             finding,
             "The ranks would have different numbers of examples, and wait for each other for ever.",

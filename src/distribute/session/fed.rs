@@ -2,6 +2,7 @@
 
 use super::super::job::Job;
 use super::runs;
+use crate::program::Place;
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, Container, Element, Value, ValueId};
 
@@ -25,4 +26,14 @@ pub(in crate::distribute) fn fed(job: &Job<'_>, file: FileId, id: CallId) -> Vec
         _ => None,
     };
     elements.iter().filter_map(entry).collect()
+}
+
+/// What a session is fed with: the values of a dictionary that is written out, else the dictionary.
+pub(in crate::distribute) fn fed_values(job: &Job<'_>, file: FileId, id: CallId) -> Vec<Place> {
+    let values: Vec<Place> = fed(job, file, id).into_iter().map(|(_, value)| (file, value)).collect();
+    if values.is_empty() {
+        fed_at(job, file, id).map(|own| (file, own.value)).into_iter().collect()
+    } else {
+        values
+    }
 }
