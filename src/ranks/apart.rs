@@ -19,8 +19,7 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
     if !findings.iter().any(|finding| finding.rule.group == Group::Ranks) {
         return;
     }
-    let handed = handed_over(facts);
-    let together: FxHashSet<Caller> = meant(facts, &handed).iter().flat_map(Runs::with_horovod).collect();
+    let together = together(facts);
     for finding in findings.iter_mut().filter(|finding| finding.rule.group == Group::Ranks) {
         // What is told of several places needs a run that comes to all of them.
         let places = std::iter::once(&finding.primary).chain(&finding.labels);
@@ -29,6 +28,12 @@ pub fn doubt(facts: &Facts<'_>, findings: &mut [Finding]) {
             finding.confidence = Confidence::Possible;
         }
     }
+}
+
+/// The code of the runs that start Horovod.
+pub(super) fn together(facts: &Facts<'_>) -> FxHashSet<Caller> {
+    let handed = handed_over(facts);
+    meant(facts, &handed).iter().flat_map(Runs::with_horovod).collect()
 }
 
 fn is_reached(facts: &Facts<'_>, caller: Caller) -> bool {

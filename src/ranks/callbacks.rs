@@ -14,7 +14,7 @@ use super::{out_of_step, replicas_diverge, write_on_every_rank};
 use crate::api::{Effect, EffectSet};
 use crate::distribute::{Acts, Common, Handed, Job, Ranks};
 use crate::finding::{Confidence, Finding, Label, Level, Rule};
-use crate::program::{Caller, ClassRef, Facts, LoopKind, Object, ObjectId, Place, TrainingLoop};
+use crate::program::{Ancestor, Caller, ClassRef, Facts, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, BlockId, CallId, Element, Passing, ScopeId, Value, ValueId};
 use crate::syntax::TextRange;
@@ -176,7 +176,8 @@ pub(super) fn writing(model: &Model<'_>, inputs: &Inputs) -> Vec<Finding> {
     found
 }
 
-/// The classes of the project whose objects one rank alone gives to `fit`, each of them: their hooks run on no other.
+/// The classes of the project whose objects, and those of classes that inherit from them, one rank alone gives to `fit`, each of
+/// them: their hooks run on no other.
 pub(super) fn of_one_rank(model: &Model<'_>) -> FxHashSet<ClassRef> {
     let facts = model.facts;
     let all = fits(model);
@@ -188,9 +189,16 @@ pub(super) fn of_one_rank(model: &Model<'_>) -> FxHashSet<ClassRef> {
     let alone: FxHashSet<(FileId, CallId)> = alone.into_iter().map(|own| own.at).collect();
     let is_alone = |at| alone.contains(&at) && others.iter().all(|own| own.at != at);
     let instances = || {
-        facts.solution.objects().filter_map(|(id, object)| match object {
+        let own = facts.solution.objects().filter_map(|(id, object)| match object {
             Object::Instance(class, _) => Some((class, facts.made_at(id).is_some_and(is_alone))),
             _ => None,
+        });
+        own.flat_map(|(class, is_alone)| {
+            let classes = facts.hierarchy.order(class).iter().filter_map(|ancestor| match *ancestor {
+                Ancestor::Project(own) => Some(own),
+                _ => None,
+            });
+            classes.map(move |own| (own, is_alone))
         })
     };
     let mut found: FxHashSet<ClassRef> =

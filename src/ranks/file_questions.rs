@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::write_on_every_rank::destination::{self, Destination};
 use crate::api::{Effect, Symbol};
 use crate::program::{Facts, Place};
 use crate::project::FileId;
@@ -24,9 +25,7 @@ pub(super) fn stable(facts: &Facts<'_>, files: &[FileId], places: &[Place]) -> F
             .filter(move |&(id, call)| {
                 has(file, id, Effect::WritesFile) || facts.opens_for_writing(file, call)
             })
-            .map(move |(id, call)| {
-                (has(file, id, Effect::MakesFolder), given(facts, file, call).collect::<Vec<_>>())
-            })
+            .map(move |(id, call)| (has(file, id, Effect::MakesFolder), told(facts, file, id, call)))
     });
     let (folders, others): (Vec<_>, Vec<_>) = writing.partition(|&(is_folder, _)| is_folder);
     let written: Vec<Place> = others.into_iter().flat_map(|(_, given)| given).collect();
@@ -80,6 +79,15 @@ fn called(facts: &Facts<'_>, (file, value): Place, wanted: impl Fn(&Symbol) -> b
 fn given(facts: &Facts<'_>, file: FileId, call: &Call) -> impl Iterator<Item = Place> {
     let arguments = call.arguments.iter().map(|argument| argument.value);
     arguments.chain(facts.path_asked(file, call)).map(move |value| (file, value))
+}
+
+/// Where a call that writes does so, or all that it is given, if that does not tell it from what is written.
+fn told(facts: &Facts<'_>, file: FileId, id: CallId, call: &Call) -> Vec<Place> {
+    match destination::of(facts, file, id) {
+        Some(Destination::Path(parts)) => parts,
+        Some(Destination::Nowhere) => Vec::new(),
+        None => given(facts, file, call).collect(),
+    }
 }
 
 /// The string literals that values are made of.

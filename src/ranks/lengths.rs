@@ -4,6 +4,7 @@
 mod batches;
 mod chosen;
 mod equal_parts;
+mod first_turn;
 mod growing;
 mod numbered;
 mod passing;
@@ -19,6 +20,7 @@ use crate::project::FileId;
 use crate::semantic::{self, BranchKind, CallId, Container, Element, NameId, Operator, Value, ValueId};
 
 pub(super) use equal_parts::{Left, has_every_rank};
+pub(super) use first_turn::asks_for_first_turn;
 pub(super) use numbered::{counts, enumerated, handed_on};
 pub(super) use polynomial::cancels;
 

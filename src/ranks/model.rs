@@ -1,8 +1,11 @@
 //! The model: the programs that use Horovod, and what differs between their ranks.
 
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashSet;
 
 use super::alone::Alone;
+use super::apart;
 use super::blocks::Blocks;
 use super::closed::Closed;
 use super::comms::Comms;
@@ -62,6 +65,8 @@ pub struct Model<'c> {
     pub overrides: Overrides,
     /// What each function communicates.
     pub comms: Comms,
+    /// The code of the runs that start Horovod.
+    together: OnceCell<FxHashSet<Caller>>,
 }
 
 impl<'c> Model<'c> {
@@ -104,6 +109,7 @@ impl<'c> Model<'c> {
             exchanging,
             overrides,
             comms,
+            together: OnceCell::new(),
         };
         model.unreached = unreached::of_several(&model);
         model.comms = Comms::new(&model);
@@ -127,6 +133,11 @@ impl<'c> Model<'c> {
             self.comms = Comms::new(self);
             self.follow_calls();
         }
+    }
+
+    /// Whether code belongs to runs that start Horovod, and not to other commands of a program of which one does.
+    pub(super) fn is_together(&self, caller: Caller) -> bool {
+        self.together.get_or_init(|| apart::together(self.facts)).contains(&caller)
     }
 
     /// Why a value may be something else on another rank; `None` if it is the same on all.

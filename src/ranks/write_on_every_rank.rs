@@ -1,7 +1,7 @@
 //! Each file is written by one rank: several that write the same path tear it, or fail.
 
 mod alike;
-mod destination;
+pub(super) mod destination;
 mod estimators;
 mod evaluation;
 mod figures;

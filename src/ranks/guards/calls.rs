@@ -49,7 +49,7 @@ impl Model<'_> {
 
     /// What all calls of a function have in common, as far as their own scopes are known.
     fn calls_under(&self, function: FunctionRef) -> Option<Guard> {
-        let mut joined: Option<Guard> = None;
+        let mut around: Vec<(Caller, Guard)> = Vec::new();
         let is_run = |edge: &CallEdge| self.programs.iter().any(|program| self.facts.is_run(program, edge));
         let trains = |edge: &CallEdge| {
             let mut training = self.programs.iter().filter(|program| program.pattern != Pattern::None);
@@ -63,11 +63,7 @@ impl Model<'_> {
         }
         for edge in self.facts.incoming(function) {
             let Some(call) = edge.call else { return Some(Guard::default()) };
-            if joined.as_ref().is_some_and(Guard::is_all)
-                || is_of_training && !trains(edge)
-                || !is_run(edge)
-                || self.only_wraps(edge)
-            {
+            if is_of_training && !trains(edge) || !is_run(edge) || self.only_wraps(edge) {
                 continue;
             }
             if self.overrides.is_replaced(edge.caller.file, call, function)
@@ -79,12 +75,17 @@ impl Model<'_> {
             if self.unreached.is_block(edge.caller, block) {
                 continue;
             }
-            if let Some(around) = self.guards.scopes.get(&edge.caller) {
-                let own = self.own_guard(edge.caller, block).and(around);
-                joined = Some(joined.map_or(own.clone(), |other| other.both(&own)));
+            if let Some(of_scope) = self.guards.scopes.get(&edge.caller) {
+                around.push((edge.caller, self.own_guard(edge.caller, block).and(of_scope)));
             }
         }
-        joined
+        // Other commands of the program run by themselves: what they leave open says nothing of the ranks.
+        let is_mixed =
+            around.iter().any(|(_, own)| own.is_all()) && !around.iter().all(|(_, own)| own.is_all());
+        if is_mixed && around.iter().any(|&(caller, _)| self.is_together(caller)) {
+            around.retain(|&(caller, _)| self.is_together(caller));
+        }
+        around.into_iter().map(|(_, own)| own).reduce(|joined, own| joined.both(&own))
     }
 
     /// Whether a call means a method that others take the place of, one of which calls it on some ranks only: in the

@@ -64,10 +64,11 @@ impl Replicas<'_, '_> {
             for reading in readings.remove(&caller).unwrap_or_default() {
                 let changes = at(reading.block, &|end| end <= reading.end);
                 let before = if reading.is_local { &Differing::new() } else { &entry };
-                let mut states = reading.objects.iter().map(|&object| state(&changes, before, object));
-                let difference = states.find_map(|state| match state {
+                let mut states =
+                    reading.objects.iter().map(|&object| (object, state(&changes, before, object)));
+                let difference = states.find_map(|(object, state)| match state {
                     State::Equal => None,
-                    differs => Some(self.difference(differs.culprit(), &reading)),
+                    differs => Some(self.difference(object, differs.culprit(), &reading)),
                 });
                 found.extend(difference.map(|own| (reading.target, own)));
             }
@@ -244,7 +245,7 @@ impl Replicas<'_, '_> {
         found
     }
 
-    fn difference(&self, culprit: Option<Culprit>, reading: &Reading) -> Difference {
+    fn difference(&self, object: usize, culprit: Option<Culprit>, reading: &Reading) -> Difference {
         let facts = self.model.facts;
         let itself = match reading.target {
             Target::Value(place) => place,
@@ -257,7 +258,13 @@ impl Replicas<'_, '_> {
             Some(Manner::Changed) => (Cause::Held, itself),
             None => (Cause::Data, itself),
         };
-        Difference { cause: cause.min(Cause::Held), source }
+        // Another variable that the same place makes may be the one that differs.
+        let surest = if self.is_made_for_several(self.objects[object], |_| false) {
+            Cause::Files
+        } else {
+            Cause::Held
+        };
+        Difference { cause: cause.min(surest), source }
     }
 }
 

@@ -59,7 +59,7 @@ impl Replicas<'_, '_> {
         };
         let begins = matches!(manner, Manner::Begins(_));
         let is_unsure = is_own_data && !self.trained.contains(&own)
-            || begins && self.stands_for_several(program, own)
+            || self.stands_for_several(program, own)
             || begins && model.facts.keeps_models_apart(program)
             || model.exchanges(program);
         let sureness = if is_unsure { Confidence::Possible } else { Confidence::Certain };
@@ -90,20 +90,23 @@ impl Replicas<'_, '_> {
         finding
     }
 
-    /// Whether an object is made by a function that several places call, if only through others that give it back: one
-    /// of those that it stands for may be trained and another only made.
+    /// Whether one of several objects that a function makes may be trained and another only made.
     fn stands_for_several(&self, program: &Program, object: ObjectId) -> bool {
-        let facts = self.model.facts;
         let of_own: Vec<&TrainingLoop> =
             loops(self.model, program).filter(|training| training.models.contains(&object)).collect();
+        // Each that is made is trained, too.
+        let trains = |caller: Caller| of_own.iter().any(|training| training.caller == caller);
+        self.is_made_for_several(object, trains)
+    }
+
+    /// Whether an object is made by a function that several places call, if only through others that give it back, up to code
+    /// that `stops`.
+    pub(super) fn is_made_for_several(&self, object: ObjectId, stops: impl Fn(Caller) -> bool) -> bool {
+        let facts = self.model.facts;
         let Some((file, call)) = facts.made_at(object) else { return false };
         let mut caller = Caller { file, scope: facts.module(file).call(call).scope };
         for _ in 0..DEPTH {
-            let Some(function) = facts.function_of(caller) else { return false };
-            // Each that is made is trained, too.
-            if of_own.iter().any(|training| training.caller == caller) {
-                return false;
-            }
+            let Some(function) = facts.function_of(caller).filter(|_| !stops(caller)) else { return false };
             let edges = facts.incoming(function);
             let mut places: Vec<(FileId, Option<CallId>)> =
                 edges.iter().map(|edge| (edge.caller.file, edge.call)).collect();

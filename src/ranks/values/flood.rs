@@ -301,6 +301,7 @@ impl<'f, 'a> Flood<'f, 'a> {
         let own = arrival.own;
         if agrees(self.facts, place)
             || lengths::cancels(self.facts, values, place)
+            || lengths::asks_for_first_turn(self.facts, place)
             || matches!(own.cause, Cause::Data | Cause::Held) && asks_for_form(self.facts, place)
         {
             return;
