@@ -318,11 +318,22 @@ pub(super) fn returned<'f>(facts: &'f Facts<'_>, function: FunctionRef) -> impl 
 /// Whether a call is of one of Python's own functions.
 pub(super) fn is_called(facts: &Facts<'_>, file: FileId, id: CallId, name: &str) -> bool {
     let callees = facts.callees(file, id).iter().map(|edge| facts.solution.object(edge.callee));
-    let mut own = callees.filter(|callee| matches!(callee, Object::Builtin(_))).peekable();
+    // `six.moves.range`
+    let is_named_otherwise = |callee| facts.symbol(callee).is_some_and(|own| own.package() == BUILTINS);
+    let mut own = callees
+        .filter(|&callee| match callee {
+            Object::Builtin(_) => true,
+            Object::External(_) => is_named_otherwise(callee),
+            _ => false,
+        })
+        .peekable();
     // Most calls are of nothing that Python has itself.
     let wanted = own.peek().and_then(|_| facts.library.lookup(name));
     wanted.is_some() && own.any(|callee| facts.symbol(callee) == wanted)
 }
+
+/// The package of Python's own functions.
+const BUILTINS: &str = "builtins";
 
 /// What a `range` is made of: its end, or its start, end and step. Also where a library makes it and shows how far it is,
 /// `trange(10, desc="epochs")`.

@@ -7,6 +7,7 @@ use super::obstacle;
 use crate::finding::Rule;
 use crate::program::{LoopKind, Object};
 use crate::project::FileId;
+use crate::semantic::{CallId, Passing};
 
 /// The first call that trains so.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -14,7 +15,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let Some(first) = loops.next() else { return Vec::new() };
     // Who takes the model from TensorFlow may take a helper from the other.
     let takes = |package| job.program.files().into_iter().any(|file| takes_from(job, file, package));
-    if !job.facts.is_program_of_tensorflow_1(job.program) || !takes(KERAS) || takes(OF_TENSORFLOW) {
+    let is_old = || job.facts.is_program_of_tensorflow_1(job.program) || uses_old_keras(job);
+    if !takes(KERAS) || takes(OF_TENSORFLOW) || !is_old() {
         return Vec::new();
     }
     let (file, call) = (first.caller.file, first.call);
@@ -34,8 +36,63 @@ const OF_TENSORFLOW: &str = "tensorflow.keras.";
 
 /// Whether a file uses something with a path that begins so.
 fn takes_from(job: &Job<'_>, file: FileId, package: &str) -> bool {
-    job.facts.objects_in(file).iter().any(|&object| {
-        let Object::External(external) = job.facts.solution.object(object) else { return false };
-        job.facts.solution.externals.get(external).path.starts_with(package)
+    paths(job, file).any(|path| path.starts_with(package))
+}
+
+/// The paths of what a file takes from libraries.
+fn paths<'j>(job: &'j Job<'_>, file: FileId) -> impl Iterator<Item = &'j str> {
+    job.facts.objects_in(file).iter().filter_map(|&object| match job.facts.solution.object(object) {
+        Object::External(external) => Some(&*job.facts.solution.externals.get(external).path),
+        _ => None,
     })
 }
+
+/// Whether a program uses what only a Keras has that stands on TensorFlow 1.
+fn uses_old_keras(job: &Job<'_>) -> bool {
+    let is_old = |path: &str| OLD_MEMBERS.contains(&path);
+    let says_old = |(file, id): (FileId, CallId)| {
+        let module = job.facts.module(file);
+        let mut arguments = module.call(id).arguments.iter();
+        let is_of_keras = || {
+            let mut symbols = job.facts.called_symbols(file, id);
+            symbols.any(|own| own.name().starts_with(OF_TENSORFLOW))
+        };
+        arguments.any(|own| match own.passing {
+            Passing::Keyword(name) => OLD_ARGUMENTS.contains(&module.names.text(name)),
+            _ => false,
+        }) && is_of_keras()
+    };
+    job.program.files().into_iter().any(|file| paths(job, file).any(is_old)) || job.calls().any(says_old)
+}
+
+/// What the backend of Keras has up to version 2.2, or only with TensorFlow 1.
+const OLD_MEMBERS: [&str; 6] = [
+    "keras.backend.get_session",
+    "keras.backend.set_session",
+    "keras.backend.tf",
+    "keras.backend.image_dim_ordering",
+    "keras.backend.set_image_dim_ordering",
+    "keras.backend.tensorflow_backend",
+];
+
+/// Arguments of Keras 1, which version 2 takes up to 2.2.
+const OLD_ARGUMENTS: [&str; 18] = [
+    "W_constraint",
+    "W_regularizer",
+    "b_constraint",
+    "b_regularizer",
+    "border_mode",
+    "dim_ordering",
+    "filter_length",
+    "init",
+    "inner_activation",
+    "inner_init",
+    "input",
+    "nb_col",
+    "nb_epoch",
+    "nb_filter",
+    "nb_row",
+    "nb_val_samples",
+    "output",
+    "samples_per_epoch",
+];

@@ -180,6 +180,15 @@ impl Inputs {
         found
     }
 
+    /// The calls that read, not as weights, what lies where a call writes, by all that both paths are made of.
+    pub(super) fn read_at(&self, job: &Job<'_>, write: (FileId, CallId)) -> Vec<(FileId, CallId)> {
+        let written = texts_behind(job, &arguments(job, write.0, write.1));
+        let is_there = |&(file, call): &(FileId, CallId)| {
+            is_one_place(&texts_behind(job, &arguments(job, file, call)), &written)
+        };
+        self.given_path_of(job, write, &self.data_read).into_iter().filter(is_there).collect()
+    }
+
     /// Whether what is written to a path that is made of `given` may be read. Weights lie in a folder beside others:
     /// to share one with them is not enough.
     fn contain(&self, job: &Job<'_>, given: &[Place]) -> bool {

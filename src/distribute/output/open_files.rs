@@ -182,8 +182,8 @@ fn kept_writer<'c>(job: &Job<'c>, file: FileId, id: CallId) -> Option<&'c Argume
     facts.argument(file, call, writer, path.name()).filter(|_| is_kept)
 }
 
-/// What asks the name of its file how to write it.
-const EXCEL: &str = "pandas.ExcelWriter";
+/// What asks the name of its file how to write it, and can't write what is no file.
+const EXCEL: [&str; 2] = ["pandas.ExcelWriter", "xlsxwriter.Workbook"];
 
 /// Why the other ranks can't be kept from a file.
 const TOO_EARLY: &str = "It is opened before Horovod is started, which tells the rank.";
@@ -213,8 +213,8 @@ fn opened(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), path
     let text = job.text(file)?;
     let code = job.code(file, call.scope);
     let mut imports = vec![code.import];
-    let excel = job.facts.library.lookup(EXCEL);
-    let is_excel = job.facts.called_symbols(file, id).any(|own| Some(own) == excel);
+    let excel = EXCEL.map(|name| job.facts.library.lookup(name));
+    let is_excel = job.facts.called_symbols(file, id).any(|own| excel.contains(&Some(own)));
     let nowhere = if needs_file || is_excel {
         let (tempfile, temporary) = job.temporary(file);
         imports.push(temporary);

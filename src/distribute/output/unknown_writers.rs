@@ -67,7 +67,7 @@ fn is_of_writing(name: &str) -> bool {
 }
 
 /// The verbs of writing.
-const OF_WRITING: [&str; 6] = ["write", "writeto", "save", "dump", "export", "store"];
+const OF_WRITING: [&str; 7] = ["write", "writeto", "save", "dump", "export", "store", "capture"];
 
 /// The method of models that keeps their weights.
 const WEIGHTS: &str = "tensorflow.keras.Model.save_weights";

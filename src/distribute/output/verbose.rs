@@ -19,8 +19,11 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, call: CallId) -> Option<Step> {
     let facts = job.facts;
     let data = facts.module(file).call(call);
-    let is_of_model =
-        || facts.receiver(file, data).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Model));
+    // A model may have a layer of this name instead, `self.predict = Dense(10)`, which takes no such argument.
+    let is_of_model = || {
+        facts.receiver(file, data).is_some_and(|receiver| facts.may_be(file, receiver, Kind::Model))
+            && !facts.may_be(file, data.callee, Kind::Layer)
+    };
     let symbol = facts.called_symbols(file, call).find(|symbol| {
         let shows = symbol.has(Effect::Prints) && is_of_model() || is_callback_of_all(job, symbol);
         shows && symbol.parameter("verbose").is_some()

@@ -57,10 +57,13 @@ impl Waiting {
         }
         let is_model = facts.concerns_weights(file, facts.module(file).call(call));
         if is_model {
-            return Self::for_read(job, write, behind, job.inputs().weights_read());
+            let found = Self::for_read(job, write, behind, job.inputs().weights_read());
+            // `h5py.File("model.h5")`, `tf.lite.TFLiteConverter.from_saved_model("model")`
+            let reads = || [job.inputs().read_at(job, write), job.inputs().read_unknown(job, write)].concat();
+            return if found.is_due() { found } else { Self::for_simple(job, write, behind, &reads()) };
         }
         if !names_input(job, file, call) {
-            return Self::for_unknown(job, write, behind);
+            return Self::for_simple(job, write, behind, &job.inputs().read_unknown(job, write));
         }
         let read = job.inputs().read_where(job, write);
         let found = Self::for_read(job, write, behind, &read);
@@ -75,10 +78,14 @@ impl Waiting {
         }
     }
 
-    /// The same for what a library that nobody knows may read, if they can simply wait behind the writing.
-    fn for_unknown(job: &Job<'_>, write: (FileId, CallId), behind: Option<StatementId>) -> Self {
-        let read = job.inputs().read_unknown(job, write);
-        let found = Self::for_read(job, write, behind, &read);
+    /// The same for what may not be read at all, as far as is known, if they can simply wait behind the writing.
+    fn for_simple(
+        job: &Job<'_>,
+        write: (FileId, CallId),
+        behind: Option<StatementId>,
+        read: &[(FileId, CallId)],
+    ) -> Self {
+        let found = Self::for_read(job, write, behind, read);
         if found.is_behind && found.questions.is_empty() { found } else { Self::default() }
     }
 
