@@ -365,6 +365,37 @@ done = [np.save('weights.npy', model.get_weights()[0])]
 }
 
 #[test]
+fn what_is_of_the_time_of_tensorflow_1_is_left_alone() {
+    let reason = "a Keras outside of TensorFlow, of the time of TensorFlow 1";
+    let program = |import: &str, model: &str| {
+        let text = format!(
+            "import numpy as np\nfrom keras import backend as K\nfrom keras.layers import Dense, Input\n\
+             from keras.models import Model\n{import}\ninputs = Input(shape=(4,))\n{model}\n\
+             model.compile(loss='mse', optimizer='adam')\nmodel.fit(np.ones([8, 4]), np.ones([8, 1]))\n"
+        );
+        let project = folder(&[("train.py", text.as_bytes())]);
+        run(project.path(), &["check"]).stdout.contains(reason)
+    };
+    let model = "model = Model(inputs, Dense(1)(inputs))";
+    assert!(!program("", model));
+    assert!(program("", "model = Model(input=inputs, output=Dense(1)(inputs))"));
+    assert!(program("print(K.get_session().graph)", model));
+    assert!(program("print(K.tf.__version__)", model));
+}
+
+#[test]
+fn a_note_tells_of_no_draw_that_rank_0_makes_for_all() {
+    let text = "import numpy as np\nimport tensorflow as tf\n\nx, y = np.load('x.npy'), np.load('y.npy')\n\
+                order = np.random.permutation(len(x))\nx, y = x[order, :], y[order, :]\n\
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.compile('adam', 'mse')\n\
+                model.fit(x[:100], y[:100], validation_data=(x[100:], y[100:]))\n";
+    let project = folder(&[("train.py", text.as_bytes())]);
+    let answer = run(project.path(), &["check", "--diff"]);
+    assert!(answer.stdout.contains("np.random.RandomState(int(hvd.broadcast("), "{answer:#?}");
+    assert!(!answer.stderr.contains("each rank chooses other examples"), "{answer:#?}");
+}
+
+#[test]
 fn a_file_that_does_not_parse_is_left_alone() {
     let text = format!("{FIXABLE}def f(:\n");
     let project = folder(&[("train.py", text.as_str())]);

@@ -232,8 +232,7 @@ fn for_models(
 }
 
 /// Why a model is not distributed whose optimizer is exchanged.
-const REPLACED: &str =
-    "The optimizer that is put into the compiled model would average nothing: compile the model with it instead.";
+const REPLACED: &str = "The optimizer that is put into the compiled model would average nothing: compile the model with it instead.";
 
 /// Where an optimizer takes the place of the one that a model was compiled with, `model.optimizer = Adam(0.1)`, in front of a step
 /// and not in the model's own code.

@@ -185,7 +185,8 @@ fn draws_numbers(symbol: &Symbol) -> bool {
 /// What a program chooses by drawn numbers among what is not drawn itself: `x[mask]`, `np.delete(x, drawn)`.
 fn chosen_by(job: &Job<'_>, drawn: Place) -> Vec<Place> {
     let facts = job.facts;
-    let drawn = facts.influence().forwards(&[drawn], |_| false);
+    // What rank 0 has drawn for all is the same on all.
+    let drawn = facts.influence().forwards(&[drawn], |place| facts.gives(place, &[Effect::Agrees]));
     let delete = facts.library.lookup("numpy.delete");
     let is_chosen = |&&(file, value): &&Place| {
         let module = facts.module(file);

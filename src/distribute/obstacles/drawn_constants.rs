@@ -10,13 +10,17 @@ use crate::api::Kind;
 use crate::finding::Rule;
 use crate::program::{Caller, Place};
 use crate::project::FileId;
-use crate::semantic::{ScopeId, Store, StoreKey};
+use crate::semantic::{CallId, ScopeId, Store, StoreKey};
 
 /// The attributes of layers that hold such constants.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let facts = job.facts;
-    let draws: Vec<Place> = job
-        .calls()
+    // What makes a layer is called by Keras as soon as the layer is a part of a model.
+    let calls = job.program.files().into_iter().flat_map(|file| {
+        let count = facts.module(file).calls.len();
+        (0..count).map(move |index| (file, CallId::new(index)))
+    });
+    let draws: Vec<Place> = calls
         .filter(|&(file, call)| is_made_there(job, file, facts.module(file).call(call).scope))
         .filter(|&(file, call)| draws_unseeded(job, file, call))
         .map(|(file, call)| (file, facts.module(file).call(call).result))

@@ -35,7 +35,9 @@ fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
             own.insert((file, data.result));
         }
     }
-    own.extend(saves_counted(job));
+    for (kind, attribute) in OWN_ATTRIBUTES {
+        own.extend(read_of(job, kind, attribute));
+    }
     own.extend(job.program.files().into_iter().flat_map(|file| hook_parameters(job, file, 2)));
     let normalises = normalises(job);
     for (file, id) in job.calls() {
@@ -78,27 +80,28 @@ fn fetches_variable(job: &Job<'_>, file: FileId, id: CallId) -> bool {
     })
 }
 
-/// Where it is read how often a checkpoint was saved: rank 0 alone saves it.
-fn saves_counted(job: &Job<'_>) -> Vec<Place> {
+/// Attributes that each rank has for itself: how often a checkpoint was saved, which rank 0 alone does, and what the last `fit` of a
+/// model gave.
+const OWN_ATTRIBUTES: [(Kind, &str); 2] = [(Kind::Checkpoint, "save_counter"), (Kind::Model, "history")];
+
+/// Where an attribute is read of objects of a kind.
+fn read_of(job: &Job<'_>, kind: Kind, attribute: &str) -> Vec<Place> {
     let facts = job.facts;
     let files = job.program.files().into_iter();
-    let files = files.filter(|&file| facts.has_any(file, |kind| kind == Kind::Checkpoint));
-    let counters = files.flat_map(|file| {
+    let files = files.filter(|&file| facts.has_any(file, |own| own == kind));
+    let reads = files.flat_map(|file| {
         let values = (0..facts.module(file).values.len()).map(ValueId::new);
         values.map(move |value| (file, value)).filter(|&(file, value)| {
             match facts.module(file).value(value).value {
                 Value::Attribute { base, name, .. } => {
-                    facts.module(file).names.text(name) == SAVES && facts.may_be(file, base, Kind::Checkpoint)
+                    facts.module(file).names.text(name) == attribute && facts.may_be(file, base, kind)
                 }
                 _ => false,
             }
         })
     });
-    counters.collect()
+    reads.collect()
 }
-
-/// The attribute of checkpoints that counts how often they were saved.
-const SAVES: &str = "save_counter";
 
 /// Whether a symbol draws something, or reads a clock.
 fn differs(job: &Job<'_>, symbol: &Symbol) -> bool {

@@ -8,7 +8,7 @@ use super::super::job::Job;
 use super::super::step::Step;
 use super::common::is_common;
 use super::obstacle;
-use crate::api::Kind;
+use crate::api::{Kind, Symbol};
 use crate::finding::Rule;
 use crate::program::{Caller, FunctionRef, Place};
 use crate::semantic::{BranchKind, Value};
@@ -16,8 +16,14 @@ use crate::semantic::{BranchKind, Value};
 /// The conditions of traced code that rest on what each rank draws.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let facts = job.facts;
+    // What TensorFlow draws is a tensor, and decides when the graph runs.
+    let is_python = |own: &Symbol| !facts.library.is_training_library(own.package());
     let is_drawn = |&(file, value): &Place| match facts.module(file).value(value).value {
-        Value::Call(call) => draws_unseeded(job, file, call) && !job.draws_together(file, call),
+        Value::Call(call) => {
+            draws_unseeded(job, file, call)
+                && !job.draws_together(file, call)
+                && facts.called_symbols(file, call).all(is_python)
+        }
         _ => false,
     };
     // Most programs decide by nothing of the kind.
@@ -49,11 +55,20 @@ pub(in crate::distribute) fn deciding(job: &Job<'_>) -> FxHashSet<Place> {
     behind(job, &conditions)
 }
 
-/// The conditions of traced code that are no tensors.
+/// The conditions of traced code within the steps that are no tensors. What brings the examples may be traced in one way here and in
+/// another there.
 fn conditions(job: &Job<'_>) -> Vec<(Caller, Place)> {
     let facts = job.facts;
-    let mut callers: Vec<Caller> =
-        job.traced.iter().copied().filter(|own| job.program.reached.contains(own)).collect();
+    let mut within: FxHashSet<Caller> = FxHashSet::default();
+    let gradients = job.tape_loops().flat_map(|own| &own.gradients);
+    let mut work: Vec<Caller> =
+        gradients.map(|&(file, call)| Caller { file, scope: facts.module(file).call(call).scope }).collect();
+    while let Some(caller) = work.pop() {
+        if job.traced.contains(&caller) && within.insert(caller) {
+            work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
+        }
+    }
+    let mut callers: Vec<Caller> = within.into_iter().collect();
     callers.sort_unstable();
     let mut found = Vec::new();
     for caller in callers {
