@@ -214,8 +214,9 @@ pub struct Finding {
     pub level: Level,
     /// How sure.
     pub confidence: Confidence,
-    /// Whether it is only possible because it takes somebody who starts several ranks there; it is certain for them.
-    pub if_started_so: bool,
+    /// Whether a fix must not cause it though it is only possible: it is certain for who starts several ranks there, or for one
+    /// of several objects that one place makes.
+    pub forbids_fixes: bool,
     /// One lower-case clause, no final period, true on its own.
     pub message: String,
     /// Where it is reported, and a short label for the place (may be empty).
@@ -242,7 +243,7 @@ impl Finding {
             rule,
             level,
             confidence: Confidence::Certain,
-            if_started_so: false,
+            forbids_fixes: false,
             message: message.into(),
             primary: Label { location, message: String::new() },
             labels: Vec::new(),

@@ -13,6 +13,7 @@ use super::bound::within;
 use super::distribution_rule;
 use super::job::Job;
 use super::keras::{Compile, Given, StepOf, compiles, given, models_of};
+use super::obstacles::choices::rests_on_own_results;
 use super::obstacles::own_results::depends;
 use super::optimizer::maker::{OPTIMIZER, Origin};
 use super::optimizer::remade::{self, Averages, Making};
@@ -164,6 +165,9 @@ fn of_unknown_class<'j>(job: &'j Job<'_>) -> impl Fn((FileId, CallId)) -> Step +
 
 fn step(job: &Job<'_>, optimizer: Optimizer<'_>, all: &[Optimizer<'_>]) -> Option<Step> {
     let Optimizer { made, class } = optimizer;
+    if !job.program.already_distributed && is_told_own_results(job, optimizer) {
+        return Some(Step::blocked(finding(job, optimizer, UNSCALED), OF_OWN_RESULTS));
+    }
     let parameter = rates::scaled(class).next()?;
     let given = rates::given(job, made, class, parameter);
     if given.is_none()
@@ -185,6 +189,18 @@ fn finding(job: &Job<'_>, optimizer: Optimizer<'_>, what: &str) -> Finding {
         .help("multiply the rate by the number of ranks: `* hvd.size()`")
         .in_scope(job.scope_of(made.file, made.call))
         .confidence(job.taste())
+}
+
+/// Whether a rank's own results, or what it draws, are told to an optimizer, or choose what it is told: its rate, or its momentum.
+fn is_told_own_results(job: &Job<'_>, optimizer: Optimizer<'_>) -> bool {
+    let file = optimizer.made.file;
+    let module = job.facts.module(file);
+    module.call(optimizer.made.call).arguments.iter().any(|own| {
+        let place = (file, own.value);
+        // One constant stands for all that are written alike.
+        let is_constant = matches!(module.value(own.value).value, Value::Constant(_));
+        depends(job, place) || !is_constant && rests_on_own_results(job, place)
+    })
 }
 
 const UNSCALED: &str = "does not grow with the number of ranks";
@@ -216,9 +232,6 @@ fn rate(job: &Job<'_>, optimizer: Optimizer<'_>, argument: &Argument, all: &[Opt
         return None;
     }
     let finding = finding(job, optimizer, UNSCALED);
-    if !job.program.already_distributed && depends(job, (file, argument.value)) {
-        return Some(Step::blocked(finding, OF_OWN_RESULTS));
-    }
     let mut objects = facts.objects(file, argument.value);
     let in_graph = session::sessions(job).next().is_some();
     if !in_graph && facts.may_be(file, argument.value, Kind::Variable) {

@@ -75,7 +75,7 @@ pub fn verdict<'f>(before: State<'f>, after: State<'f>, edits: &Edits, fixed: &[
             // The model of the ranks refuses what it proves to be wrong at any stage, also what happens to do no harm, which is
             // a note; what it can't decide is no fault.
             None if finding.rule.group == Group::Ranks => {
-                let is_sure = finding.confidence == Confidence::Certain || finding.if_started_so;
+                let is_sure = finding.confidence == Confidence::Certain || finding.forbids_fixes;
                 if is_sure || finding.level == Level::Note {
                     return Verdict::New(finding);
                 }

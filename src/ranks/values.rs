@@ -204,13 +204,14 @@ impl Values {
         *self = flood.values;
     }
 
-    /// Whether all that a value may be is variables whose contents are followed. That one of them differs somewhere
+    /// Whether all that a value may be, as far as is known, is variables whose contents are followed. That one of them differs somewhere
     /// says nothing of a place that reads it.
     pub(super) fn is_variable(&self, facts: &Facts<'_>, (file, value): Place) -> bool {
-        let objects = facts.solution.values(file, value);
+        let mut objects =
+            facts.solution.values(file, value).iter().filter(|&&own| own != ObjectId::UNKNOWN).peekable();
         !self.variables.is_empty()
-            && !objects.is_empty()
-            && objects.iter().all(|own| self.variables.contains(own))
+            && objects.peek().is_some()
+            && objects.all(|own| self.variables.contains(own))
     }
 
     /// Whether a value may be a variable whose contents are followed.

@@ -108,8 +108,7 @@ fn is_relative(job: &Job<'_>, file: FileId, value: ValueId, optimizers: &[Optimi
 }
 
 /// Why a rate can't be scaled.
-pub(super) const OF_OWN_RESULTS: &str =
-    "The rate is computed from this rank's own results: each rank would go on with another one.";
+pub(super) const OF_OWN_RESULTS: &str = "This rank's own results, or what it draws, decide what its optimizer does: each rank would go on in another way.";
 
 /// Why rates of two kinds can't be told apart.
 const OF_BOTH: &str = "It gives rates of its own, and rates that follow from the one before: multiply the former by the number of ranks.";

@@ -20,7 +20,7 @@ use crate::semantic::{
 use crate::syntax::TextRange;
 
 /// Whether the results of a rank's own, which are not averaged, decide what a condition is.
-pub(super) fn rests_on_own_results(job: &Job<'_>, condition: Place) -> bool {
+pub(in crate::distribute) fn rests_on_own_results(job: &Job<'_>, condition: Place) -> bool {
     let is_own = |place| job.chosen_by_own_results().contains(&place);
     is_own(condition) && !asks_for_end(job, condition) && !asks_for_form(job, condition, &is_own)
 }

@@ -40,7 +40,7 @@ pub fn doubt<'f>(project: &Project, facts: &Facts<'_>, findings: impl IntoIterat
         });
         if is_reached(facts, caller) && !is_together {
             finding.confidence = Confidence::Possible;
-            finding.if_started_so = true;
+            finding.forbids_fixes = true;
         }
     }
 }

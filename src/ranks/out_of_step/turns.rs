@@ -45,6 +45,7 @@ pub(super) fn exhausted(model: &Model<'_>, caller: Caller, id: CallId) -> Option
         )
         .confidence(if own.cause.is_weak() { Confidence::Possible } else { Confidence::Certain })
         .in_scope(facts.scope_name(caller));
+    finding.forbids_fixes = own.cause == Cause::Files;
     if origin.location != location {
         finding = finding.label(origin.location, origin.message.clone());
     }

@@ -42,6 +42,7 @@ pub(super) fn finding(model: &Model<'_>, caller: Caller, id: CallId) -> Option<F
         .help("give it the same on all ranks")
         .confidence(if own.cause.is_weak() { Confidence::Possible } else { Confidence::Certain })
         .in_scope(facts.scope_name(caller));
+    finding.forbids_fixes = own.cause == Cause::Files;
     if origin.location != argument {
         finding = finding.label(origin.location, origin.message.clone());
     }

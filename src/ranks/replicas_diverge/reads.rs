@@ -253,18 +253,16 @@ impl Replicas<'_, '_> {
         };
         let (cause, source) = match culprit.map(|culprit| self.culprits[culprit as usize].1) {
             Some(Manner::Assigned(own)) => (own.cause, own.source),
+            // Another variable that the same place makes may be the one that begins so.
+            Some(Manner::Begins(_)) if self.is_made_for_several(self.objects[object], |_| false) => {
+                (Cause::Files, itself)
+            }
             Some(Manner::Begins(cause)) => (cause, itself),
             // Some ranks change it and others don't: the program's text tells them apart.
             Some(Manner::Changed) => (Cause::Held, itself),
             None => (Cause::Data, itself),
         };
-        // Another variable that the same place makes may be the one that differs.
-        let surest = if self.is_made_for_several(self.objects[object], |_| false) {
-            Cause::Files
-        } else {
-            Cause::Held
-        };
-        Difference { cause: cause.min(surest), source }
+        Difference { cause: cause.min(Cause::Held), source }
     }
 }
 

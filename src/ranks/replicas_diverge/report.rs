@@ -59,16 +59,19 @@ impl Replicas<'_, '_> {
         };
         let begins = matches!(manner, Manner::Begins(_));
         let is_unsure = is_own_data && !self.trained.contains(&own)
-            || self.stands_for_several(program, own)
+            || begins && self.stands_for_several(program, own)
             || begins && model.facts.keeps_models_apart(program)
             || model.exchanges(program);
-        let sureness = if is_unsure { Confidence::Possible } else { Confidence::Certain };
+        // Another of the objects that one place makes may be changed, and it is no proof that they are not one.
+        let is_of_several = !is_unsure && self.stands_for_several(program, own);
+        let sureness = if is_unsure || is_of_several { Confidence::Possible } else { Confidence::Certain };
         let scope = scope_at(model, primary);
         let mut finding = Finding::new(&CHECK.rule, level, primary, message)
             .confidence(sureness)
             .here("differs between ranks")
             .help(help)
             .in_scope(model.facts.scope_name(scope));
+        finding.forbids_fixes = is_of_several;
         let made = model.facts.made_at(own).map(|(file, call)| model.at_call(file, call));
         if let Some(made) = made {
             finding.flow.push(Label { location: made, message: "each rank makes its own".to_owned() });

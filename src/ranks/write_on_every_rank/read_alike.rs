@@ -15,7 +15,7 @@ use crate::program::{Caller, Place};
 use crate::semantic::{BlockId, Value};
 
 /// Of how many values at most what a value is made of is followed back.
-const STEPS: usize = 64;
+const STEPS: usize = 2048;
 
 /// How paths begin of files that tell of the host or the process.
 const OF_HOSTS: [&str; 4] = ["/dev/", "/proc/", "/sys/", "/etc/"];
