@@ -1,20 +1,47 @@
 //! Code that no rank comes to when there are several: that of a single rank, as `if hvd.size() == 1:` says, that of a
 //! run without Horovod, that of a rank whose number is another one, and that behind a condition whose numbers never come. Nothing can go wrong between ranks there.
 
+use rustc_hash::FxHashSet;
+
 use super::guards::{Atom, Literal, mirrored};
 use super::model::Model;
 use crate::api::Effect;
 use crate::program::{CallEdge, Caller, Place, Unreached};
-use crate::semantic::{BlockId, BranchKind, Element, Operator, Value};
+use crate::semantic::{BlockId, BranchKind, Element, Operator, Statement, Value};
 
 /// What none of several ranks runs, as the programs' conditions on the ranks and their number say.
 pub(super) fn of_several(model: &Model<'_>) -> Unreached {
-    let is_closed = |caller: Caller, block: BlockId, arm: usize| model.is_arm_of_none(caller, block, arm);
+    let asserted = model.blocks_asserted_for_one();
+    let is_closed = |caller: Caller, block: BlockId, arm: usize| {
+        let leads_to_asserted = || {
+            let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
+            asserted.contains(&(caller, flow.blocks[block.index()].successors[arm]))
+        };
+        model.is_arm_of_none(caller, block, arm) || !asserted.is_empty() && leads_to_asserted()
+    };
     let is_run = |edge: &CallEdge| model.programs.iter().any(|program| model.facts.is_run(program, edge));
     Unreached::behind(model.facts, &model.callers(), is_closed, is_run)
 }
 
 impl Model<'_> {
+    /// The blocks that begin with `assert hvd.size() == 1`.
+    fn blocks_asserted_for_one(&self) -> FxHashSet<(Caller, BlockId)> {
+        let asserted = self.files.iter().flat_map(|&file| {
+            let module = self.facts.module(file);
+            let says_one = module.asserts.iter().filter(move |(own, _)| self.says_one((file, *own), true, 0));
+            says_one.map(move |&(_, id)| {
+                let statement = module.statement(id);
+                (Caller { file, scope: statement.scope }, statement)
+            })
+        });
+        let begins = |&(caller, statement): &(Caller, &Statement)| {
+            let calls = &self.blocks.of(caller, statement.block).calls;
+            let module = self.facts.module(caller.file);
+            calls.iter().all(|&call| module.call(call).range.start() >= statement.range.start())
+        };
+        asserted.filter(begins).map(|(caller, statement)| (caller, statement.block)).collect()
+    }
+
     fn is_arm_of_none(&self, caller: Caller, block: BlockId, arm: usize) -> bool {
         let branch = self.facts.module(caller.file).scope(caller.scope).flow.blocks[block.index()].branch;
         let told = branch.and_then(|branch| Some((branch.condition?, branch.kind.outcome(arm)?)));
