@@ -16,6 +16,7 @@ mod pickled;
 mod rank_local;
 mod recompiled;
 pub(super) mod remade;
+mod replaced;
 
 use rustc_hash::FxHashSet;
 
@@ -27,15 +28,16 @@ use super::session::runs;
 use super::step::Step;
 use super::tape::is_given_distributed;
 use crate::api::{Effect, Kind, Symbol};
-use crate::finding::{Confidence, Finding, Label, Location};
-use crate::program::{Caller, Literal, LoopKind, Object, ObjectId, Place, TrainingLoop};
+use crate::finding::{Confidence, Finding, Label};
+use crate::program::{Literal, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Store, StoreKey, Value, ValueId};
+use crate::semantic::{Argument, CallId, ValueId};
 use by_hand::Averaged;
 use frozen::{REASON, frozen};
 use maker::{OPTIMIZER, Origin, makers_of_kept, may_be_distributed_instead};
 use recompiled::Recompiled;
 use remade::{Averages, Making, described, named, named_later, omitted, wrapped};
+use replaced::{REPLACED, is_replaced, replacing};
 
 distribution_rule!("HVD204", "optimizer-not-distributed", steps);
 
@@ -229,51 +231,6 @@ fn for_models(
             for_compile(job, own, compile, done, found);
         }
     }
-}
-
-/// Why a model is not distributed whose optimizer is exchanged.
-const REPLACED: &str = "The optimizer that is put into the compiled model would average nothing: compile the model with it instead.";
-
-/// Where an optimizer takes the place of the one that a model was compiled with, `model.optimizer = Adam(0.1)`, in front of a step
-/// and not in the model's own code.
-fn replacing(job: &Job<'_>, model: ObjectId, own: &TrainingLoop) -> Option<Location> {
-    let facts = job.facts;
-    let trained = Moment::of(job, own.caller.file, own.call);
-    let replaces = |&(file, store): &(FileId, &Store)| {
-        !matches!(facts.module(file).value(store.base).value, Value::Parameter(..))
-            && facts.may_be(file, store.value, Kind::Optimizer)
-            && Moment::of_statement(job, file, store.statement).may_precede(job, trained)
-    };
-    put_into(job, model).into_iter().find(replaces).map(|(file, store)| facts.location(file, store.range))
-}
-
-/// Whether a distributed optimizer takes the place of the one that a model was compiled with:
-/// `model.optimizer = hvd.DistributedOptimizer(model.optimizer)`.
-fn is_replaced(job: &Job<'_>, model: ObjectId) -> bool {
-    let facts = job.facts;
-    let is_distributed = |(file, call): (FileId, CallId)| {
-        facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::Distributes))
-    };
-    put_into(job, model).into_iter().any(|(file, store)| {
-        let mut kept = facts.solution.values(file, store.value).iter();
-        kept.any(|&own| facts.made_at(own).is_some_and(is_distributed))
-    })
-}
-
-/// What code of the program puts into the attribute of a model that holds its optimizer.
-fn put_into<'j>(job: &'j Job<'_>, model: ObjectId) -> Vec<(FileId, &'j Store)> {
-    let facts = job.facts;
-    let attribute = facts.library.lookup("tensorflow.keras.Model.optimizer").map(Symbol::last_name);
-    let stores = job.program.files().into_iter().flat_map(|file| {
-        let stores = facts.module(file).stores.iter();
-        stores.map(move |store| (file, store))
-    });
-    let puts = |&(file, store): &(FileId, &Store)| {
-        matches!(store.key, StoreKey::Attribute(name) if Some(facts.module(file).names.text(name)) == attribute)
-            && job.program.reached.contains(&Caller { file, scope: store.scope })
-            && facts.solution.values(file, store.base).contains(&model)
-    };
-    stores.filter(puts).collect()
 }
 
 /// The steps for the optimizer that one call of `compile` gives.
