@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 
 use rustc_hash::FxHashSet;
 
-use super::Values;
+use super::{Difference, RANK, Values};
 use crate::api::{Effect, Kind};
 use crate::program::{Facts, Place};
 use crate::semantic::{BuiltinType, CallId, Value};
@@ -20,12 +20,14 @@ pub(super) struct OwnFiles {
 const LIMIT: usize = 200;
 
 impl OwnFiles {
-    /// Whether a value is read from a path that differs between ranks by something that the programs write to as well.
+    /// Whether a value is read from a path that differs between ranks by the rank's number in something that the programs
+    /// write to as well.
     pub(super) fn are_read(&self, facts: &Facts<'_>, values: &Values, path: Place, read: Place) -> bool {
         if !facts.gives(read, &[Effect::ReadsFile, Effect::LoadsModel]) {
             return false;
         }
-        let Some(own) = values.difference(path) else { return false };
+        let told_by_rank = |own: &Difference| facts.gives(own.source, &RANK);
+        let Some(own) = values.difference(path).filter(told_by_rank) else { return false };
         let told = self.told.get_or_init(|| told_to_writers(facts));
         let mut seen: FxHashSet<Place> = FxHashSet::default();
         let mut work = vec![path];
