@@ -47,7 +47,6 @@ pub struct Blocks {
     conditions: FxHashMap<(FileId, ValueId), Vec<(Caller, BlockId)>>,
     /// The values of conditional expressions and the like in each file, by where they end.
     choices: FxHashMap<FileId, Vec<(TextRange, ValueId)>>,
-    /// The chains of `and` and `or`.
     /// What decides between the parts of conditional expressions.
     tests: FxHashMap<(FileId, ValueId), Vec<ValueId>>,
     /// The variables that hold a value which merges several definitions.

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::write_on_every_rank::destination::{self, Destination};
+use super::destination::{self, Destination};
 use crate::api::{Effect, Symbol};
 use crate::program::{Facts, Place};
 use crate::project::FileId;

@@ -22,6 +22,7 @@ mod callbacks;
 mod change;
 mod closed;
 mod comms;
+mod destination;
 mod disorder;
 mod environment;
 mod exits;

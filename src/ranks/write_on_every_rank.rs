@@ -1,7 +1,6 @@
 //! Each file is written by one rank: several that write the same path tear it, or fail.
 
 mod alike;
-pub(super) mod destination;
 mod estimators;
 mod evaluation;
 mod figures;
@@ -15,8 +14,8 @@ mod report;
 mod session_hooks;
 mod untold;
 
+use super::destination::{self, DIRECTORY, Destination};
 use alike::Alike;
-use destination::{DIRECTORY, Destination};
 pub(super) use inputs::Inputs;
 pub(super) use read_alike::is_read_alike;
 pub(super) use report::is_written_at;

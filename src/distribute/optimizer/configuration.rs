@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::super::job::Job;
-use crate::api::{Kind, Symbol};
+use crate::api::Kind;
 use crate::program::{Ancestor, ClassRef, FunctionRef, Object, for_bound};
 use crate::project::FileId;
 use crate::semantic::{
@@ -130,13 +130,9 @@ fn loses_argument(job: &Job<'_>, (file, call): (FileId, CallId), class: ClassRef
     for_bound(facts, file, facts.module(file).call(call), initialiser, |_, index| {
         let parameter = &parameters[index];
         let name = module.names.text(parameter.name);
-        is_lost |= is_named(parameter) && !is_parameter_of(base, name) && !told.contains(name);
+        is_lost |= is_named(parameter) && base.parameter(name).is_none() && !told.contains(name);
     });
     is_lost
-}
-
-fn is_parameter_of(base: &Symbol, name: &str) -> bool {
-    base.parameter(name).is_some()
 }
 
 fn is_named(parameter: &Parameter) -> bool {

@@ -5,9 +5,9 @@ use std::cell::OnceCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::super::destination::{self, Destination};
 use super::super::model::Model;
 use super::super::values::agrees;
-use super::destination::{self, Destination};
 use super::{Inputs, figures, is_read_alike, run_calls};
 use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Caller, Facts, Place, influenced_through_contents};

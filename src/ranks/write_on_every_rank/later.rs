@@ -2,8 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::super::destination::DIRECTORY;
 use super::super::model::Model;
-use super::destination::DIRECTORY;
 use super::run_calls;
 use crate::api::{Effect, Symbol};
 use crate::program::{Caller, Facts, Object};

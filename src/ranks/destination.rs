@@ -6,7 +6,7 @@ use crate::project::FileId;
 use crate::semantic::{CallId, Passing};
 
 /// Where a call writes.
-pub(in crate::ranks) enum Destination {
+pub(super) enum Destination {
     /// To the path that these are parts of.
     Path(Vec<Place>),
     /// It returns the text instead, `table.to_csv()`, or is not told to write.
@@ -53,7 +53,7 @@ const SUFFIX: &str = "filename_suffix";
 const CONTENTS: &str = "data";
 
 /// Where a call writes, as far as a parameter says it.
-pub(in crate::ranks) fn of(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Destination> {
+pub(super) fn of(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Destination> {
     let call = facts.module(file).call(id);
     let is_open = call.arguments.iter().any(|own| matches!(own.passing, Passing::Spread | Passing::Merge));
     facts.called_symbols(file, id).find_map(|symbol| {
