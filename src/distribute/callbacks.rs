@@ -12,7 +12,7 @@ use super::optimizer::forms;
 use super::step::Step;
 use crate::api::{Effect, Kind};
 use crate::finding::{Edit, Finding};
-use crate::program::{Literal, Object, ObjectId, TrainingLoop};
+use crate::program::{Literal, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::ranks::{has_callback_that_may_broadcast, has_unknown_callback};
 use crate::rewrite::Text;
@@ -50,9 +50,8 @@ const SAVES_ON_ALL: &str = "One of the callbacks saves the model, which rank 0 a
 fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
     let handed = Handed::of(job, own)?;
     let acts: Vec<Acts> = handed.callbacks.iter().map(|&callback| Acts::of(job, callback)).collect();
-    let averages = acts.iter().any(|acts| acts.effects.contains(Effect::Averages));
     let broadcasts = acts.iter().any(|acts| acts.effects.contains(Effect::Broadcasts));
-    let wants_average = !averages && acts.iter().any(|acts| acts.acts_on_metrics());
+    let wants_average = !averages(&acts) && want_average(&acts);
     if broadcasts || is_broadcast(job, own) {
         return if wants_average { average(job, own, &handed) } else { None };
     }
@@ -137,6 +136,38 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
         },
     };
     Some(Step::change(finding, "broadcast the variables by a callback", edits, uses))
+}
+
+/// Whether one of some callbacks averages the metrics of an epoch.
+fn averages(all: &[Acts]) -> bool {
+    all.iter().any(|acts| acts.effects.contains(Effect::Averages))
+}
+
+/// Whether one of some callbacks acts on the metrics of an epoch.
+fn want_average(all: &[Acts]) -> bool {
+    all.iter().any(|acts| acts.acts_on_metrics())
+}
+
+/// The metrics that hooks of the program are given as they are on each rank: of an epoch, where nothing averages them.
+pub(super) fn unaveraged_metrics(job: &Job<'_>) -> Vec<Place> {
+    let facts = job.facts;
+    let given = job.program.loops.iter().filter(|own| job.is_fit(own)).filter_map(|own| Handed::of(job, own));
+    let mut found = Vec::new();
+    for handed in given {
+        let acts: Vec<Acts> = handed.callbacks.iter().map(|&callback| Acts::of(job, callback)).collect();
+        if averages(&acts) || want_average(&acts) {
+            continue;
+        }
+        let classes = handed.callbacks.iter().filter_map(|&own| match facts.solution.object(own) {
+            Object::Instance(class, _) => Some(class),
+            _ => None,
+        });
+        for (file, hook) in classes.flat_map(|class| hooks(facts, class)) {
+            let metrics = facts.module(file).function(hook).parameters.last();
+            found.extend(metrics.map(|own| (file, own.value)));
+        }
+    }
+    found
 }
 
 /// Where a callback copies the weights of the model before the first batch, if one of its hooks sets weights.

@@ -9,6 +9,7 @@ pub(super) mod fed_generators;
 pub(super) mod held_out;
 mod lost_parts;
 pub(super) mod moved_seeds;
+mod projections;
 
 use std::collections::BTreeMap;
 

@@ -122,7 +122,12 @@ impl Contents {
     }
 
     fn put(&mut self, facts: &Facts<'_>, file: FileId, added: &Addition) {
-        for &object in facts.solution.values(file, around(facts, file, added.container)) {
+        let holders = holders(facts, file, added.container).into_iter();
+        for &object in holders.flat_map(|own| facts.solution.values(file, own)) {
+            let object = match facts.solution.object(object) {
+                Object::Super(_, receiver) => receiver,
+                _ => object,
+            };
             let own = facts.solution.object(object);
             let is_held = if added.is_sure { is_container(own) } else { may_keep(facts, own) };
             if !is_held {
@@ -283,6 +288,21 @@ fn around(facts: &Facts<'_>, file: FileId, mut container: ValueId) -> ValueId {
         container = base;
     }
     container
+}
+
+/// What has what is put into a container: `table` and its view `table.loc`.
+fn holders(facts: &Facts<'_>, file: FileId, container: ValueId) -> Vec<ValueId> {
+    let is_made_by_library =
+        |value| facts.objects(file, value).any(|(_, own)| matches!(own, Object::Created(..)));
+    let mut container = around(facts, file, container);
+    let mut found = vec![container];
+    while let Value::Attribute { base, .. } = facts.module(file).value(container).value
+        && is_made_by_library(base)
+    {
+        container = base;
+        found.push(container);
+    }
+    found
 }
 
 /// Whether an object is one that things are put into, known by where it was made.

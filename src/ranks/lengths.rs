@@ -172,6 +172,7 @@ fn may_be_source(facts: &Facts<'_>, (file, value): Place) -> bool {
                 symbol.has(Effect::Shards)
                     || symbol.has(Effect::ReadsFile)
                     || Some(symbol) == filter
+                    || symbol.parameter(BATCH_SIZE).is_some()
                     || symbol.scaled().any(|(_, scaling)| scaling == Scaling::Divide)
             };
             facts.called_symbols(file, *call).any(takes_part)
@@ -298,6 +299,11 @@ fn of_call(parts: Parts<'_, '_>, file: FileId, id: CallId) -> Option<Difference>
             let read = values.difference((file, call.result)).filter(|_| symbol.has(Effect::ReadsFile));
             let cause = read.map_or(own.cause, |read| own.cause.min(read.cause));
             return Some(Difference { cause, ..own });
+        }
+        // `dataset.batch(random.choice([16, 32]))`
+        let size = facts.argument(file, call, symbol, BATCH_SIZE);
+        if let Some(own) = size.and_then(|size| values.difference((file, size.value))) {
+            return Some(Difference { cause: own.cause.min(Cause::Data), ..own });
         }
         // `dataset.take(hvd.rank() + 1)`
         let mut shared = symbol.scaled().filter(|(_, scaling)| *scaling == Scaling::Divide);

@@ -128,6 +128,11 @@ const METHODS: [&str; 23] = [
 ];
 
 impl Method {
+    /// The method `@` calls.
+    pub const MATMUL: Self = Self::of(ast::Operator::MatMult);
+    /// The method `+` calls.
+    pub const ADD: Self = Self::of(ast::Operator::Add);
+
     /// The method `==` calls.
     pub const EQ: Self = Self::of_comparison(CmpOp::Eq).expect("`==` has a method");
 

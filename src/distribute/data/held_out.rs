@@ -1,6 +1,7 @@
 //! Examples that a program holds out to validate with, in an order that each rank draws for itself: `train_test_split(x, y)`. What
 //! one rank holds out another trains on, and the result tells nothing of examples that are new. Or examples that it chooses once
-//! among others, `x[np.random.rand(len(x)) < 0.8]`: each rank would have another number of them. Rank 0 draws a seed for all.
+//! among others, `x[np.random.rand(len(x)) < 0.8]`: each rank would have another number of them. Or a matrix that it multiplies
+//! all of them by. Rank 0 draws a seed for all.
 
 use rustc_hash::FxHashSet;
 
@@ -16,6 +17,7 @@ use super::super::step::{Outcome, Step};
 use super::super::steps::{data, fed};
 use super::draws::{draws_alike, is_of_generator, is_seeded};
 use super::moved_seeds::is_order;
+use super::projections::{multiplies, products};
 use crate::api::{Effect, Returns, Role, Symbol};
 use crate::finding::{Confidence, Edit, Finding, Rule};
 use crate::program::{Literal, LoopKind, Object, Place, influenced_through_contents};
@@ -35,14 +37,14 @@ const GENERATORS: [(&str, &str); 2] = [("numpy.random", "RandomState"), ("random
 
 /// What a program that is not distributed yet has to do so that the draws that decide what is held out are alike on all ranks.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    deciding(job).into_iter().filter_map(|(file, call, own)| step(job, rule, file, call, own)).collect()
+    deciding(job).into_iter().filter_map(|draw| step(job, rule, &draw)).collect()
 }
 
 /// What a distributed program is told of such draws: that of a graph, or under a condition, gets no seed from rank 0.
 pub(super) fn left(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let draws = deciding(job).into_iter().filter(|&(file, call, _)| !is_of_told_generator(job, file, call));
-    let told = draws.map(|(file, call, symbol)| Step {
-        finding: finding(job, rule, (file, call), symbol).confidence(Confidence::Possible),
+    let draws = deciding(job).into_iter().filter(|own| !is_of_told_generator(job, own.file, own.call));
+    let told = draws.map(|draw| Step {
+        finding: finding(job, rule, &draw).confidence(Confidence::Possible),
         outcome: Outcome::ByHand,
         everywhere: Vec::new(),
     });
@@ -59,15 +61,34 @@ fn is_of_told_generator(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     })
 }
 
-/// The draws that decide what is held out, or which examples there are.
-pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<(FileId, CallId, &'c Symbol)> {
+/// A call that draws what all ranks need the same of.
+pub(in crate::distribute) struct Draw<'c> {
+    pub(in crate::distribute) file: FileId,
+    pub(in crate::distribute) call: CallId,
+    symbol: &'c Symbol,
+    decides: Decides,
+}
+
+/// What a draw decides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Decides {
+    /// Which examples are held out.
+    HeldOut,
+    /// Which examples there are, and so how many.
+    Which,
+    /// What examples are computed with, as a matrix that they are multiplied by.
+    Function,
+}
+
+/// The draws that decide what is held out, which examples there are, or what they are computed with.
+pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<Draw<'c>> {
     let facts = job.facts;
     let draws: Vec<(FileId, CallId, &Symbol)> = job
         .calls()
         .flat_map(|(file, call)| facts.called_symbols(file, call).map(move |own| (file, call, own)))
         .filter(|&(file, call, own)| {
             // What is drawn again and again is an order of batches, which each rank has for itself.
-            (reorders(job, file, call, own) || draws_numbers(own))
+            own.has(Effect::DrawsRandom)
                 && !is_repeated(job, file, call)
                 && !draws_alike(job, file, call)
                 && (is_of_generator(job, file, call) || !is_seeded(job, own.package()))
@@ -76,9 +97,12 @@ pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<(FileId, CallId,
     if draws.is_empty() {
         return Vec::new();
     }
-    let behind = |places: &[Place]| job.facts.influence().backwards(places, |_| false);
     let (trained_on, validated_with) = (trained_on(job), validated(job));
+    let behind = |places: &[Place]| job.facts.influence().backwards(places, |_| false);
     let (trained, validated) = (behind(&trained_on), behind(&validated_with));
+    let targets = behind(&targets(job));
+    let examples: FxHashSet<Place> = trained.union(&targets).copied().collect();
+    let products = products(job, &examples);
     // All ranks would train on the same batches, where nothing else brings the examples into an order.
     let has_other_order = |file: FileId, call: CallId| {
         trained.iter().any(|&(of, value)| match job.facts.module(of).value(value).value {
@@ -86,11 +110,7 @@ pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<(FileId, CallId,
             _ => false,
         })
     };
-    let decides = |&(file, call, symbol): &(FileId, CallId, &Symbol)| {
-        if draws_numbers(symbol) && !symbol.has(Effect::Reorders) {
-            let drawn = (file, job.facts.module(file).call(call).result);
-            return chosen_by(job, drawn).iter().any(|own| trained.contains(own));
-        }
+    let holds_out = |file: FileId, call: CallId, symbol: &Symbol| {
         if job.facts.library.lookup(DATASET_SHUFFLE.0) == Some(symbol) && !has_other_order(file, call) {
             return false;
         }
@@ -105,7 +125,23 @@ pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<(FileId, CallId,
             reaches(&trained_on) && (splits || reaches(&validated_with))
         }
     };
-    draws.into_iter().filter(decides).collect()
+    let decides = |file: FileId, call: CallId, symbol: &Symbol| {
+        let drawn = (file, job.facts.module(file).call(call).result);
+        if symbol.has(Effect::Reorders) || job.facts.library.lookup(DATASET_SHUFFLE.0) == Some(symbol) {
+            let is_held_out = reorders(job, file, call, symbol) && holds_out(file, call, symbol);
+            return is_held_out.then_some(Decides::HeldOut);
+        }
+        if draws_numbers(symbol) && chosen_by(job, drawn).iter().any(|own| trained.contains(own)) {
+            return Some(Decides::Which);
+        }
+        // `GaussianRandomProjection(32)`
+        let is_used = symbol.is_class() && examples.contains(&drawn);
+        (is_used || multiplies(job, drawn, &products)).then_some(Decides::Function)
+    };
+    let draw = |(file, call, symbol)| {
+        decides(file, call, symbol).map(|decides| Draw { file, call, symbol, decides })
+    };
+    draws.into_iter().filter_map(draw).collect()
 }
 
 /// The module whose orders are made to hold examples out.
@@ -143,6 +179,22 @@ fn trained_on(job: &Job<'_>) -> Vec<Place> {
     }
     found
 }
+
+/// The targets that calls train with.
+fn targets(job: &Job<'_>) -> Vec<Place> {
+    let facts = job.facts;
+    let mut found = Vec::new();
+    for (file, id) in job.calls() {
+        let trains = facts.called_symbols(file, id).filter(|own| own.has(Effect::Trains));
+        let call = facts.module(file).call(id);
+        let given = trains.filter_map(|own| facts.argument(file, call, own, TARGETS));
+        found.extend(given.map(|own| (file, own.value)));
+    }
+    found
+}
+
+/// The parameter of `fit` for its targets.
+const TARGETS: &str = "y";
 
 /// Whether a call draws an order that stays: of a dataset only if it is told that the order is the same in each epoch.
 fn reorders(job: &Job<'_>, file: FileId, call: CallId, symbol: &Symbol) -> bool {
@@ -232,34 +284,32 @@ fn reordered(job: &Job<'_>, file: FileId, id: CallId, symbol: &Symbol) -> FxHash
     }
 }
 
-/// Whether a draw decides the order of examples, and not how many there are.
-fn is_of_order(symbol: &Symbol) -> bool {
-    !draws_numbers(symbol) || symbol.has(Effect::Reorders)
-}
-
-fn finding(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), symbol: &Symbol) -> Finding {
-    let message = if is_of_order(symbol) {
-        "each rank holds out other examples, and validates with what another one trains on"
-    } else {
-        "each rank chooses other examples, and perhaps another number of them"
+fn finding(job: &Job<'_>, rule: &'static Rule, draw: &Draw<'_>) -> Finding {
+    let message = match draw.decides {
+        Decides::HeldOut => "each rank holds out other examples, and validates with what another one trains on",
+        Decides::Which => "each rank chooses other examples, and perhaps another number of them",
+        Decides::Function => "each rank computes its examples with numbers that it draws itself",
     };
-    Step::missing(rule, job.at_call(file, id), message)
+    Step::missing(rule, job.at_call(draw.file, draw.call), message)
         .here("drawn by each rank")
         .help("draw with a seed that is the same on all ranks")
-        .in_scope(job.scope_of(file, id))
+        .in_scope(job.scope_of(draw.file, draw.call))
 }
 
-fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, id: CallId, symbol: &Symbol) -> Option<Step> {
-    let finding = finding(job, rule, (file, id), symbol);
-    match seeded(job, file, id, symbol) {
-        Some((edit, uses)) => Some(Step::change(finding, "let rank 0 draw a seed for all", vec![edit], uses)),
-        // A rank that holds out others makes as many steps.
-        None if is_of_order(symbol) => None,
-        None => Some(Step::blocked(
-            finding,
-            "The ranks would have different numbers of examples, and wait for each other for ever.",
-        )),
+fn step(job: &Job<'_>, rule: &'static Rule, draw: &Draw<'_>) -> Option<Step> {
+    let finding = finding(job, rule, draw);
+    if let Some((edit, uses)) = seeded(job, draw.file, draw.call, draw.symbol) {
+        return Some(Step::change(finding, "let rank 0 draw a seed for all", vec![edit], uses));
     }
+    let reason = match draw.decides {
+        // A rank that holds out others makes as many steps.
+        Decides::HeldOut => return None,
+        Decides::Which => {
+            "The ranks would have different numbers of examples, and wait for each other for ever."
+        }
+        Decides::Function => "Each rank would train another function, though all have the same weights.",
+    };
+    Some(Step::blocked(finding, reason))
 }
 
 /// The edit that has a call draw with a seed of rank 0's, and what it uses.

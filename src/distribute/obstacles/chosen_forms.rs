@@ -9,7 +9,7 @@ use super::super::job::Job;
 use super::super::step::Step;
 use super::choices::rests_on_own_results;
 use super::layer_code::is_of_layer;
-use super::own_lengths::is_as_long_as_own_results;
+use super::own_lengths::{comprehension_tests, is_as_long_as_own_results};
 use super::{obstacle, turns_differ};
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Rule;
@@ -199,10 +199,14 @@ fn is_picked(job: &Job<'_>, file: FileId, value: ValueId, depth: u32) -> bool {
         Value::Item { base, key, .. } => rests_on_own_results(job, (file, *key)) || is_picked(*base),
         Value::Attribute { base, .. } => is_picked(*base),
         Value::Operator { left, right, .. } => is_picked(*left) || is_picked(*right),
-        Value::Display(_, elements) => elements.iter().any(|element| match *element {
-            Element::At(_, own) | Element::Spread(own) => is_picked(own),
-            _ => false,
-        }),
+        Value::Display(_, elements) => {
+            let mut tests = comprehension_tests(job.facts.module(file), value);
+            tests.any(|test| rests_on_own_results(job, (file, test)))
+                || elements.iter().any(|element| match *element {
+                    Element::At(_, own) | Element::Any(own) | Element::Spread(own) => is_picked(own),
+                    _ => false,
+                })
+        }
         _ => false,
     }
 }

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::super::callback::hook_parameters;
+use super::super::callbacks::unaveraged_metrics;
 use super::super::data::draws::draws_alike;
 use super::super::data::moved_seeds::is_order;
 use super::super::job::Job;
@@ -39,6 +40,7 @@ fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
         own.extend(read_of(job, kind, attribute));
     }
     own.extend(job.program.files().into_iter().flat_map(|file| hook_parameters(job, file, 2)));
+    own.extend(unaveraged_metrics(job));
     let normalises = normalises(job);
     for (file, id) in job.calls() {
         let call = facts.module(file).call(id);

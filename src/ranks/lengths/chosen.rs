@@ -1,4 +1,4 @@
-//! Sequences of which the rank decides which one is taken, and that are of different lengths: `data.take(10)` on one rank
+//! Sequences of which the rank or a draw decides which one is taken, and that are of different lengths: `data.take(10)` on one rank
 //! and `data` on the others.
 
 use super::super::values::{Cause, Difference};
@@ -10,14 +10,14 @@ use crate::program::{Facts, Place};
 use crate::project::FileId;
 use crate::semantic::{Element, Value, ValueId};
 
-/// Why the length of what is one of several values differs: the rank decides which, and they are told to be unequal.
+/// Why the length of what is one of several values differs: the rank or a draw decides which, and they are told to be unequal.
 pub(super) fn difference(
     parts: Parts<'_, '_>,
     (file, value): Place,
     options: &[ValueId],
 ) -> Option<Difference> {
     let Parts { facts, values, .. } = parts;
-    let own = values.difference((file, value)).filter(|own| own.cause == Cause::Rank)?;
+    let own = values.difference((file, value)).filter(|own| own.is_drawn(facts))?;
     let is_decided = options.iter().all(|&option| values.difference((file, option)).is_none());
     let is_unequal = || {
         options.iter().enumerate().any(|(index, &one)| {

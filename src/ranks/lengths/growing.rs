@@ -8,11 +8,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::blocks::Blocks;
 use super::super::values::{Cause, Difference};
 use super::equal_parts::Parts;
-use crate::api::Effect;
-use crate::program::{CallEdge, Caller, Facts, FunctionRef, Place};
+use crate::api::{Effect, Symbol};
+use crate::program::{CallEdge, Caller, Facts, FunctionRef, Object, Place};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, BranchKind, Call, CallId, Container, Flow, FunctionId, Operator, SideEffect, Value, ValueId,
+    BlockId, BranchKind, Call, CallId, Container, Flow, FunctionId, Method, Operator, SideEffect, StoreKey, Value,
+    ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -55,6 +56,8 @@ impl Growing {
         let mut own = Self::default();
         for file in files {
             own.add_lists(facts, file);
+            own.add_sums(facts, file);
+            own.add_entries(facts, file);
             own.add_arrays(facts, file);
             own.add_generators(facts, file);
         }
@@ -63,15 +66,60 @@ impl Growing {
 
     fn add_lists(&mut self, facts: &Facts<'_>, file: FileId) {
         let module = facts.module(file);
+        let extend = facts.library.lookup("builtins.list.extend");
         for (index, call) in module.calls.iter().enumerate() {
             let Some(list) = facts.receiver(file, call) else { continue };
-            if resizes(facts, file, CallId::new(index)) {
-                let caller = Caller { file, scope: module.code_scope(call.scope) };
-                let mut of = Vec::new();
-                add_origins(facts, (file, list), STEPS, &mut of);
-                let step = Step { block: call.block, of, yields: false };
-                self.steps.entry(caller).or_default().push(step);
+            let Some(method) = resizing_method(facts, file, CallId::new(index)) else { continue };
+            let caller = Caller { file, scope: module.code_scope(call.scope) };
+            let of = origins(facts, (file, list));
+            if let Some(more) = call.arguments.first().filter(|_| Some(method) == extend) {
+                self.handing_on.entry((file, more.value)).or_default().extend(&of);
             }
+            let step = Step { block: call.block, of, yields: false };
+            self.steps.entry(caller).or_default().push(step);
+        }
+    }
+
+    /// `images += [flipped]`, `images = images + [flipped]`
+    fn add_sums(&mut self, facts: &Facts<'_>, file: FileId) {
+        let module = facts.module(file);
+        for (index, own) in module.values.iter().enumerate() {
+            let Value::Operator { operator, left, right } = own.value else { continue };
+            let sum = ValueId::new(index);
+            let of = match operator {
+                Operator::InPlace(Method::ADD) => origins(facts, (file, left)),
+                Operator::Binary(Method::ADD) if is_made_of(facts, file, vec![left, right], sum) => Vec::new(),
+                _ => continue,
+            };
+            let is_list = |own: Object| matches!(own, Object::Container(Container::List, _));
+            let is_list = |side: ValueId| facts.objects(file, side).any(|(_, own)| is_list(own));
+            let Some(statement) = module.statement_around(own.range).filter(|_| is_list(right)) else {
+                continue;
+            };
+            let statement = module.statement(statement);
+            let caller = Caller { file, scope: module.code_scope(statement.scope) };
+            self.handing_on.entry((file, right)).or_default().extend(&of);
+            let of = of.into_iter().chain([(file, sum)]).collect();
+            let step = Step { block: statement.block, of, yields: false };
+            self.steps.entry(caller).or_default().push(step);
+        }
+    }
+
+    /// Entries of dictionaries, under keys that are not written: `found[name] = image`.
+    fn add_entries(&mut self, facts: &Facts<'_>, file: FileId) {
+        let module = facts.module(file);
+        for store in &module.stores {
+            let StoreKey::Item(key) = store.key else { continue };
+            let is_dictionary =
+                |own: &Object| matches!(own, Object::Container(Container::Dict, _));
+            let is_written = matches!(module.value(key).value, Value::Constant(_));
+            if is_written || !facts.objects(file, store.base).any(|(_, own)| is_dictionary(&own)) {
+                continue;
+            }
+            let caller = Caller { file, scope: module.code_scope(store.scope) };
+            let block = module.statement(store.statement).block;
+            let step = Step { block, of: origins(facts, (file, store.base)), yields: false };
+            self.steps.entry(caller).or_default().push(step);
         }
     }
 
@@ -143,7 +191,8 @@ impl Growing {
                     if may_be_even(facts, (caller.file, condition)) {
                         own.cause = Cause::Cut;
                     }
-                    let apart = apart(blocks, caller, branch, steps, flow);
+                    let is_meant = !facts.gives(own.source, &[Effect::DrawsRandom]);
+                    let apart = apart(blocks, caller, branch, steps, flow, is_meant);
                     found.extend(apart.into_iter().map(|place| (place, own)));
                 }
             }
@@ -188,12 +237,19 @@ impl Growing {
 }
 
 /// What gets more elements on one side of a branch than on the other.
-fn apart(blocks: &Blocks, caller: Caller, branch: BlockId, steps: &[Step], flow: &Flow) -> Vec<Place> {
+fn apart(
+    blocks: &Blocks,
+    caller: Caller,
+    branch: BlockId,
+    steps: &[Step],
+    flow: &Flow,
+    is_meant: bool,
+) -> Vec<Place> {
     let sides = blocks.sides(caller, branch);
     let mut counts: BTreeMap<Place, [u32; 2]> = BTreeMap::new();
     // What is dealt out in a loop is a shard; a list of callbacks has one more on some ranks, and that is meant.
-    let in_loop = flow.leads(branch, branch);
-    for step in steps.iter().filter(|step| step.yields || in_loop) {
+    let counts_all = !is_meant || flow.leads(branch, branch);
+    for step in steps.iter().filter(|step| step.yields || counts_all) {
         let arm = match sides.get(&step.block) {
             Some(1) => 0,
             Some(2) => 1,
@@ -244,16 +300,22 @@ const JOINING: [&str; 6] = [
 /// Whether a call is given what it returned in the turn before.
 fn is_part_of_itself(facts: &Facts<'_>, file: FileId, call: &Call) -> bool {
     let module = facts.module(file);
-    let mut work: Vec<ValueId> = Vec::new();
+    let mut parts: Vec<ValueId> = Vec::new();
     for argument in &call.arguments {
         match &module.value(argument.value).value {
-            Value::Display(_, elements) => work.extend(elements.iter().filter_map(|own| own.written_out())),
-            _ => work.push(argument.value),
+            Value::Display(_, elements) => parts.extend(elements.iter().filter_map(|own| own.written_out())),
+            _ => parts.push(argument.value),
         }
     }
+    is_made_of(facts, file, parts, call.result)
+}
+
+/// Whether values may be what was computed in the turn before.
+fn is_made_of(facts: &Facts<'_>, file: FileId, mut work: Vec<ValueId>, before: ValueId) -> bool {
+    let module = facts.module(file);
     let mut seen = FxHashSet::default();
     while let Some(value) = work.pop() {
-        if value == call.result {
+        if value == before {
             return true;
         }
         if let Value::Phi(parts) = &module.value(value).value
@@ -265,19 +327,26 @@ fn is_part_of_itself(facts: &Facts<'_>, file: FileId, call: &Call) -> bool {
     false
 }
 
-/// Whether a call changes how many elements the list has that it is a method of.
-fn resizes(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
+/// The method of a list by which a call changes how many elements the list has.
+fn resizing_method<'f>(facts: &'f Facts<'_>, file: FileId, call: CallId) -> Option<&'f Symbol> {
     let methods = facts.callees(file, call).iter().filter_map(|edge| facts.builtin_method(edge.callee));
-    let mut of_lists = methods.filter(|&(receiver, _)| facts.builtin_class(receiver) == Some("list"));
-    of_lists.any(|(_, method)| method.has(Effect::Resizes))
+    let of_lists = methods.filter(|&(receiver, _)| facts.builtin_class(receiver) == Some("list"));
+    let mut of_lists = of_lists.map(|(_, method)| method);
+    of_lists.find(|method| method.has(Effect::Resizes))
 }
 
-/// The displays and calls that make a list.
+/// The displays and calls that make a list or a dictionary.
+fn origins(facts: &Facts<'_>, place: Place) -> Vec<Place> {
+    let mut found = Vec::new();
+    add_origins(facts, place, STEPS, &mut found);
+    found
+}
+
 fn add_origins(facts: &Facts<'_>, place: Place, steps: u32, found: &mut Vec<Place>) {
     let Some(steps) = steps.checked_sub(1) else { return };
     let (file, value) = place;
     match facts.module(file).value(value).value {
-        Value::Display(Container::List, _) | Value::Call(_) => found.push(place),
+        Value::Display(Container::List | Container::Dict, _) | Value::Call(_) => found.push(place),
         Value::Phi(_) | Value::Cell(_) | Value::Import(_) => {
             let operands = facts.influence().operands(place);
             operands.take(8).for_each(|own| add_origins(facts, own, steps, found));

@@ -36,7 +36,7 @@ pub(super) fn passes(
         | Value::Import(_)
         | Value::Unpack { .. }
         | Value::Attribute { narrowed: Some(_), .. }
-        | Value::Operator { operator: Operator::Binary(_), .. } => Passing::Length,
+        | Value::Operator { operator: Operator::Binary(_) | Operator::InPlace(_), .. } => Passing::Length,
         Value::Attribute { base, name, .. } if *base == from && measures(facts, file, *base, *name) => {
             Passing::Count
         }
@@ -63,7 +63,8 @@ pub(super) fn passes(
             let mut own = 0;
             for edge in facts.callees(file, *call) {
                 let callee = facts.solution.object(edge.callee);
-                match facts.symbol(callee) {
+                let method = || facts.builtin_method(edge.callee).map(|(_, method)| method);
+                match facts.symbol(callee).or_else(method) {
                     // How long what a generator yields is says nothing of how often it does.
                     _ if matches!(callee, Object::Function(own) if !is_generator(facts, own)) => own += 1,
                     Some(symbol) if symbol.has(Effect::KeepsLength) => {
