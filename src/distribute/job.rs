@@ -442,9 +442,9 @@ impl<'c> Job<'c> {
 
     /// Whether a call draws what decides which examples are held out: all ranks are given a seed for it.
     pub(super) fn draws_together(&self, file: FileId, call: CallId) -> bool {
-        let drawn = self.drawn_together.get_or_init(|| {
-            held_out::deciding(self).into_iter().map(|own| (own.file, own.call)).collect()
-        });
+        let drawn = self
+            .drawn_together
+            .get_or_init(|| held_out::deciding(self).into_iter().map(|own| (own.file, own.call)).collect());
         drawn.contains(&(file, call))
     }
 

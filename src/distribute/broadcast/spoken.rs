@@ -197,10 +197,9 @@ fn decompose(
             found.push(Spoken::Model(Chain { text: owner.to_owned(), ..whole.clone() }));
         }
         // Those of a model that are not trained have to be equal, too: `model.trainable_variables[-2:]`.
-        Value::Slice { base, .. } if is_here => decompose(job, text, *base, written, found)?,
+        Value::Slice { base, .. } => decompose(job, text, *base, written, found)?,
         Value::Display(_, elements)
-            if is_here
-                && let [Element::Any(element)] = **elements
+            if let [Element::Any(element)] = **elements
                 && let Value::Iteration(base) = text.module.value(element).value =>
         {
             decompose(job, text, base, written, found)?;

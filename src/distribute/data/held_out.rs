@@ -286,7 +286,9 @@ fn reordered(job: &Job<'_>, file: FileId, id: CallId, symbol: &Symbol) -> FxHash
 
 fn finding(job: &Job<'_>, rule: &'static Rule, draw: &Draw<'_>) -> Finding {
     let message = match draw.decides {
-        Decides::HeldOut => "each rank holds out other examples, and validates with what another one trains on",
+        Decides::HeldOut => {
+            "each rank holds out other examples, and validates with what another one trains on"
+        }
         Decides::Which => "each rank chooses other examples, and perhaps another number of them",
         Decides::Function => "each rank computes its examples with numbers that it draws itself",
     };

@@ -55,7 +55,9 @@ pub(super) fn multiplies(job: &Job<'_>, drawn: Place, products: &[(Place, Place)
     let facts = job.facts;
     let is_other = |place: Place| {
         let (file, value) = place;
-        [Kind::Variable, Kind::Layer, Kind::Model, Kind::Dataset].into_iter().any(|kind| facts.may_be(file, value, kind))
+        [Kind::Variable, Kind::Layer, Kind::Model, Kind::Dataset]
+            .into_iter()
+            .any(|kind| facts.may_be(file, value, kind))
             || facts.gives(place, &[Effect::Agrees])
             || products.iter().any(|&(product, _)| product == place)
     };

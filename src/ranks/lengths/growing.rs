@@ -12,8 +12,8 @@ use crate::api::{Effect, Symbol};
 use crate::program::{CallEdge, Caller, Facts, FunctionRef, Object, Place};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, BranchKind, Call, CallId, Container, Flow, FunctionId, Method, Operator, SideEffect, StoreKey, Value,
-    ValueId,
+    BlockId, BranchKind, Call, CallId, Container, Flow, FunctionId, Method, Operator, SideEffect, StoreKey,
+    Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -88,7 +88,9 @@ impl Growing {
             let sum = ValueId::new(index);
             let of = match operator {
                 Operator::InPlace(Method::ADD) => origins(facts, (file, left)),
-                Operator::Binary(Method::ADD) if is_made_of(facts, file, vec![left, right], sum) => Vec::new(),
+                Operator::Binary(Method::ADD) if is_made_of(facts, file, vec![left, right], sum) => {
+                    Vec::new()
+                }
                 _ => continue,
             };
             let is_list = |own: Object| matches!(own, Object::Container(Container::List, _));
@@ -110,8 +112,7 @@ impl Growing {
         let module = facts.module(file);
         for store in &module.stores {
             let StoreKey::Item(key) = store.key else { continue };
-            let is_dictionary =
-                |own: &Object| matches!(own, Object::Container(Container::Dict, _));
+            let is_dictionary = |own: &Object| matches!(own, Object::Container(Container::Dict, _));
             let is_written = matches!(module.value(key).value, Value::Constant(_));
             if is_written || !facts.objects(file, store.base).any(|(_, own)| is_dictionary(&own)) {
                 continue;
