@@ -123,6 +123,11 @@ impl Inputs {
         self.fitted.contains(&(file, job.facts.module(file).call(call).result))
     }
 
+    /// The calls that read data.
+    pub(super) fn all_data_read(&self) -> &[(FileId, CallId)] {
+        &self.data_read
+    }
+
     /// The calls that load weights or models.
     pub(super) fn weights_read(&self) -> &[(FileId, CallId)] {
         &self.weights_read

@@ -109,7 +109,7 @@ fn effects(job: &Job<'_>, file: FileId, call: CallId) -> EffectSet {
 /// The loop over a folder that changes what is in it, which one rank does: another would list what is left.
 fn changed_in_turns(job: &Job<'_>, file: FileId, call: CallId) -> Option<(StatementId, Waiting)> {
     let write = (file, call);
-    let statement = loop_over_listed(job, write, &job.inputs().read_where(job, write))?;
+    let statement = loop_over_listed(job, write, || job.inputs().read_where(job, write))?;
     let own = job.facts.module(file).statement(statement);
     let is_due = code_runs_started(job, file, own.scope, own.range.start())
         && all_ranks_come_to(job, file, statement)
@@ -123,7 +123,7 @@ fn asked_and_made(job: &Job<'_>, file: FileId, call: CallId) -> Option<(Statemen
     let statement = question_around(job, file, call)?;
     let write = (file, call);
     // Who asks in each turn makes as many turns as there are files left.
-    if loop_over_listed(job, write, &job.inputs().read_where(job, write)).is_some() {
+    if loop_over_listed(job, write, || job.inputs().read_where(job, write)).is_some() {
         return None;
     }
     let is_told = || {

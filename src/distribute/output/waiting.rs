@@ -16,7 +16,7 @@ use super::read_before;
 use crate::api::Effect;
 use crate::program::{Caller, Spot};
 use crate::project::FileId;
-use crate::semantic::{BranchKind, CallId, StatementId, StatementKind, Suite};
+use crate::semantic::{Branch, BranchKind, CallId, StatementId, StatementKind, Suite};
 
 /// Why what is written can't be awaited.
 const NOWHERE: &str = "Rank 0 alone is to write what the program reads later, and there is no place at which all ranks could wait for it: \
@@ -102,7 +102,7 @@ impl Waiting {
         if later.peek().is_none() {
             return Self::default();
         }
-        if !job.program.already_distributed && loop_over_listed(job, write, read).is_some() {
+        if !job.program.already_distributed && loop_over_listed(job, write, || read.to_vec()).is_some() {
             return Self { impossible: Some(LISTED), ..Self::default() };
         }
         let module = job.facts.module(write.0);
@@ -205,19 +205,27 @@ fn catches_reading(job: &Job<'_>, (file, write): (FileId, CallId), read: &[(File
 /// os.listdir(folder): os.remove(os.path.join(folder, name))`.
 pub(super) fn loop_over_listed(
     job: &Job<'_>,
-    (file, write): (FileId, CallId),
-    read: &[(FileId, CallId)],
+    write: (FileId, CallId),
+    read: impl FnOnce() -> Vec<(FileId, CallId)>,
 ) -> Option<StatementId> {
+    let (file, call) = write;
     let facts = job.facts;
     let module = facts.module(file);
-    let data = module.call(write);
-    let caller = Caller { file, scope: data.scope };
-    let branches = facts.conditions(caller, data.block).into_iter().map(|own| own.branch);
-    let mut loops = branches.filter(|own| own.kind == BranchKind::For);
-    let over_listed = loops.find(|own| {
-        read.iter().any(|&(of, call)| of == file && own.range.contains_range(module.call(call).range))
-    });
-    over_listed.map(|own| own.statement)
+    let data = module.call(call);
+    let branches = facts.conditions(Caller { file, scope: data.scope }, data.block).into_iter();
+    let loops = branches.map(|own| own.branch).filter(|own| own.kind == BranchKind::For);
+    let lists = |own: &Branch, among: &[(FileId, CallId)]| {
+        among.iter().any(|&(of, call)| of == file && own.range.contains_range(module.call(call).range))
+    };
+    let inputs = job.inputs();
+    // Few loops list anything, and it takes long to find what is read where a call writes.
+    let listing: Vec<Branch> =
+        loops.filter(|own| lists(own, inputs.all_data_read()) || lists(own, inputs.weights_read())).collect();
+    if listing.is_empty() {
+        return None;
+    }
+    let read = read();
+    listing.into_iter().find(|own| lists(own, &read)).map(|own| own.statement)
 }
 
 /// The statements in front of which all ranks can wait for what a call reads that another call has written.
