@@ -87,6 +87,8 @@ pub enum Effect {
     ReadsMetrics,
     /// Ends the process.
     Exits,
+    /// Writes nothing where it is given `mode='disabled'`, but goes on to work.
+    DisabledByMode,
     /// Splits data between workers.
     Shards,
     /// Returns as many elements as it is given, at the same places or at others.
@@ -166,7 +168,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 78] = [
+    pub const ALL: [(Self, &'static str); 79] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -208,6 +210,7 @@ impl Effect {
         (Self::StopsTraining, "stops-training"),
         (Self::ReadsMetrics, "reads-metrics"),
         (Self::Exits, "exits"),
+        (Self::DisabledByMode, "disabled-by-mode"),
         (Self::Shards, "shards"),
         (Self::KeepsLength, "keeps-length"),
         (Self::SetsWeights, "sets-weights"),
@@ -311,6 +314,7 @@ impl EffectSet {
     pub fn on_the_world(self) -> Self {
         let others = [
             Effect::Agrees,
+            Effect::DisabledByMode,
             Effect::KeepsLength,
             Effect::Resizes,
             Effect::Measures,

@@ -20,6 +20,7 @@ mod printed;
 mod progress_bars;
 pub(super) mod read_before;
 pub(super) mod told_paths;
+mod trackers;
 mod unknown_readers;
 mod unknown_writers;
 mod verbose;
@@ -45,6 +46,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     found.extend(open_files::steps(job, &RULE.rule));
     found.extend(verbose::steps(job, &RULE.rule));
     found.extend(progress_bars::steps(job, &RULE.rule));
+    found.extend(trackers::steps(job, &RULE.rule));
     found.extend(cache_files::steps(job, &RULE.rule));
     found.extend(commands::steps(job, &RULE.rule));
     found

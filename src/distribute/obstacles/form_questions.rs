@@ -92,10 +92,8 @@ pub(super) fn tells_form(job: &Job<'_>, (file, value): Place) -> bool {
     match module.value(value).value {
         Value::Attribute { name, .. } => ATTRIBUTES.contains(&module.names.text(name)),
         Value::Call(call) => {
-            let telling = TELLING.map(|name| facts.library.lookup(name));
-            let called = facts.called_symbols(file, call).chain(facts.called_builtins(file, call));
-            let mut called = called.filter(|own| telling.contains(&Some(*own)));
-            called.next().is_some()
+            let mut called = facts.called_symbols(file, call).chain(facts.called_builtins(file, call));
+            called.any(|own| TELLING.contains(&own.name()))
                 || facts.may_call(file, call, TENSOR, |own| own.last_name() == "get_shape")
         }
         _ => false,

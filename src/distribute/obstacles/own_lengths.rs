@@ -123,18 +123,17 @@ fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, seen: &mut Seen) -> bo
         // `from_tensor_slices((x[mask], y[mask]))`, `enumerate(data)`, `data.batch(8)`
         &Value::Call(id) => {
             let call = module.call(id);
-            let wanted = SELECTING.map(|name| facts.library.lookup(name));
             let called = || facts.called_symbols(file, id).chain(facts.called_builtins(file, id));
-            let is_called = |name| called().any(|own| facts.library.lookup(name) == Some(own));
-            if called().any(|own| wanted.contains(&Some(own))) && by.is_it(job, (file, value)) {
+            if called().any(|own| SELECTING.contains(&own.name())) && by.is_it(job, (file, value)) {
                 return true;
             }
             let draws = |own: &Argument| facts.objects(file, own.value).any(|(_, own)| draws(job, own));
-            if by == By::OwnResults && is_called(FILTER) && call.arguments.first().is_some_and(draws) {
+            if by == By::OwnResults
+                && called().any(|own| own.name() == FILTER)
+                && call.arguments.first().is_some_and(draws) {
                 return true;
             }
-            let repeat = facts.library.lookup(REPEATING.0);
-            let mut repeated = called().filter(|&own| Some(own) == repeat);
+            let mut repeated = called().filter(|own| own.name() == REPEATING.0);
             let times = repeated.find_map(|own| facts.argument(file, call, own, REPEATING.1));
             if by == By::OwnResults && times.is_some_and(|own| rests_on_own_results(job, (file, own.value))) {
                 return true;

@@ -8,6 +8,7 @@ use super::super::started::runs_started;
 use super::downloads::{can_be_replaced, missed_elsewhere, without_it};
 use super::for_all::done_by_all;
 use super::inputs::{is_told_where, loads_from, names_own, own_effects};
+use super::trackers::tracker;
 use super::unknown_writers::{is_for_others, saves_by_name};
 use super::waiting::Waiting;
 use crate::api::{Effect, EffectSet, Kind};
@@ -191,7 +192,7 @@ fn is_added_to_text(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 fn sort(job: &Job<'_>, file: FileId, id: CallId) -> Option<Sort> {
     let facts = job.facts;
     let call = facts.module(file).call(id);
-    if call.kind != CallKind::Expression {
+    if call.kind != CallKind::Expression || tracker(job, file, id).is_some() {
         return None;
     }
     let mut effects = own_effects(job, file, id);
