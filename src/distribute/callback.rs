@@ -112,7 +112,8 @@ impl Acts {
 
     /// Whether it changes the training by what a rank's own batch gave, or its own evaluation.
     pub(crate) fn steers_alone(self) -> bool {
-        self.steers_alone && !has_any(self.own, &SHARES)
+        let by_clock = self.effects.contains(Effect::SteersTraining) && self.effects.contains(Effect::Varies);
+        by_clock || self.steers_alone && !has_any(self.own, &SHARES)
     }
 
     /// Whether all ranks have to run it, and it saves the model on each.
@@ -124,7 +125,8 @@ impl Acts {
     fn add(&mut self, job: &Job<'_>, hook: &Hook) {
         self.changes |= hook.changes;
         self.reads |= hook.reads.is_some();
-        self.steers_alone |= hook.steers && (hook.reads == Some(Metrics::OfBatch) || hook.asks_itself);
+        self.steers_alone |= hook.steers && hook.asks_itself
+            || (hook.steers || hook.sets_weights) && hook.reads == Some(Metrics::OfBatch);
         let saves = hook.saves.iter().filter(|&&(_, (file, call))| !is_for_one_rank(job, file, call));
         self.saved = saves.fold(self.saved, |all, &(saved, _)| all.union(saved));
         let is_apart = |&(_, call): &(_, Option<(FileId, CallId)>)| {
@@ -152,6 +154,8 @@ pub(super) struct Hook {
     reads: Option<Metrics>,
     /// It surely changes what `self.model` has.
     steers: bool,
+    /// It gives `self.model` other weights, perhaps those of an average.
+    sets_weights: bool,
     /// It evaluates or predicts by itself, or asks a clock whether to change what `self.model` has.
     asks_itself: bool,
     /// What it communicates.
@@ -222,6 +226,7 @@ impl Hook {
                     match method_of_model(facts, caller.file, call, receiver, given) {
                         Some(method) => {
                             self.steers |= has_any(method.effects(), &CHANGES);
+                            self.sets_weights |= method.has(Effect::SetsWeights);
                             self.asks_itself |= has_any(method.effects(), &EVALUATES);
                             self.add(method.effects(), place);
                             if has_any(method.effects(), &WRITES) {

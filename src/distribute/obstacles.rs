@@ -117,7 +117,7 @@ fn compiled_by_xla(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         let argument = facts
             .called_symbols(file, id)
             .filter(|symbol| symbol.has(Effect::Compiles) || symbol.has(Effect::Traces))
-            .find_map(|symbol| facts.argument(file, call, symbol, "jit_compile"));
+            .find_map(|symbol| BY_XLA.iter().find_map(|name| facts.argument(file, call, symbol, name)));
         let Some(argument) = argument else { continue };
         let is_on = facts
             .objects(file, argument.value)
@@ -125,13 +125,16 @@ fn compiled_by_xla(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         if is_on {
             let location = facts.location(file, argument.range);
             let finding = obstacle(rule, location, "a training step is compiled by XLA")
-                .help("leave `jit_compile` out")
+                .help("leave that out")
                 .in_scope(job.scope_of(file, id));
             found.push(Step::blocked(finding, "XLA has no kernels for the collectives of Horovod."));
         }
     }
     found
 }
+
+/// The parameter that says so, and what it was called before.
+const BY_XLA: [&str; 2] = ["jit_compile", "experimental_compile"];
 
 /// What trains in threads, or by an algorithm, of its own: a supervisor saves and initialises what it wants.
 fn trains_by_itself(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {

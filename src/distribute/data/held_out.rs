@@ -30,7 +30,10 @@ use crate::syntax::TextSize;
 const VALIDATION: &str = "validation_data";
 
 /// The parameters for the seed of what draws by itself.
-const SEEDS: [&str; 2] = ["random_state", "seed"];
+const SEEDS: [&str; 2] = [ESTIMATORS_SEED, "seed"];
+
+/// The parameter of scikit-learn's for it.
+const ESTIMATORS_SEED: &str = "random_state";
 
 /// The modules whose functions draw from a common generator, each with the class of generators that take a seed.
 const GENERATORS: [(&str, &str); 2] = [("numpy.random", "RandomState"), ("random", "Random")];
@@ -134,8 +137,8 @@ pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<Draw<'c>> {
         if draws_numbers(symbol) && chosen_by(job, drawn).iter().any(|own| trained.contains(own)) {
             return Some(Decides::Which);
         }
-        // `GaussianRandomProjection(32)`
-        let is_used = symbol.is_class() && examples.contains(&drawn);
+        // `GaussianRandomProjection(32)`, `make_classification(1000)`
+        let is_used = symbol.parameter(ESTIMATORS_SEED).is_some() && examples.contains(&drawn);
         (is_used || multiplies(job, drawn, &products)).then_some(Decides::Function)
     };
     let draw = |(file, call, symbol)| {

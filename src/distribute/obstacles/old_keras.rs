@@ -49,7 +49,7 @@ fn paths<'j>(job: &'j Job<'_>, file: FileId) -> impl Iterator<Item = &'j str> {
 
 /// Whether a program uses what only a Keras has that stands on TensorFlow 1.
 fn uses_old_keras(job: &Job<'_>) -> bool {
-    let is_old = |path: &str| OLD_MEMBERS.contains(&path);
+    let is_old = |path: &str| OLD_MEMBERS.contains(&path) || path.starts_with(ON_OLD_KERAS);
     let says_old = |(file, id): (FileId, CallId)| {
         let module = job.facts.module(file);
         let mut arguments = module.call(id).arguments.iter();
@@ -65,15 +65,20 @@ fn uses_old_keras(job: &Job<'_>) -> bool {
     job.program.files().into_iter().any(|file| paths(job, file).any(is_old)) || job.calls().any(says_old)
 }
 
-/// What the backend of Keras has up to version 2.2, or only with TensorFlow 1.
-const OLD_MEMBERS: [&str; 6] = [
+/// What Keras has up to version 2.2, or only with TensorFlow 1.
+const OLD_MEMBERS: [&str; 8] = [
     "keras.backend.get_session",
     "keras.backend.set_session",
     "keras.backend.tf",
     "keras.backend.image_dim_ordering",
     "keras.backend.set_image_dim_ordering",
     "keras.backend.tensorflow_backend",
+    "keras.layers.Merge",
+    "keras.layers.merge.Merge",
 ];
+
+/// How the paths of a package begin that stands on private members of such a Keras.
+const ON_OLD_KERAS: &str = "keras_contrib";
 
 /// Arguments of Keras 1, which version 2 takes up to 2.2.
 const OLD_ARGUMENTS: [&str; 18] = [

@@ -60,18 +60,49 @@ fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
                 && !fetched::is_step(job, (file, call.result))
                 && !fetches_variable(job, file, id)
         };
-        if trains || is_metric || counts_memory(job, file, id) || runs() {
+        let is_model = || facts.may_be(file, call.callee, Kind::Model);
+        let predicts = || normalises && is_model();
+        if trains || is_metric || counts_memory(job, file, id) || runs() || predicts() {
             own.insert((file, call.result));
         }
     }
     own
 }
 
-/// Whether a program has layers that keep the means of a rank's own batches, so that models with equal weights predict differently.
+/// Whether a program has layers that keep the means of a rank's own batches, so that models with equal weights predict differently; a
+/// model that comes from elsewhere may have them.
 fn normalises(job: &Job<'_>) -> bool {
-    let layer = job.facts.library.lookup("tensorflow.keras.layers.BatchNormalization");
-    job.calls().any(|(file, call)| job.facts.called_symbols(file, call).any(|own| Some(own) == layer))
+    let library = job.facts.library;
+    let layer = library.lookup("tensorflow.keras.layers.BatchNormalization");
+    let may_have = |own: &Symbol| {
+        let (module, name) = own.name().rsplit_once('.').unwrap_or_default();
+        Some(own) == layer
+            || module.starts_with(APPLICATIONS) && !WITHOUT_MEANS.contains(&name)
+            || FROM_ELSEWHERE.contains(&own.name())
+    };
+    job.calls().any(|(file, call)| job.facts.called_symbols(file, call).any(may_have))
 }
+
+/// The modules of models that are ready to be used, most of which have such layers, and those that have none.
+const APPLICATIONS: &str = "tensorflow.keras.applications";
+const WITHOUT_MEANS: [&str; 8] = [
+    "VGG16",
+    "VGG19",
+    "ConvNeXtBase",
+    "ConvNeXtLarge",
+    "ConvNeXtSmall",
+    "ConvNeXtTiny",
+    "ConvNeXtXLarge",
+    "preprocess_input",
+];
+
+/// What makes a model that a file describes.
+const FROM_ELSEWHERE: [&str; 4] = [
+    "tensorflow.keras.models.load_model",
+    "tensorflow.keras.models.model_from_config",
+    "tensorflow.keras.models.model_from_json",
+    "tensorflow.keras.models.model_from_yaml",
+];
 
 /// Whether a session gives a variable by itself: it is broadcast, and changed in steps that all ranks make.
 fn fetches_variable(job: &Job<'_>, file: FileId, id: CallId) -> bool {

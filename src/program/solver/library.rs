@@ -115,11 +115,14 @@ impl Solver<'_> {
                     self.on(callee, Use::Call(inner));
                 }
             }
-            Returns::Decorator => {
-                if let Some(result) = self.result(site) {
-                    self.add_new(result, Object::Identity);
+            // `@functools.lru_cache`, which is given the function itself, and `@functools.lru_cache()`.
+            Returns::Decorator => match (arguments.positional.first(), self.result(site)) {
+                (Some(&value), Some(result)) if self.sites[site.0 as usize].decorator => {
+                    self.on(value, Use::WrapInto(result));
                 }
-            }
+                (_, Some(result)) => self.add_new(result, Object::Identity),
+                (_, None) => {}
+            },
         }
     }
 
