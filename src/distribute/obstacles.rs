@@ -105,8 +105,21 @@ fn strategies(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             .help("take the strategy out: each rank trains on one GPU");
         Step::blocked(finding, "A strategy and Horovod would both share out the work.")
     };
-    made.take(1).map(|made| step(job.at_call(made.file, made.call))).collect()
+    let of_strategy = made.take(1).map(|made| step(job.at_call(made.file, made.call)));
+    of_strategy.chain(server(job, rule)).collect()
 }
+
+/// `tf.train.Server(cluster)`: parameter servers and workers.
+fn server(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
+    let (file, call) = first_call(job, SERVERS)?;
+    let message = "the program is distributed with servers and workers of TensorFlow";
+    let finding = obstacle(rule, job.at_call(file, call), message)
+        .help("take the servers out: each rank trains on one GPU");
+    Some(Step::blocked(finding, "Servers and Horovod would both share out the work."))
+}
+
+/// What starts them.
+const SERVERS: [&str; 1] = ["tensorflow.distribute.Server"];
 
 /// `jit_compile=True` for a model or a function: XLA has no kernels for collectives.
 fn compiled_by_xla(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {

@@ -130,7 +130,8 @@ fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, seen: &mut Seen) -> bo
             let draws = |own: &Argument| facts.objects(file, own.value).any(|(_, own)| draws(job, own));
             if by == By::OwnResults
                 && called().any(|own| own.name() == FILTER)
-                && call.arguments.first().is_some_and(draws) {
+                && call.arguments.first().is_some_and(draws)
+            {
                 return true;
             }
             let mut repeated = called().filter(|own| own.name() == REPEATING.0);

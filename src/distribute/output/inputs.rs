@@ -330,6 +330,11 @@ impl Settings {
         own
     }
 
+    /// Whether a setting is read at a place.
+    pub(super) fn has(&self, job: &Job<'_>, place: Place) -> bool {
+        setting(job, place).iter().any(|key| self.0.contains_key(key))
+    }
+
     /// The places that read the same setting as this one.
     fn like<'s>(&'s self, job: &Job<'_>, place: Place) -> impl Iterator<Item = Place> + 's {
         setting(job, place).into_iter().filter_map(|key| self.0.get(&key)).flatten().copied()

@@ -191,6 +191,9 @@ const TOO_EARLY: &str = "It is opened before Horovod is started, which tells the
 /// Why the other ranks can't be given a file of their own.
 const CHANGED: &str = "It changes a file that is there already, of which the other ranks have no copy.";
 
+/// Why a path can't be replaced.
+const READ_TOO: &str = "Files that the program reads are opened here, too: what is written should be opened by a call of its own.";
+
 /// Why the other ranks can't be given the null device.
 const RENAMED: &str = "It renames its file when it begins another one, which must not happen to the null device of other ranks.";
 
@@ -205,11 +208,19 @@ fn opened(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), path
     {
         return Some(Step::blocked(finding(job, rule, file, id, "every rank writes the same file"), RENAMED));
     }
-    let opens = job.facts.opens_for_writing(file, call);
-    let needs_file = opens && !job.facts.opens_stream(file, call);
-    if needs_file && !job.facts.begins_anew(file, call) {
+    let facts = job.facts;
+    let opens = facts.opens_for_writing(file, call);
+    let is_other = opens && !facts.opens_stream(file, call);
+    if is_other && !facts.begins_anew(file, call) || facts.opens_to_change(file, call) {
         return Some(Step::blocked(finding(job, rule, file, id, "every rank writes the same file"), CHANGED));
     }
+    if facts.opens_for_both(file, call) {
+        return Some(Step::blocked(
+            finding(job, rule, file, id, "every rank writes the same file"),
+            READ_TOO,
+        ));
+    }
+    let needs_file = is_other || facts.opens_new_or_to_read(file, call);
     let text = job.text(file)?;
     let code = job.code(file, call.scope);
     let mut imports = vec![code.import];

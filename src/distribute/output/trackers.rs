@@ -42,7 +42,10 @@ fn step(job: &Job<'_>, rule: &'static Rule, file: FileId, call: CallId, symbol: 
     let is_first = code.is_first();
     let edits = match given(job, file, call, symbol, MODE) {
         Given::Hidden => {
-            return Some(Step::blocked(finding, "Whether it records may be among the arguments that `*` or `**` gives."));
+            return Some(Step::blocked(
+                finding,
+                "Whether it records may be among the arguments that `*` or `**` gives.",
+            ));
         }
         Given::Nothing => {
             vec![text.append_argument(data, &format!("{MODE}=None if {is_first} else {OFF}"))]

@@ -57,7 +57,15 @@ pub(super) fn saves_by_name(job: &Job<'_>, file: FileId, call: &Call) -> bool {
         && (writes(MODEL) && given.clone().any(may_be_text)
             || may_be_array && given.len() > 0
             || writes(OPEN_FILE) && given.len() > 1 && given.clone().any(is_text)
-            || call.role == Role::Statement && is_of_writing(name) && given.any(is_text))
+            || call.role == Role::Statement
+                && is_of_writing(name)
+                && given.any(|own| is_text(own) || is_setting(job, file, own)))
+}
+
+/// Whether an argument is a setting of the command line or of the environment: `args.folder`, `os.environ["FOLDER"]`.
+fn is_setting(job: &Job<'_>, file: FileId, own: &Argument) -> bool {
+    let facts = job.facts;
+    facts.gives((file, own.value), &[Effect::ReadsEnvironment]) || job.settings().has(job, (file, own.value))
 }
 
 /// Whether a name says that something is written, to who knows nothing else of it: `write_image`, `to_netcdf`, `export_graphviz`.

@@ -92,6 +92,26 @@ impl<'a> Facts<'a> {
         modes.peek().is_some() && modes.all(|mode| without_compression(mode).contains(['w', 'x']))
     }
 
+    /// Whether a call opens files to write them and others, or the same, to read them: `open(path, mode)` in a helper.
+    #[must_use]
+    pub fn opens_for_both(&self, file: FileId, call: &Call) -> bool {
+        let (writing, reading): (Vec<&str>, Vec<&str>) =
+            self.modes_of_opening(file, call).partition(|&mode| writes_by_mode(mode));
+        !writing.is_empty() && !reading.is_empty()
+    }
+
+    /// Whether a call opens a file that must not be there, or that is read as it was written.
+    #[must_use]
+    pub fn opens_new_or_to_read(&self, file: FileId, call: &Call) -> bool {
+        self.modes_of_opening(file, call).any(|mode| mode.contains(['x', '+']))
+    }
+
+    /// Whether what is in a file stays there when a call opens it, and is read: `open(path, "r+")`.
+    #[must_use]
+    pub fn opens_to_change(&self, file: FileId, call: &Call) -> bool {
+        self.modes_of_opening(file, call).any(|mode| mode.contains('+') && !mode.contains(['w', 'x']))
+    }
+
     /// The modes that a call opens a file with, as far as they are known.
     fn modes_of_opening(&self, file: FileId, call: &Call) -> impl Iterator<Item = &str> {
         let mode = self.opener(file, call).and_then(|opener| self.argument(file, call, opener, MODE));

@@ -47,11 +47,11 @@ pub(super) fn findings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
             found.extend(of_elements(model, file, elements, store.scope, store.base));
         }
     }
-    let index = model.facts.library.lookup("builtins.list.index");
+    let index = INDEX.map(|name| model.facts.library.lookup(name));
     for (id, call) in module.calls.iter().enumerate() {
         let callees = model.facts.callees(file, CallId::new(id)).iter();
         let mut methods = callees.filter_map(|edge| model.facts.builtin_method(edge.callee));
-        if methods.any(|(_, method)| Some(method) == index)
+        if methods.any(|(_, method)| index.contains(&Some(method)))
             && let Some(list) = model.facts.receiver(file, call)
         {
             found.extend(of_elements(model, file, (list, call.range), call.scope, call.result));
@@ -59,6 +59,9 @@ pub(super) fn findings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
     }
     found
 }
+
+/// What tells the place of an element.
+const INDEX: [&str; 2] = ["builtins.list.index", "builtins.tuple.index"];
 
 /// The finding for elements that code numbers one after the other in a table.
 fn of_elements(
