@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::job::Job;
 use crate::api::Kind;
-use crate::program::{Caller, ObjectId, Place};
+use crate::program::{Ancestor, Caller, ClassRef, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{
@@ -68,7 +68,13 @@ impl Spoken {
         Some(match self {
             Self::Model(chain) => Self::Model(translate(chain)?),
             Self::Optimizer(chain) => Self::Optimizer(translate(chain)?),
-            Self::All(chain) => Self::All(translate(chain)?),
+            Self::All(chain) => {
+                let handed = chain.handed(job, callee, file, call);
+                // Those of a model that are not trained have to be equal, too.
+                handed
+                    .and_then(|own| Self::of_model(job, file, own))
+                    .or_else(|| translate(chain).map(Self::All))?
+            }
             Self::Each(chains) => Self::Each(chains.iter().map(translate).collect::<Option<_>>()?),
             Self::Text(_) => return None,
         })
@@ -155,6 +161,13 @@ impl Spoken {
         Some(Self::Model(Chain { text: format!("{owner}{attributes}"), ..known.clone() }))
     }
 
+    /// The model whose variables an argument gives, if it is one.
+    fn of_model(job: &Job<'_>, file: FileId, argument: &Argument) -> Option<Self> {
+        let mut found = Vec::new();
+        decompose(job, job.text(file)?, argument.value, argument.range, &mut found)?;
+        found.pop().filter(|own| found.is_empty() && matches!(own, Self::Model(_)))
+    }
+
     /// The variables that an argument gives: whole models where it takes a model's variables.
     pub(super) fn of_argument(job: &Job<'_>, file: FileId, argument: &Argument) -> Option<Vec<Self>> {
         let text = job.text(file)?;
@@ -186,7 +199,7 @@ fn decompose(
     let is_here = written.contains_range(evaluation.range);
     match &evaluation.value {
         Value::Attribute { base, .. } => {
-            if !facts.may_be(text.file, *base, Kind::Model) && !facts.may_be(text.file, *base, Kind::Layer) {
+            if !has_variables(job, text.file, *base) {
                 return None;
             }
             let whole = chain(text, evaluation.range)?;
@@ -195,6 +208,13 @@ fn decompose(
             }
             let (owner, _) = whole.text.rsplit_once('.')?;
             found.push(Spoken::Model(Chain { text: owner.to_owned(), ..whole.clone() }));
+        }
+        // `chosen`, which is bound in one place.
+        Value::Cell(variable) => {
+            let mut bound = text.module.definitions.iter().filter(|own| own.variable == *variable);
+            let only = bound.next().filter(|_| bound.next().is_none())?;
+            let range = text.module.value(only.value).range;
+            decompose(job, text, only.value, range, found)?;
         }
         // Those of a model that are not trained have to be equal, too: `model.trainable_variables[-2:]`.
         Value::Slice { base, .. } => decompose(job, text, *base, written, found)?,
@@ -230,6 +250,34 @@ fn decompose(
     }
     Some(())
 }
+
+/// Whether a value has all its variables under one name: a model, a layer, or another module of TensorFlow that leaves that to
+/// TensorFlow.
+fn has_variables(job: &Job<'_>, file: FileId, owner: ValueId) -> bool {
+    let facts = job.facts;
+    let is_module = |class: ClassRef| {
+        facts.library_base(class).is_some_and(|own| own.name() == MODULE) && {
+            let own = facts.hierarchy.order(class).iter().filter_map(|own| match own {
+                Ancestor::Project(own) => Some(*own),
+                _ => None,
+            });
+            own.into_iter().all(|own| {
+                let module = facts.module(own.file);
+                let mut methods = module.functions.iter().filter(|method| method.class == Some(own.class));
+                !methods.any(|method| ALL_VARIABLES.contains(&module.names.text(method.name)))
+            })
+        }
+    };
+    facts.may_be(file, owner, Kind::Model)
+        || facts.may_be(file, owner, Kind::Layer)
+        || facts
+            .objects(file, owner)
+            .any(|(_, own)| matches!(own, Object::Instance(class, _) if is_module(class)))
+}
+
+/// The class of modules, and the attributes that tell its variables.
+const MODULE: &str = "tensorflow.Module";
+const ALL_VARIABLES: [&str; 2] = ["variables", "trainable_variables"];
 
 /// The name by which a value is read within a range.
 fn named(text: Text<'_>, within: TextRange, value: ValueId) -> Option<Chain> {
@@ -303,6 +351,19 @@ impl Chain {
         objects.len() > 1
     }
 
+    /// What a call gives for it, if it is a parameter of the function that is called.
+    fn handed<'j>(&self, job: &Job<'j>, callee: Caller, file: FileId, call: CallId) -> Option<&'j Argument> {
+        self.parameter(job, callee)?;
+        let module = job.facts.module(self.file);
+        let ScopeKind::Function(function) = module.scope(callee.scope).kind else { return None };
+        let name = module.variable_name(self.variable);
+        let mut parameters = module.function(function).parameters.iter();
+        let position = parameters.position(|own| module.names.text(own.name) == name)?;
+        let call = job.facts.module(file).call(call);
+        let position = position.checked_sub(is_method(job, (self.file, function), file, call).into())?;
+        (self.text == name).then(|| given_for(job, name, position, file, call))?
+    }
+
     fn at_call(&self, job: &Job<'_>, callee: Caller, file: FileId, call: CallId) -> Option<Self> {
         let module = job.facts.module(self.file);
         let caller = Caller { file, scope: job.facts.module(file).call(call).scope };
@@ -336,21 +397,37 @@ fn argument_for(
     let position = data.parameters.iter().position(|own| module.names.text(own.name) == parameter)?;
     let text = job.text(file)?;
     let call = job.facts.module(file).call(call);
-    let is_method = data.class.is_some() && data.decorators.is_empty() || is_bound(job, file, call);
+    let is_method = is_method(job, (of, function), file, call);
     if is_method && position == 0 {
         return receiver(text, call);
     }
+    given_for(job, parameter, position - usize::from(is_method), file, call)
+        .and_then(|own| chain(text, own.range))
+}
+
+/// Whether a call gives its receiver for the first parameter of a function.
+fn is_method(job: &Job<'_>, (of, function): (FileId, FunctionId), file: FileId, call: &Call) -> bool {
+    let data = job.facts.module(of).function(function);
+    data.class.is_some() && data.decorators.is_empty() || is_bound(job, file, call)
+}
+
+/// The argument of a call for a parameter, by name or at a position.
+fn given_for<'c>(
+    job: &Job<'_>,
+    parameter: &str,
+    position: usize,
+    file: FileId,
+    call: &'c Call,
+) -> Option<&'c Argument> {
     let names = &job.facts.module(file).names;
     let keyword = call
         .arguments
         .iter()
         .find(|argument| matches!(argument.passing, Passing::Keyword(name) if names.text(name) == parameter));
-    let argument = keyword.or_else(|| {
-        let position = position - usize::from(is_method);
+    keyword.or_else(|| {
         let positional = call.arguments.iter().take_while(|own| own.passing == Passing::Positional);
         positional.clone().nth(position)
-    })?;
-    chain(text, argument.range)
+    })
 }
 
 /// The objects that a value may be and that the program makes.
