@@ -10,6 +10,7 @@ use super::super::broadcast::site::is_repeated;
 use super::super::job::Job;
 use super::super::keras::{Given, given};
 use super::super::names::Import;
+use super::super::obstacles::layer_code::{is_of_layer, results_of_layers};
 use super::super::obstacles::own_lengths::comprehension_tests;
 use super::super::ranked::reads_rank;
 use super::super::session::{fed::fed_values, runs, sessions};
@@ -20,7 +21,7 @@ use super::moved_seeds::is_order;
 use super::projections::{multiplies, products};
 use crate::api::{Effect, Returns, Role, Symbol};
 use crate::finding::{Confidence, Edit, Finding, Rule};
-use crate::program::{Literal, LoopKind, Object, Place, influenced_through_contents};
+use crate::program::{Caller, Literal, LoopKind, Object, Place, influenced_through_contents};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{Call, CallId, Value, ValueId};
@@ -103,8 +104,9 @@ pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<Draw<'c>> {
     let (trained_on, validated_with) = (trained_on(job), validated(job));
     let behind = |places: &[Place]| job.facts.influence().backwards(places, |_| false);
     let (trained, validated) = (behind(&trained_on), behind(&validated_with));
-    let targets = behind(&targets(job));
-    let examples: FxHashSet<Place> = trained.union(&targets).copied().collect();
+    // What layers compute with goes into the training as well.
+    let others: Vec<Place> = targets(job).into_iter().chain(results_of_layers(job)).collect();
+    let examples: FxHashSet<Place> = trained.union(&behind(&others)).copied().collect();
     let products = products(job, &examples);
     // All ranks would train on the same batches, where nothing else brings the examples into an order.
     let has_other_order = |file: FileId, call: CallId| {
@@ -139,7 +141,10 @@ pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<Draw<'c>> {
         }
         // `GaussianRandomProjection(32)`, `make_classification(1000)`
         let is_used = symbol.parameter(ESTIMATORS_SEED).is_some() && examples.contains(&drawn);
-        (is_used || multiplies(job, drawn, &products)).then_some(Decides::Function)
+        // What a step or a layer draws is noise.
+        let code = Caller { file, scope: job.facts.module(file).call(call).scope };
+        let is_noise = job.traced.contains(&code) || is_of_layer(job, code);
+        (!is_noise && (is_used || multiplies(job, drawn, &products))).then_some(Decides::Function)
     };
     let draw = |(file, call, symbol)| {
         decides(file, call, symbol).map(|decides| Draw { file, call, symbol, decides })

@@ -39,9 +39,17 @@ pub(super) fn calls_of_layers(job: &Job<'_>) -> Vec<FunctionRef> {
     found
 }
 
+/// The functions that layers of the library are given, as `Lambda` is.
+fn given_to_layers(job: &Job<'_>) -> Vec<FunctionRef> {
+    let facts = job.facts;
+    let makes = |own: &Symbol| own.is_class() && facts.library.kind_of_class(own) == Kind::Layer;
+    let layers = job.calls().filter(|&(file, call)| facts.called_symbols(file, call).any(makes));
+    layers.flat_map(|(file, call)| facts.called_functions(file, call)).collect()
+}
+
 /// What these functions return.
-pub(super) fn results_of_layers(job: &Job<'_>) -> Vec<Place> {
-    let results = calls_of_layers(job).into_iter().flat_map(|own| {
+pub(in crate::distribute) fn results_of_layers(job: &Job<'_>) -> Vec<Place> {
+    let results = calls_of_layers(job).into_iter().chain(given_to_layers(job)).flat_map(|own| {
         let returns = &job.facts.module(own.file).function(own.function).returns;
         returns.iter().map(move |&value| (own.file, value))
     });
