@@ -214,12 +214,26 @@ impl<'m, 'c> Replicas<'m, 'c> {
         u32::try_from(self.culprits.len() - 1).expect("fewer changes than 2^32")
     }
 
+    /// The steps that models make of themselves, in a `train_step`, where a call trains them.
+    fn steps_of_fit(&self, file: FileId, call: CallId) -> Vec<(FileId, CallId)> {
+        let trained = self.steps.get(&(file, call)).map_or(&[][..], Vec::as_slice);
+        let is_trained = |own: &ObjectId| self.numbers.get(own).is_some_and(|own| trained.contains(own));
+        let own = self.model.programs.iter().flat_map(|program| &program.steps_of_fit);
+        let own = own.filter(|own| own.models.iter().chain(&own.optimizers).any(is_trained));
+        own.flat_map(|own| own.steps.iter().chain(&own.by_hand).copied().chain([(own.caller.file, own.call)]))
+            .collect()
+    }
+
     /// The step that a call makes in all that it trains.
     fn step(&mut self, file: FileId, call: CallId) -> Change {
-        let at = self.model.at_call(file, call);
-        if let Some(difference) = self.applied(file, call) {
+        let mut steps = std::iter::once((file, call)).chain(self.steps_of_fit(file, call));
+        if let Some(((file, call), difference)) =
+            steps.find_map(|(file, call)| Some(((file, call), self.applied(file, call)?)))
+        {
+            let at = self.model.at_call(file, call);
             return Change::parting(self.culprit(at, Manner::Assigned(difference)));
         }
+        let at = self.model.at_call(file, call);
         let Some(first) = self.alike.first(file, call) else {
             return Change::touching(self.culprit(at, Manner::Changed));
         };
