@@ -6,7 +6,7 @@ use crate::finding::{Confidence, Finding, Fix, Level, Location};
 use crate::normalise;
 use crate::program::{Caller, Doing, Facts, Object};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, SideEffect};
+use crate::semantic::{Call, CallId, Container, SideEffect};
 use crate::syntax::TextRange;
 
 check!("HVD004", "print-with-side-effects", Restriction, Error, run);
@@ -150,7 +150,24 @@ fn is_named(facts: &Facts<'_>, doing: &Doing) -> bool {
 /// All that the arguments do is done in front of the `print`.
 fn fix(context: Context<'_>, file: FileId, print: &Call, effects: &[Found]) -> Option<Fix> {
     let ranges: Vec<TextRange> = effects.iter().map(|effect| effect.range).collect();
+    if ranges.iter().any(|&range| is_lazy(context.facts, file, range)) {
+        return None;
+    }
     normalise::hoist(context, file, print.statement, &ranges, "value")
+}
+
+/// Whether a call does what it does only when somebody asks for its elements: `map(train, rates)`, a generator.
+fn is_lazy(facts: &Facts<'_>, file: FileId, range: TextRange) -> bool {
+    let iterator = facts.library.lookup("builtins.iterator");
+    let is_iterator = |own: Object| match own {
+        Object::Container(Container::Generator, _) => true,
+        own => facts
+            .symbol(own)
+            .zip(iterator)
+            .is_some_and(|(own, iterator)| facts.library.is_subclass(own, iterator)),
+    };
+    let mut calls = facts.module(file).calls.iter().filter(|own| own.range == range);
+    calls.any(|own| facts.objects(file, own.result).any(|(_, own)| is_iterator(own)))
 }
 
 fn finding(facts: &Facts<'_>, file: FileId, print: &Call, effect: &Found) -> Finding {

@@ -246,7 +246,7 @@ impl Solver<'_> {
         }
         let called = Arguments { positional: elements, ..Arguments::default() };
         let result = keeps_results.then_some(any);
-        self.lazy.entry(container).or_default().push((function, called.into(), result));
+        self.lazy.entry(container).or_default().push((function, called.into(), result, site));
     }
 
     /// `caller` iterates over a container: what is computed on demand is computed now.
@@ -255,10 +255,13 @@ impl Solver<'_> {
         if !self.forced.insert((container, caller)) {
             return;
         }
-        for (function, arguments, result) in lazy {
+        for (function, arguments, result, said) in lazy {
+            // Where the same code says so and asks for them, `list(map(train, rates))`, it is a part of that.
+            let said = &self.sites[said.0 as usize];
+            let call = said.call.filter(|_| said.caller == caller);
             let site = self.site(super::Site {
                 caller,
-                call: None,
+                call,
                 at: None,
                 arguments,
                 result,

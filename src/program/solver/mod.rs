@@ -97,8 +97,8 @@ pub fn solve<'a>(
     solver.solution()
 }
 
-/// A function that is called with each element, when they are asked for.
-type Lazy = (NodeId, std::rc::Rc<Arguments>, Option<NodeId>);
+/// A function that is called with each element, when they are asked for, and the site that says so.
+type Lazy = (NodeId, std::rc::Rc<Arguments>, Option<NodeId>, SiteId);
 
 /// The values that a function returns other than its own parameters, and those parameters.
 type Returned = (Vec<NodeId>, Vec<u32>);
