@@ -13,6 +13,7 @@ mod polynomial;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::Blocks;
+use super::seeds::given_seed;
 use super::values::{Cause, Difference, Values};
 use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::program::{Facts, FunctionRef, Object, Place, code};
@@ -263,7 +264,10 @@ fn is_parted(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
 fn of_call(parts: Parts<'_, '_>, file: FileId, id: CallId) -> Option<Difference> {
     let Parts { facts, values, .. } = parts;
     let call = facts.module(file).call(id);
-    let differing = || call.arguments.iter().find_map(|argument| values.difference((file, argument.value)));
+    // By the seed the order differs.
+    let seed = given_seed(facts, file, id).map(|own| own.range);
+    let others = || call.arguments.iter().filter(|own| Some(own.range) != seed);
+    let differing = || others().find_map(|argument| values.difference((file, argument.value)));
     let ranked =
         || differing().filter(|own| facts.gives(own.source, &[Effect::ReadsRank, Effect::ReadsLocalRank]));
     let through_library = |own: Difference| Difference { cause: Cause::Data, ..own };
