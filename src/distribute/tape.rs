@@ -23,13 +23,27 @@ distribution_rule!("HVD205", "tape-not-distributed", steps);
 fn steps(job: &Job<'_>) -> Vec<Step> {
     job.tape_loops()
         .filter(|own| !averages(job, own) && !forms::is_of_others(job, own))
-        .filter(|own| !job.facts.averages_weights(job.program, own))
+        .filter(|own| !job.facts.averages_weights(job.program, own) && !leaves_step_to_library(job, own))
         .filter_map(|own| match own.tape.and_then(|tape| forms::form(job, tape)) {
             Some(form) => Some(form.step(job, own)),
             None => step(job, own),
         })
         .collect()
 }
+
+/// Whether what a tape gives is not applied in the code that makes it, and Keras' own step is made there instead: `super().train_step(data)`
+/// with examples that were made worse along a gradient.
+fn leaves_step_to_library(job: &Job<'_>, own: &TrainingLoop) -> bool {
+    let facts = job.facts;
+    let is_step = |symbol: &Symbol| symbol.last_name() == STEP && symbol.name().starts_with(KERAS);
+    !own.steps.is_empty()
+        && own.by_hand.is_empty()
+        && own.steps.iter().all(|&(file, call)| facts.called_symbols(file, call).any(is_step))
+}
+
+/// The method of Keras' models that makes a step.
+const STEP: &str = "train_step";
+const KERAS: &str = "tensorflow.keras.";
 
 /// Whether gradients of the loop are averaged already: the tape is distributed, or what is taken from it is reduced
 /// before it is applied.
