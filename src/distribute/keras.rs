@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::job::Job;
 use crate::api::{Effect, Kind, Symbol};
-use crate::program::{Caller, Facts, LoopKind, Object, ObjectId, TrainingLoop};
+use crate::program::{Ancestor, Caller, Facts, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, BlockId, CallId, Module, Passing, StatementId, ValueId};
 use crate::syntax::{TextRange, TextSize};
@@ -46,7 +46,7 @@ pub(super) enum StepOf {
     Keras,
     /// A tape in a `train_step` of the project's own.
     Tape,
-    /// Such a tape, and Keras too: `super().train_step(data)`.
+    /// Such a tape, and Keras too: `super().train_step(data)`, or for another model that is trained there.
     Both,
 }
 
@@ -64,9 +64,28 @@ impl StepOf {
                 edges.filter_map(|edge| job.facts.symbol(job.facts.solution.object(edge.callee)));
             symbols.any(|symbol| symbol.has(Effect::Trains) || symbol.has(Effect::Minimizes))
         };
-        if code.iter().any(trains) { Self::Both } else { Self::Tape }
+        let models = models_of(job, own.caller.file, own.call);
+        let is_of_keras = models.into_iter().any(|model| !has_own_step(job, model));
+        if is_of_keras || code.iter().any(trains) { Self::Both } else { Self::Tape }
     }
 }
+
+/// Whether a model's class makes its steps itself.
+fn has_own_step(job: &Job<'_>, model: ObjectId) -> bool {
+    let facts = job.facts;
+    let Object::Instance(class, _) = facts.solution.object(model) else { return false };
+    facts.hierarchy.order(class).iter().any(|own| match own {
+        Ancestor::Project(own) => {
+            let module = facts.module(own.file);
+            let mut methods = module.functions.iter().filter(|method| method.class == Some(own.class));
+            methods.any(|method| module.names.text(method.name) == STEP)
+        }
+        _ => false,
+    })
+}
+
+/// The method of models that makes a step.
+pub(super) const STEP: &str = "train_step";
 
 /// The project's code that the library runs for each step of a loop.
 pub(super) fn code_of_step(job: &Job<'_>, own: &TrainingLoop) -> FxHashSet<Caller> {

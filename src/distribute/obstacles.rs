@@ -106,8 +106,25 @@ fn strategies(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         Step::blocked(finding, "A strategy and Horovod would both share out the work.")
     };
     let of_strategy = made.take(1).map(|made| step(job.at_call(made.file, made.call)));
-    of_strategy.chain(server(job, rule)).collect()
+    of_strategy.chain(server(job, rule)).chain(by_tape(job, rule)).collect()
 }
+
+/// Models of Keras whose step takes gradients by a tape: Horovod's optimizer averages only what it computes itself.
+fn by_tape(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
+    let (file, call) = first_call(job, BY_TAPE)?;
+    let finding = obstacle(rule, job.at_call(file, call), "Keras trains this model by a tape of its own")
+        .help("train it in a loop of the program's own, whose tape can be distributed");
+    Some(Step::blocked(
+        finding,
+        "Horovod's optimizer does not average the gradients that the tape of a library takes.",
+    ))
+}
+
+/// The classes of such models.
+const BY_TAPE: [&str; 2] = [
+    "tensorflow.keras.experimental.WideDeepModel",
+    "tensorflow.keras.models.experimental.SharpnessAwareMinimization",
+];
 
 /// `tf.train.Server(cluster)`: parameter servers and workers.
 fn server(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {

@@ -6,6 +6,7 @@
 
 use super::distribution_rule;
 use super::job::Job;
+use super::keras::STEP;
 use super::optimizer::forms;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
@@ -41,8 +42,7 @@ fn leaves_step_to_library(job: &Job<'_>, own: &TrainingLoop) -> bool {
         && own.steps.iter().all(|&(file, call)| facts.called_symbols(file, call).any(is_step))
 }
 
-/// The method of Keras' models that makes a step.
-const STEP: &str = "train_step";
+/// How the names of Keras' members begin.
 const KERAS: &str = "tensorflow.keras.";
 
 /// Whether gradients of the loop are averaged already: the tape is distributed, or what is taken from it is reduced
