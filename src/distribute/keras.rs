@@ -6,7 +6,7 @@ use super::job::Job;
 use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Ancestor, Caller, Facts, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, BlockId, CallId, Module, Passing, StatementId, ValueId};
+use crate::semantic::{Argument, BlockId, CallId, Module, Passing, StatementId, StoreKey, ValueId};
 use crate::syntax::{TextRange, TextSize};
 
 /// A call that gives models their optimizer.
@@ -70,9 +70,21 @@ impl StepOf {
     }
 }
 
-/// Whether a model's class makes its steps itself.
+/// Whether a model's class makes its steps itself, or code has put a step into it: `model.train_step = step`.
 fn has_own_step(job: &Job<'_>, model: ObjectId) -> bool {
     let facts = job.facts;
+    let is_put_in = job.program.files().into_iter().any(|file| {
+        let module = facts.module(file);
+        module.stores.iter().any(|own| match own.key {
+            StoreKey::Attribute(name) => {
+                module.names.text(name) == STEP && facts.solution.values(file, own.base).contains(&model)
+            }
+            StoreKey::Item(_) | StoreKey::Slice => false,
+        })
+    });
+    if is_put_in {
+        return true;
+    }
     let Object::Instance(class, _) = facts.solution.object(model) else { return false };
     facts.hierarchy.order(class).iter().any(|own| match own {
         Ancestor::Project(own) => {
