@@ -60,8 +60,7 @@ pub(in crate::distribute) fn is_range(job: &Job<'_>, file: FileId, call: CallId)
 /// Whether a value is `enumerate(...)`.
 pub(in crate::distribute) fn is_enumeration(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
     let Value::Call(call) = job.facts.module(file).value(value).value else { return false };
-    let enumerate = job.facts.library.lookup(ENUMERATE);
-    job.facts.called_symbols(file, call).any(|symbol| Some(symbol) == enumerate)
+    job.facts.called_builtins(file, call).any(|symbol| symbol.name() == ENUMERATE)
 }
 
 /// Whether a call counts otherwise.

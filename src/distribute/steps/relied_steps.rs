@@ -64,8 +64,14 @@ pub(super) fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument, any: 
             let is_meant = !is_constant || is_named_in(evaluation.range);
             match evaluation.value {
                 Value::Operator { operator: Operator::Compare(_), .. } => return true,
-                Value::Operator { operator: Operator::Binary(Method::TRUEDIV), right, .. }
-                    if right == place.1 => {}
+                // How much of all steps is done: `step / STEPS`.
+                Value::Operator { operator: Operator::Binary(Method::TRUEDIV), left, right }
+                    if right == place.1 =>
+                {
+                    if enumerated(job, (of, left)).is_some() {
+                        return true;
+                    }
+                }
                 Value::Operator { .. } if is_meant && any == Counting::InAnyWay => return true,
                 Value::Operator { .. } if is_meant => work.push(next),
                 Value::Call(call) if is_meant => {
@@ -129,10 +135,9 @@ fn numbers(job: &Job<'_>, fed: &[Place]) -> Vec<Place> {
         let module = facts.module(file);
         for (index, evaluation) in module.values.iter().enumerate() {
             let is_number = match evaluation.value {
-                Value::Unpack { base, index: Some(0), starred: false } => match module.value(base).value {
-                    Value::Iteration(of) => fed.contains(&(file, of)) && is_enumeration(job, file, of),
-                    _ => false,
-                },
+                Value::Unpack { .. } => {
+                    enumerated(job, (file, ValueId::new(index))).is_some_and(|of| fed.contains(&of))
+                }
                 Value::Attribute { base, name, .. } => {
                     module.names.text(name) == ITERATIONS && facts.may_be(file, base, Kind::Optimizer)
                 }
@@ -145,6 +150,16 @@ fn numbers(job: &Job<'_>, fed: &[Place]) -> Vec<Place> {
         found.extend(hook_parameters(job, file, 1));
     }
     found
+}
+
+/// What is enumerated where a value is the number that `enumerate` gives.
+fn enumerated(job: &Job<'_>, (file, value): Place) -> Option<Place> {
+    let module = job.facts.module(file);
+    let Value::Unpack { base, index: Some(0), starred: false } = module.value(value).value else {
+        return None;
+    };
+    let Value::Iteration(of) = module.value(base).value else { return None };
+    is_enumeration(job, file, of).then_some((file, of))
 }
 
 /// The attribute of optimizers that counts their steps.
