@@ -7,7 +7,7 @@ use super::super::callback::{hook_parameters, is_of_callback};
 use super::super::job::Job;
 use super::super::obstacles::counted::is_enumeration;
 use crate::api::{Kind, Symbol};
-use crate::program::{FunctionRef, Place};
+use crate::program::{FunctionRef, Literal, Object, Place};
 use crate::project::FileId;
 use crate::semantic::{Argument, Method, Operator, Value, ValueId};
 use crate::syntax::TextRange;
@@ -112,7 +112,13 @@ pub(super) fn decides_by_number(job: &Job<'_>, fed: &[Place]) -> bool {
         }
         for next @ (file, value) in facts.influence().dependents(place) {
             match facts.module(file).value(value).value {
-                Value::Operator { operator: Operator::Compare(_), .. } => return true,
+                Value::Operator { operator: Operator::Compare(_), left, right } => {
+                    let others = [left, right].into_iter().filter(|&own| (file, own) != place);
+                    // Each rank makes a first step.
+                    if !others.into_iter().any(|own| is_of_first(job, (file, own))) {
+                        return true;
+                    }
+                }
                 Value::Operator { operator: Operator::Binary(Method::MOD), .. } | Value::Call(_) => {}
                 Value::Operator { .. }
                 | Value::Cell(_)
@@ -124,6 +130,12 @@ pub(super) fn decides_by_number(job: &Job<'_>, fed: &[Place]) -> bool {
         }
     }
     false
+}
+
+/// Whether a number tells the first step from the others: `step == 0`, `step < 1`.
+fn is_of_first(job: &Job<'_>, (file, value): Place) -> bool {
+    let mut objects = job.facts.objects(file, value);
+    objects.any(|(_, own)| matches!(own, Object::Literal(Literal::Int(0 | 1))))
 }
 
 /// Where the program has the number of a step: what `enumerate` gives beside the data, what hooks are told, and what an
