@@ -21,10 +21,12 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let mut found = Vec::new();
     let preparations = job.preparations();
     let of_graphs = job.facts.library.lookup(WRITER_OF_GRAPHS);
+    // TensorFlow 1 has no writer that writes nothing.
+    let is_old = job.facts.is_program_of_tensorflow_1(job.program);
     for (file, id) in job.calls() {
         let call = job.facts.module(file).call(id);
         let writers = || job.facts.called_symbols(file, id).filter(|symbol| makes_writer(job, symbol));
-        let is_of_graphs = |own| job.facts.library.returned_class(own) == of_graphs;
+        let is_of_graphs = |own| is_old || job.facts.library.returned_class(own) == of_graphs;
         let step = if writers().any(|own| own.is_class() || is_of_graphs(own)) {
             file_writer(job, rule, file, id)
         } else if writers().next().is_some() {
@@ -185,6 +187,9 @@ fn kept_writer<'c>(job: &Job<'c>, file: FileId, id: CallId) -> Option<&'c Argume
 /// What asks the name of its file how to write it, and can't write what is no file.
 const EXCEL: [&str; 2] = ["pandas.ExcelWriter", "xlsxwriter.Workbook"];
 
+/// What makes a folder and writes into that.
+const FOLDERS: [&str; 1] = ["tensorflow.compat.v1.saved_model.Builder"];
+
 /// Why the other ranks can't be kept from a file.
 const TOO_EARLY: &str = "It is opened before Horovod is started, which tells the rank.";
 
@@ -220,7 +225,8 @@ fn opened(job: &Job<'_>, rule: &'static Rule, (file, id): (FileId, CallId), path
             READ_TOO,
         ));
     }
-    let needs_file = is_other || facts.opens_new_or_to_read(file, call);
+    let makes_folder = facts.called_symbols(file, id).any(|own| FOLDERS.contains(&own.name()));
+    let needs_file = is_other || makes_folder || facts.opens_new_or_to_read(file, call);
     let text = job.text(file)?;
     let code = job.code(file, call.scope);
     let mut imports = vec![code.import];
