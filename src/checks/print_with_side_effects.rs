@@ -98,6 +98,20 @@ fn side_effects(context: Context<'_>, file: FileId, print_index: usize) -> Vec<F
             }));
         }
     }
+    // `print(list(map(train, rates)))`
+    for &(_, at, function) in facts.mapped_calls(file) {
+        let own = module.value(at);
+        let effects = facts.effects().of_scope(facts.code_of(function)).effects;
+        let trains = [Effect::Trains, Effect::AppliesGradients, Effect::Minimizes];
+        if own.scope == print.scope
+            && within(own.range)
+            && trains.into_iter().any(|own| effects.contains(own))
+        {
+            let (level, confidence) = (Level::Error, Confidence::Certain);
+            let (what, who) = ("makes a training step", "an argument".to_owned());
+            found.push(Found { level, confidence, what, who, range: own.range, at: None });
+        }
+    }
     found.sort_by_key(|effect| std::cmp::Reverse(effect.range.start()));
     found
 }

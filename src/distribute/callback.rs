@@ -126,7 +126,8 @@ impl Acts {
         self.changes |= hook.changes;
         self.reads |= hook.reads.is_some();
         self.steers_alone |= hook.steers && hook.asks_itself
-            || (hook.steers || hook.sets_weights) && hook.reads == Some(Metrics::OfBatch);
+            || (hook.steers || hook.on_model.contains(Effect::SetsWeights))
+                && hook.reads == Some(Metrics::OfBatch);
         let saves = hook.saves.iter().filter(|&&(_, (file, call))| !is_for_one_rank(job, file, call));
         self.saved = saves.fold(self.saved, |all, &(saved, _)| all.union(saved));
         let is_apart = |&(_, call): &(_, Option<(FileId, CallId)>)| {
@@ -154,8 +155,8 @@ pub(super) struct Hook {
     reads: Option<Metrics>,
     /// It surely changes what `self.model` has.
     steers: bool,
-    /// It gives `self.model` other weights, perhaps those of an average.
-    sets_weights: bool,
+    /// What it does with `self.model` by methods of Keras.
+    on_model: EffectSet,
     /// It evaluates or predicts by itself, or asks a clock whether to change what `self.model` has.
     asks_itself: bool,
     /// What it communicates.
@@ -226,7 +227,7 @@ impl Hook {
                     match method_of_model(facts, caller.file, call, receiver, given) {
                         Some(method) => {
                             self.steers |= has_any(method.effects(), &CHANGES);
-                            self.sets_weights |= method.has(Effect::SetsWeights);
+                            self.on_model = self.on_model.union(method.effects());
                             self.asks_itself |= has_any(method.effects(), &EVALUATES);
                             self.add(method.effects(), place);
                             if has_any(method.effects(), &WRITES) {

@@ -66,12 +66,12 @@ pub(super) fn is_counted_on(job: &Job<'_>, file: FileId, count: &Argument, any: 
                 Value::Operator { operator: Operator::Compare(_), .. } => return true,
                 // How much of all steps is done: `step / STEPS`.
                 Value::Operator { operator: Operator::Binary(Method::TRUEDIV), left, right }
-                    if right == place.1 =>
+                    if right == place.1 && enumerated(job, (of, left)).is_some() =>
                 {
-                    if enumerated(job, (of, left)).is_some() {
-                        return true;
-                    }
+                    return true;
                 }
+                Value::Operator { operator: Operator::Binary(Method::TRUEDIV), right, .. }
+                    if right == place.1 => {}
                 Value::Operator { .. } if is_meant && any == Counting::InAnyWay => return true,
                 Value::Operator { .. } if is_meant => work.push(next),
                 Value::Call(call) if is_meant => {

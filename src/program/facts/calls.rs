@@ -31,6 +31,8 @@ pub(super) struct CallIndex {
     effective: Vec<(FileId, CallId, EffectSet)>,
     /// The functions that the language calls where something is evaluated, sorted.
     implied: Vec<(FileId, ValueId, FunctionRef)>,
+    /// The same where the language asks for the elements of what a call has made: `list(map(train, rates))`.
+    mapped: Vec<(FileId, ValueId, FunctionRef)>,
 }
 
 /// The parameter of `fit` for whether it draws an order.
@@ -48,16 +50,21 @@ impl CallIndex {
         let mut of_calls = vec![(0, 0); calls.count()];
         let mut effective: Vec<(FileId, CallId, EffectSet)> = Vec::new();
         let mut implied: Vec<(FileId, ValueId, FunctionRef)> = Vec::new();
+        let mut mapped: Vec<(FileId, ValueId, FunctionRef)> = Vec::new();
         for (index, edge) in (0..).zip(&solution.edges) {
             let scope = scopes.of(edge.caller.file, edge.caller.scope.index());
             while outgoing.len() <= scope {
                 outgoing.push(index);
             }
             let Some(call) = edge.call else {
-                if let (Some(at), Object::Function(function)) = (edge.at, solution.object(edge.callee))
-                    && edge.via == Via::Operator
-                {
-                    implied.push((edge.caller.file, at, function));
+                if let (Some(at), Object::Function(function)) = (edge.at, solution.object(edge.callee)) {
+                    let file = edge.caller.file;
+                    let made = || matches!(modules.get(file).value(at).value, Value::Call(_));
+                    match edge.via {
+                        Via::Operator => implied.push((file, at, function)),
+                        Via::Protocol if made() => mapped.push((file, at, function)),
+                        _ => {}
+                    }
                 }
                 continue;
             };
@@ -73,6 +80,7 @@ impl CallIndex {
         let end = u32::try_from(solution.edges.len()).expect("fewer calls than 2^32");
         outgoing.resize(scopes.count() + 1, end);
         implied.sort_unstable();
+        mapped.sort_unstable();
         effective.sort_unstable_by_key(|&(file, call, _)| (file, call));
         effective.dedup_by(|next, first| {
             let is_same = (next.0, next.1) == (first.0, first.1);
@@ -88,7 +96,7 @@ impl CallIndex {
             _ => None,
         });
         let incoming = Lists::group(functions.count(), to_functions);
-        Self { scopes, calls, functions, outgoing, of_calls, incoming, effective, implied }
+        Self { scopes, calls, functions, outgoing, of_calls, incoming, effective, implied, mapped }
     }
 }
 
@@ -109,6 +117,15 @@ impl<'a> Facts<'a> {
     pub fn callees(&self, file: FileId, call: CallId) -> &[CallEdge] {
         let (start, end) = self.calls.of_calls[self.calls.calls.of(file, call.index())];
         &self.solution.edges[start as usize..end as usize]
+    }
+
+    /// Where a file's code makes what calls functions of the project for each element that the same code asks for:
+    /// `list(map(train, rates))`.
+    #[must_use]
+    pub fn mapped_calls(&self, file: FileId) -> &[(FileId, ValueId, FunctionRef)] {
+        let mapped = &self.calls.mapped;
+        let start = mapped.partition_point(|own| own.0 < file);
+        &mapped[start..start + mapped[start..].partition_point(|own| own.0 == file)]
     }
 
     /// Where a file's code evaluates what makes the language call functions of the project: the getter of a property, the

@@ -197,7 +197,8 @@ impl Collector<'_, '_> {
 
     /// What the language calls gives its value to what is evaluated.
     fn add_implied(&mut self, file: FileId) {
-        for &(file, at, function) in self.facts.implied_calls(file) {
+        let facts = self.facts;
+        for &(file, at, function) in facts.implied_calls(file).iter().chain(facts.mapped_calls(file)) {
             let own = self.facts.module(function.file).function(function.function);
             for &value in own.returns.iter().chain(&own.yields) {
                 self.add_anywhere((function.file, value), (file, at));

@@ -259,10 +259,11 @@ impl Solver<'_> {
             // Where the same code says so and asks for them, `list(map(train, rates))`, it is a part of that.
             let said = &self.sites[said.0 as usize];
             let call = said.call.filter(|_| said.caller == caller);
+            let at = call.map(|call| self.modules.get(caller.file).call(call).result);
             let site = self.site(super::Site {
                 caller,
-                call,
-                at: None,
+                call: None,
+                at,
                 arguments,
                 result,
                 decorator: false,
