@@ -10,6 +10,7 @@ use super::job::Job;
 use super::keras::{Given, written};
 use super::optimizer::forms;
 use super::step::Step;
+use super::untracked::untracked;
 use crate::api::{Effect, Kind};
 use crate::finding::{Edit, Finding};
 use crate::program::{Literal, Object, ObjectId, Place, TrainingLoop};
@@ -42,6 +43,10 @@ const UNKNOWN: &str = "It can't be seen what all of the callbacks are: one that 
 /// Why weights that a callback keeps differ.
 const KEEPS_OWN: &str = "A callback copies the weights when training begins, before the first batch, behind which they are broadcast: each \
      rank would put back copies of its own.";
+
+/// Why the callback that broadcasts is not enough.
+const UNTRACKED: &str = "The step trains a model that is no attribute of the one that `fit` is called on: the callback broadcasts the \
+     variables of attributes alone.";
 
 /// Why a callback can't be left to all ranks, nor to one.
 const SAVES_ON_ALL: &str = "One of the callbacks saves the model, which rank 0 alone should do, and acts on the training, which all ranks \
@@ -81,6 +86,10 @@ fn step(job: &Job<'_>, own: &TrainingLoop) -> Option<Step> {
         && has_unknown_callback(job.facts, own)
     {
         return Some(Step::blocked(finding, UNKNOWN));
+    }
+    if let Some((of, call)) = untracked(job, own) {
+        let made = job.at_call(of, call);
+        return Some(Step::blocked(finding.label(made, "trained, and no part of the model"), UNTRACKED));
     }
     if let Some((of, call)) = kept_weights(job, &handed) {
         let copied = job.at_call(of, call);

@@ -46,6 +46,7 @@ mod step;
 pub mod steps;
 pub(crate) mod tape;
 mod unstarted;
+mod untracked;
 
 use crate::checks::Context;
 use crate::finding::{Finding, Rule};

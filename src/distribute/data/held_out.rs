@@ -18,7 +18,7 @@ use super::super::step::{Outcome, Step};
 use super::super::steps::{data, fed};
 use super::draws::{draws_alike, is_of_generator, is_seeded};
 use super::moved_seeds::is_order;
-use super::projections::{multiplies, products};
+use super::projections::Products;
 use crate::api::{Effect, Returns, Role, Symbol};
 use crate::finding::{Confidence, Edit, Finding, Rule};
 use crate::program::{Caller, Literal, LoopKind, Object, Place, influenced_through_contents};
@@ -107,7 +107,7 @@ pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<Draw<'c>> {
     // What layers compute with goes into the training as well.
     let others: Vec<Place> = targets(job).into_iter().chain(results_of_layers(job)).collect();
     let examples: FxHashSet<Place> = trained.union(&behind(&others)).copied().collect();
-    let products = products(job, &examples);
+    let products = Products::among(job, &examples);
     // All ranks would train on the same batches, where nothing else brings the examples into an order.
     let has_other_order = |file: FileId, call: CallId| {
         trained.iter().any(|&(of, value)| match job.facts.module(of).value(value).value {
@@ -144,7 +144,7 @@ pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<Draw<'c>> {
         // What a step or a layer draws is noise.
         let code = Caller { file, scope: job.facts.module(file).call(call).scope };
         let is_noise = job.traced.contains(&code) || is_of_layer(job, code);
-        (!is_noise && (is_used || multiplies(job, drawn, &products))).then_some(Decides::Function)
+        (!is_noise && (is_used || products.are_by(job, drawn))).then_some(Decides::Function)
     };
     let draw = |(file, call, symbol)| {
         decides(file, call, symbol).map(|decides| Draw { file, call, symbol, decides })

@@ -18,23 +18,53 @@ const PRODUCTS: [(&str, &str); 5] = [
     ("tensorflow.tensordot", "b"),
 ];
 
-/// The products of matrices among some values, each with what it is multiplied by.
-pub(super) fn products(job: &Job<'_>, among: &FxHashSet<Place>) -> Vec<(Place, Place)> {
-    let facts = job.facts;
-    let multiplier = |&(file, value): &Place| {
-        let module = facts.module(file);
-        let by = match module.value(value).value {
-            Value::Operator {
-                operator: Operator::Binary(Method::MATMUL) | Operator::InPlace(Method::MATMUL),
-                right,
-                ..
-            } => right,
-            Value::Call(call) => by_call(job, file, call)?,
-            _ => return None,
+/// The products of matrices among some values.
+#[derive(Debug, Default)]
+pub(super) struct Products {
+    results: FxHashSet<Place>,
+    /// What is multiplied by.
+    by: Vec<Place>,
+}
+
+impl Products {
+    pub(super) fn among(job: &Job<'_>, values: &FxHashSet<Place>) -> Self {
+        let facts = job.facts;
+        let mut found = Self::default();
+        for &(file, value) in values {
+            let by = match facts.module(file).value(value).value {
+                Value::Operator {
+                    operator: Operator::Binary(Method::MATMUL) | Operator::InPlace(Method::MATMUL),
+                    right,
+                    ..
+                } => Some(right),
+                Value::Call(call) => by_call(job, file, call),
+                _ => None,
+            };
+            if let Some(by) = by {
+                found.results.insert((file, value));
+                found.by.push((file, by));
+            }
+        }
+        found
+    }
+
+    /// Whether data are multiplied by what was drawn, and not by a variable that begins with it.
+    pub(super) fn are_by(&self, job: &Job<'_>, drawn: Place) -> bool {
+        if self.by.is_empty() {
+            return false;
+        }
+        let facts = job.facts;
+        let is_other = |place: Place| {
+            let (file, value) = place;
+            [Kind::Variable, Kind::Layer, Kind::Model, Kind::Dataset]
+                .into_iter()
+                .any(|kind| facts.may_be(file, value, kind))
+                || facts.gives(place, &[Effect::Agrees])
+                || self.results.contains(&place)
         };
-        Some(((file, value), (file, by)))
-    };
-    among.iter().filter_map(multiplier).collect()
+        let drawn = facts.influence().forwards(&[drawn], is_other);
+        self.by.iter().any(|&by| drawn.contains(&by) && !is_other(by))
+    }
 }
 
 fn by_call(job: &Job<'_>, file: FileId, id: CallId) -> Option<ValueId> {
@@ -45,22 +75,4 @@ fn by_call(job: &Job<'_>, file: FileId, id: CallId) -> Option<ValueId> {
         let (_, parameter) = products.iter().find(|&&(own, _)| own == Some(symbol))?;
         facts.argument(file, call, symbol, parameter).map(|own| own.value)
     })
-}
-
-/// Whether data are multiplied by what was drawn, and not by a variable that begins with it.
-pub(super) fn multiplies(job: &Job<'_>, drawn: Place, products: &[(Place, Place)]) -> bool {
-    if products.is_empty() {
-        return false;
-    }
-    let facts = job.facts;
-    let is_other = |place: Place| {
-        let (file, value) = place;
-        [Kind::Variable, Kind::Layer, Kind::Model, Kind::Dataset]
-            .into_iter()
-            .any(|kind| facts.may_be(file, value, kind))
-            || facts.gives(place, &[Effect::Agrees])
-            || products.iter().any(|&(product, _)| product == place)
-    };
-    let drawn = facts.influence().forwards(&[drawn], is_other);
-    products.iter().any(|&(_, by)| drawn.contains(&by) && !is_other(by))
 }

@@ -11,9 +11,9 @@ use super::super::session;
 use super::super::session::fetched;
 use super::common::{counts_memory, is_common};
 use crate::api::{Effect, Kind, Symbol};
-use crate::program::{Place, influenced_through_contents};
+use crate::program::{Literal, Object, Place, influenced_through_contents};
 use crate::project::FileId;
-use crate::semantic::{CallId, Value, ValueId};
+use crate::semantic::{CallId, Passing, Value, ValueId};
 
 /// All that differs between ranks because it is computed from their examples.
 pub(in crate::distribute) fn of_own_results(job: &Job<'_>) -> FxHashSet<Place> {
@@ -61,7 +61,7 @@ fn own_results(job: &Job<'_>) -> FxHashSet<Place> {
                 && !fetches_variable(job, file, id)
         };
         let is_model = || facts.may_be(file, call.callee, Kind::Model);
-        let predicts = || normalises && is_model();
+        let predicts = || (normalises || computes_as_in_training(job, file, id)) && is_model();
         if trains || is_metric || counts_memory(job, file, id) || runs() || predicts() {
             own.insert((file, call.result));
         }
@@ -103,6 +103,20 @@ const FROM_ELSEWHERE: [&str; 4] = [
     "tensorflow.keras.models.model_from_json",
     "tensorflow.keras.models.model_from_yaml",
 ];
+
+/// Whether a model is called as in training, `model(x, training=True)`, where its layers may draw.
+fn computes_as_in_training(job: &Job<'_>, file: FileId, id: CallId) -> bool {
+    let module = job.facts.module(file);
+    module.call(id).arguments.iter().any(|own| match own.passing {
+        Passing::Keyword(name) if module.names.text(name) == TRAINING => {
+            job.facts.objects(file, own.value).any(|(_, own)| own == Object::Literal(Literal::Bool(true)))
+        }
+        _ => false,
+    })
+}
+
+/// The parameter of models for that.
+const TRAINING: &str = "training";
 
 /// Whether a session gives a variable by itself: it is broadcast, and changed in steps that all ranks make.
 fn fetches_variable(job: &Job<'_>, file: FileId, id: CallId) -> bool {

@@ -68,6 +68,10 @@ impl Replicas<'_, '_> {
         if !parts.iter().any(|&part| is_average(part)) {
             return None;
         }
+        // `tf.nn.dropout(gradient, 0.1)`
+        if decided.source == place && facts.gives(place, &[Effect::DrawsRandom]) {
+            return Some(decided);
+        }
         parts.into_iter().find_map(is_own)
     }
 
