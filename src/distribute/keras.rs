@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::job::Job;
 use crate::api::{Effect, Kind, Symbol};
-use crate::program::{Ancestor, Caller, Facts, LoopKind, Object, ObjectId, TrainingLoop};
+use crate::program::{Caller, Facts, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, BlockId, CallId, Module, Passing, StatementId, StoreKey, ValueId};
 use crate::syntax::{TextRange, TextSize};
@@ -86,14 +86,7 @@ fn has_own_step(job: &Job<'_>, model: ObjectId) -> bool {
         return true;
     }
     let Object::Instance(class, _) = facts.solution.object(model) else { return false };
-    facts.hierarchy.order(class).iter().any(|own| match own {
-        Ancestor::Project(own) => {
-            let module = facts.module(own.file);
-            let mut methods = module.functions.iter().filter(|method| method.class == Some(own.class));
-            methods.any(|method| module.names.text(method.name) == STEP)
-        }
-        _ => false,
-    })
+    facts.method(class, STEP).is_some()
 }
 
 /// The method of models that makes a step.

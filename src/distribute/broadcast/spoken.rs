@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::job::Job;
 use crate::api::Kind;
-use crate::program::{Ancestor, Caller, ClassRef, Object, ObjectId, Place};
+use crate::program::{Caller, ClassRef, Object, ObjectId, Place};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{
@@ -256,17 +256,8 @@ fn decompose(
 fn has_variables(job: &Job<'_>, file: FileId, owner: ValueId) -> bool {
     let facts = job.facts;
     let is_module = |class: ClassRef| {
-        facts.library_base(class).is_some_and(|own| own.name() == MODULE) && {
-            let own = facts.hierarchy.order(class).iter().filter_map(|own| match own {
-                Ancestor::Project(own) => Some(*own),
-                _ => None,
-            });
-            own.into_iter().all(|own| {
-                let module = facts.module(own.file);
-                let mut methods = module.functions.iter().filter(|method| method.class == Some(own.class));
-                !methods.any(|method| ALL_VARIABLES.contains(&module.names.text(method.name)))
-            })
-        }
+        facts.library_base(class).is_some_and(|own| own.name() == MODULE)
+            && ALL_VARIABLES.iter().all(|name| facts.method(class, name).is_none())
     };
     facts.may_be(file, owner, Kind::Model)
         || facts.may_be(file, owner, Kind::Layer)
