@@ -10,6 +10,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::Facts;
+use super::hierarchy::Ancestor;
 use super::influence::Place;
 use super::modules::FunctionRef;
 use super::object::Object;
@@ -87,7 +88,7 @@ impl<'f, 'a> Decorated<'f, 'a> {
         let holds = |(file, value): Place, function| {
             facts.objects(file, value).any(|(_, own)| matches!(own, Object::Function(own) if own == function))
         };
-        let is_held = |place: &&Place| holds(**place, wrapper);
+        let is_held = |place: &&Place| holds(**place, wrapper) || self.is_bound(**place, wrapper);
         let mut work: Vec<(Place, FunctionRef)> =
             places.iter().filter(is_held).map(|&place| (place, wrapper)).collect();
         if work.is_empty() {
@@ -112,6 +113,11 @@ impl<'f, 'a> Decorated<'f, 'a> {
                 }
                 continue;
             }
+            let named = self.named(&wrapper, function, place);
+            if !named.is_empty() {
+                found.extend(named);
+                continue;
+            }
             let before = work.len();
             let operands = facts.influence().operands(place).filter(|&next| holds(next, function));
             work.extend(operands.map(|next| (next, function)));
@@ -120,6 +126,48 @@ impl<'f, 'a> Decorated<'f, 'a> {
             }
         }
         Some(found)
+    }
+
+    /// Whether a value is a wrapper as a method of some object.
+    fn is_bound(&self, (file, value): Place, wrapper: FunctionRef) -> bool {
+        self.facts.objects(file, value).any(|(_, own)| matches!(own, Object::Bound(_, own) if own == wrapper))
+    }
+
+    /// The functions behind a wrapper that stand under the name of an attribute in the classes or the modules that it is read
+    /// of: `self.fit`, `tools.fit`; nothing if one of these has none there.
+    fn named(&self, wrapper: &Wrapper, function: FunctionRef, (file, value): Place) -> Vec<FunctionRef> {
+        let facts = self.facts;
+        let module = facts.module(file);
+        let Value::Attribute { base, name, .. } = module.value(value).value else { return Vec::new() };
+        let receivers = facts.objects(file, value).filter_map(|(_, own)| match own {
+            Object::Bound(receiver, own) if own == function => Some(facts.solution.object(receiver)),
+            _ => None,
+        });
+        let mut holders: Vec<Object> = receivers.collect();
+        if holders.is_empty() {
+            holders.extend(facts.objects(file, base).map(|(_, own)| own));
+        }
+        let name = module.names.text(name);
+        let in_holder = |&holder: &Object| {
+            wrapper.functions.iter().copied().find(|&own| {
+                let function = facts.module(own.file).function(own.function);
+                facts.module(own.file).names.text(function.name) == name && self.has(holder, own)
+            })
+        };
+        holders.iter().map(in_holder).collect::<Option<Vec<_>>>().unwrap_or_default()
+    }
+
+    /// Whether a function is a method of an object, or stands in a module.
+    fn has(&self, holder: Object, function: FunctionRef) -> bool {
+        let class = self.facts.modules.class_of(function);
+        match holder {
+            Object::Instance(own, _) | Object::Class(own) => {
+                let order = self.facts.hierarchy.order(own);
+                class.is_some_and(|class| order.contains(&Ancestor::Project(class)))
+            }
+            Object::Module(file) => class.is_none() && file == function.file,
+            _ => false,
+        }
     }
 
     /// The call of a wrapper's decorator that gives a value.

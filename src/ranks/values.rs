@@ -12,6 +12,7 @@ mod agreeing;
 mod flood;
 mod leaving;
 mod meeting;
+mod objects;
 mod own_files;
 mod parts;
 mod passing;

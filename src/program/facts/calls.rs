@@ -278,6 +278,18 @@ impl<'a> Facts<'a> {
         is_alone.then(|| self.bound(file, call, function, position as usize, 0)).flatten()
     }
 
+    /// The same of a call that makes an object, for a parameter of its class's `__init__`; the object is the one at position 0.
+    #[must_use]
+    pub fn passed_to_initialiser(
+        &self,
+        file: FileId,
+        call: CallId,
+        initialiser: FunctionRef,
+        position: usize,
+    ) -> Option<(FileId, ValueId)> {
+        self.bound(file, self.module(file).call(call), initialiser, position, 1)
+    }
+
     /// What a call that enters a function binds to its parameter at a position: an argument or the default, as far as the
     /// call tells. So many `receivers` come before the parameters that the arguments are for.
     pub(in super::super) fn bound(

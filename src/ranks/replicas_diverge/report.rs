@@ -9,7 +9,7 @@ use crate::api::Kind;
 use crate::finding::{Confidence, Finding, Label, Level, Location};
 use crate::program::{Caller, ObjectId, Program, TrainingLoop, way};
 use crate::project::FileId;
-use crate::semantic::{CallId, Module, StatementId, StatementKind};
+use crate::semantic::{BlockId, CallId, Module, StatementId, StatementKind};
 
 impl Replicas<'_, '_> {
     /// Tells that an object differs between ranks from some place on.
@@ -61,11 +61,12 @@ impl Replicas<'_, '_> {
         let is_unsure = is_own_data && !self.trained.contains(&own)
             || begins && self.stands_for_several(program, own)
             || begins && model.facts.keeps_models_apart(program)
+            || self.is_from_elsewhere(at, manner)
             || model.exchanges(program);
         // Another of the objects that one place makes may be changed, and it is no proof that they are not one.
         let is_of_several = !is_unsure && self.stands_for_several(program, own);
         let sureness = if is_unsure || is_of_several { Confidence::Possible } else { Confidence::Certain };
-        let scope = scope_at(model, primary);
+        let (scope, _) = code_at(model, primary);
         let mut finding = Finding::new(&CHECK.rule, level, primary, message)
             .confidence(sureness)
             .here("differs between ranks")
@@ -91,6 +92,24 @@ impl Replicas<'_, '_> {
         }
         finding.flow.push(Label { location: primary, message: "differs from here on".to_owned() });
         finding
+    }
+
+    /// Whether an object differs by something that begins in another module: on such a long way other objects and other calls of
+    /// the same code may get in between.
+    fn is_from_elsewhere(&self, at: Location, manner: Manner) -> bool {
+        match manner {
+            Manner::Begins(_) => false,
+            Manner::Assigned(own) => own.source.0 != at.file,
+            Manner::Changed => {
+                let model = self.model;
+                let (caller, block) = code_at(model, at);
+                let function = model.facts.function_of(caller);
+                let incoming = function.map_or(&[][..], |function| model.facts.incoming(function));
+                !incoming.is_empty()
+                    && incoming.iter().all(|edge| edge.caller.file != at.file)
+                    && block.is_none_or(|block| model.own_guard(caller, block).is_all())
+            }
+        }
     }
 
     /// Whether one of several objects that a function makes may be trained and another only made.
@@ -151,10 +170,11 @@ impl Replicas<'_, '_> {
     }
 }
 
-/// The innermost scope around a place.
-fn scope_at(model: &Model<'_>, at: Location) -> Caller {
+/// The innermost scope around a place, and the block of the statement there.
+fn code_at(model: &Model<'_>, at: Location) -> (Caller, Option<BlockId>) {
     let module = model.facts.module(at.file);
     let statements = module.statements.iter().filter(|own| own.range.contains_range(at.text_range()));
     let innermost = statements.min_by_key(|own| own.range.len());
-    Caller { file: at.file, scope: innermost.map_or(Module::TOP, |own| own.scope) }
+    let scope = innermost.map_or(Module::TOP, |own| own.scope);
+    (Caller { file: at.file, scope }, innermost.map(|own| own.block))
 }

@@ -16,7 +16,7 @@ use super::parts::{self, Part};
 use super::passing::Through;
 use super::sameness::are_one;
 use super::{Cause, Difference, Values};
-use super::{puts, unpacking};
+use super::{objects, puts, unpacking};
 use crate::api::Effect;
 use crate::program::{Caller, Facts, Object, ObjectId, Place};
 use crate::semantic::{BlockId, BranchKind, StatementKind, StoreKey, Value, Variable};
@@ -485,6 +485,12 @@ impl<'f, 'a> Flood<'f, 'a> {
             });
             found.extend(calls.map(|(file, call)| (file, facts.module(file).call(call).result)));
         }
-        found.into_iter().map(|place| (place, Part::Whole)).chain(stored).collect()
+        let differing = |(file, value): Place| match &facts.module(file).value(value).value {
+            Value::Phi(parts) => {
+                objects::of_made(facts, self.blocks, file, parts).unwrap_or(Part::Whole)
+            }
+            _ => Part::Whole,
+        };
+        found.into_iter().map(|place| (place, differing(place))).chain(stored).collect()
     }
 }
