@@ -89,7 +89,7 @@ fn divided(job: &Job<'_>, file: FileId, call: CallId, count: &Argument, more: Ve
     };
     let mut edits = vec![text.replace(count.range, share(&text.as_factor(count.range)))];
     edits.extend(more);
-    edits.extend(means(job, text, count, share));
+    edits.extend(means(job, text, call, count, share));
     Some(Step::change(
         finding(job, file, call, count),
         "divide it by the number of ranks",
@@ -98,8 +98,15 @@ fn divided(job: &Job<'_>, file: FileId, call: CallId, count: &Argument, more: Ve
     ))
 }
 
-/// The edits of means over as many steps: `total_loss / STEPS`, where the total has become that of a share.
-fn means(job: &Job<'_>, text: Text<'_>, count: &Argument, share: impl Fn(&str) -> String) -> Vec<Edit> {
+/// The edits of means over as many steps: `total_loss / STEPS`, where the total has become that of a share, as it is made of what
+/// the call gives.
+fn means(
+    job: &Job<'_>,
+    text: Text<'_>,
+    call: CallId,
+    count: &Argument,
+    share: impl Fn(&str) -> String,
+) -> Vec<Edit> {
     let module = text.module;
     let quotients: Vec<(ValueId, ValueId, TextRange)> = module
         .values
@@ -116,8 +123,11 @@ fn means(job: &Job<'_>, text: Text<'_>, count: &Argument, share: impl Fn(&str) -
     if quotients.is_empty() || !text.is_chain(count.range) {
         return Vec::new();
     }
-    let means =
-        quotients.into_iter().filter(|&(total, ..)| obstacles::own_results::depends(job, (text.file, total)));
+    let of_steps = job.facts.influence().forwards(&[(text.file, module.call(call).result)], |_| false);
+    let means = quotients.into_iter().filter(|&(total, ..)| {
+        let total = (text.file, total);
+        obstacles::own_results::depends(job, total) || of_steps.contains(&total)
+    });
     let divisors = means.filter_map(|(_, divisor, range)| {
         let mut uses = module.uses.iter();
         uses.find(|reading| reading.value == divisor && reading.range.end() == range.end())

@@ -6,9 +6,13 @@ use super::{CHECK, place, scope};
 use crate::api::{Effect, Kind, Symbol};
 use crate::checks::Context;
 use crate::finding::{Finding, Level};
-use crate::program::{Caller, Facts, FunctionRef, Object, Pattern, Program, code};
+use crate::program::{Caller, Facts, FunctionRef, Object, ObjectId, Pattern, Program, code};
 use crate::project::FileId;
 use crate::semantic::{Argument, Call, CallId, Passing, Value, ValueId};
+
+/// The class of estimators for scikit-learn that make models of Keras, and the package that fits them.
+const WRAPPER: &str = "tensorflow.keras.wrappers.scikit_learn.BaseWrapper";
+const SCIKIT_LEARN: &str = "sklearn";
 
 /// The class of models, whose methods are known by their names.
 const MODEL: &str = "tensorflow.keras.Model";
@@ -45,6 +49,9 @@ pub(super) fn finding(context: Context<'_>, program: &Program) -> Option<Finding
 }
 
 fn trains_unseen(facts: &Facts<'_>, file: FileId, id: CallId, call: &Call) -> bool {
+    if hands_wrapper(facts, file, id, call) {
+        return true;
+    }
     let Some(receiver) = facts.receiver(file, call).filter(|&own| is_unseen(facts, file, own)) else {
         return false;
     };
@@ -54,6 +61,35 @@ fn trains_unseen(facts: &Facts<'_>, file: FileId, id: CallId, call: &Call) -> bo
     }
     facts.callees(file, id).iter().all(|edge| is_of_nobody(facts, facts.solution.object(edge.callee)))
         && is_made_with_maker(facts, file, receiver)
+}
+
+/// Whether a call hands scikit-learn an estimator that wraps models of Keras, to be fitted there: `cross_val_score(estimator, x,
+/// y)`, `GridSearchCV(estimator, grid)`, `Pipeline([("net", estimator)])`.
+fn hands_wrapper(facts: &Facts<'_>, file: FileId, id: CallId, call: &Call) -> bool {
+    let Some(wrapper) = facts.library.lookup(WRAPPER) else { return false };
+    let is_wrapper = |own: ObjectId| {
+        let class = facts.symbol(facts.solution.object(own));
+        class.is_some_and(|class| facts.library.is_subclass(class, wrapper))
+    };
+    let is_scikit = |object: Object| match object {
+        Object::External(external) => {
+            facts.solution.externals.get(external).path.split('.').next() == Some(SCIKIT_LEARN)
+        }
+        _ => false,
+    };
+    facts.callees(file, id).iter().any(|edge| is_scikit(facts.solution.object(edge.callee)))
+        && call.arguments.iter().any(|own| written_out(facts, file, own.value).into_iter().any(is_wrapper))
+}
+
+/// What a value may be, or the lists and tuples within each other that are written there have.
+fn written_out(facts: &Facts<'_>, file: FileId, value: ValueId) -> Vec<ObjectId> {
+    match &facts.module(file).value(value).value {
+        Value::Display(_, elements) => {
+            let inner = elements.iter().filter_map(|own| own.written_out());
+            inner.flat_map(|own| written_out(facts, file, own)).collect()
+        }
+        _ => facts.solution.values(file, value).to_vec(),
+    }
 }
 
 /// Whether nobody knows what a value is; a model that the project makes is known.
