@@ -20,6 +20,7 @@ mod loss_terms;
 mod new_keras;
 pub(super) mod old_graphs;
 mod old_keras;
+mod other_backends;
 mod other_fits;
 pub(super) mod own_lengths;
 pub(super) mod own_results;
@@ -56,6 +57,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let mut found = strategies(job, rule);
     found.extend(compiled_by_xla(job, rule));
     found.extend(new_keras::steps(job, rule));
+    found.extend(other_backends::steps(job, rule));
     found.extend(dataset_lengths::steps(job, rule));
     found.extend(ends_by_own_data(job, rule));
     found.extend(raced_steps::steps(job, rule));

@@ -10,7 +10,7 @@ use crate::semantic::{Passing, ScopeId, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// The modules that Keras has from version 3 on.
-const MODULES: [&str; 3] = ["keras.ops", "keras.random", "keras.distribution"];
+const MODULES: [&str; 4] = ["keras.config", "keras.ops", "keras.random", "keras.distribution"];
 
 /// What calls can say from then on, by function and parameter.
 const ARGUMENTS: [(&str, &str); 1] = [("tensorflow.keras.layers.LeakyReLU", "negative_slope")];
