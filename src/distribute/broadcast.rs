@@ -4,7 +4,7 @@
 //! with variables that are named and not taken from a `zip` that the step has used up.
 
 mod copied;
-mod kept_copies;
+pub(super) mod kept_copies;
 mod later_variables;
 pub(super) mod sent;
 pub(super) mod site;

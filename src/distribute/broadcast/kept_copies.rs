@@ -51,7 +51,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 }
 
 /// The variables of the models that loops of the program's own train, where they are asked for.
-fn variables_of_trained(job: &Job<'_>) -> Vec<Place> {
+pub(in crate::distribute) fn variables_of_trained(job: &Job<'_>) -> Vec<Place> {
     let facts = job.facts;
     let loops = job.program.loops.iter().filter(|own| !job.is_fit(own));
     let trained: FxHashSet<ObjectId> = loops.flat_map(|own| own.models.iter().copied()).collect();
@@ -86,7 +86,7 @@ fn is_made(job: &Job<'_>, (file, value): Place) -> bool {
 }
 
 /// Whether a step of training may follow a call.
-fn trains_behind(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+pub(in crate::distribute) fn trains_behind(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let mut steps = job.leading_to_steps().calls.iter();
     steps.any(|&step| job.facts.may_follow(job.program, (file, call), step))
 }

@@ -22,7 +22,7 @@ pub(in crate::distribute) fn draws_unseeded(job: &Job<'_>, file: FileId, call: C
 }
 
 /// Whether the program seeds what a package draws with.
-pub(super) fn is_seeded(job: &Job<'_>, package: &str) -> bool {
+pub(in crate::distribute) fn is_seeded(job: &Job<'_>, package: &str) -> bool {
     let seeds = |own: &Symbol| own.has(Effect::SeedsRandom) && is_seeded_by(job, own, package);
     job.calls().any(|(file, call)| {
         job.facts.called_symbols(file, call).any(seeds) && !is_of_generator(job, file, call)
