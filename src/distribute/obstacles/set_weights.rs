@@ -54,15 +54,15 @@ fn set_while_training(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
         }
         _ => variables.contains(&(file, value)),
     };
-    let mut setting = job.calls().filter(|&(file, id)| {
+    let setting = job.calls().filter(|&(file, id)| {
         let receiver = facts.receiver(file, facts.module(file).call(id));
         sets_weights(job, file, id)
             || receiver.is_some_and(|own| is_variable(file, own)) && sets(job, file, id)
     });
-    let first = setting.next()?;
-    let setting: Vec<(FileId, CallId)> = std::iter::once(first).chain(setting).collect();
-    let setting: Vec<(FileId, CallId)> =
-        setting.into_iter().filter(|&own| trains_behind(job, own.0, own.1)).collect();
+    // What is set in front of the first step is broadcast behind it.
+    let setting: Vec<(FileId, CallId)> = setting
+        .filter(|&(file, id)| trains_behind(job, file, id) && !comes_before_steps(job, file, id))
+        .collect();
     if setting.is_empty() {
         return None;
     }
