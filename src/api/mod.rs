@@ -253,6 +253,12 @@ impl Library {
         self.layers().find_map(|layer| layer.symbols.get(name)).map(Entry::symbol)
     }
 
+    /// All that a package has, in no order: for who explains a mistake.
+    pub(crate) fn of_package<'l>(&'l self, package: &'l str) -> impl Iterator<Item = &'l Symbol> {
+        let symbols = self.layers().flat_map(|layer| &layer.symbols);
+        symbols.filter(move |(name, _)| first_part(name) == package).map(|(_, entry)| entry.symbol())
+    }
+
     fn knows_package(&self, package: &str) -> bool {
         self.layers().any(|layer| layer.packages.contains(package))
     }

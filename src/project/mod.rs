@@ -41,6 +41,7 @@ pub use open::{ConfigSource, OpenOptions, StandardInput};
 pub use root::locate;
 pub use selection::{SelectOptions, Selection, Selector, UnknownCheck};
 pub use source_control::SourceControl;
+pub(crate) use suggest::nearest;
 pub use versions::Version;
 
 /// Files above this size, in bytes, are not read.

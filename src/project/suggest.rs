@@ -1,7 +1,7 @@
 //! Guesses what a misspelt word was meant to be.
 
 /// The candidate nearest to `word`, if a slip of the hand explains the difference.
-pub(super) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase().replace('_', "-");
     candidates
         .into_iter()

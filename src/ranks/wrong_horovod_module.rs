@@ -2,11 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::api::Symbol;
 use crate::checks::{Context, check};
 use crate::distribute::{Api, Import, Name, Names};
-use crate::finding::{Applicability, Finding, Fix, Level};
+use crate::finding::{Applicability, Confidence, Finding, Fix, Level};
 use crate::program::{Caller, Facts, Literal, Object, ObjectId, Place};
-use crate::project::FileId;
+use crate::project::{FileId, nearest};
 use crate::semantic::{CallId, DefinitionKind, Evaluation, Module, StatementKind, Suite, Value, ValueId};
 use crate::syntax::{TextRange, TextSize};
 
@@ -130,7 +131,10 @@ fn finding(context: Context<'_>, file: FileId, evaluation: &Evaluation, missing:
         .into_iter()
         .find(|import| facts.library.lookup(&format!("{}.{name}", import.module())).is_some());
     let Some(owner) = owner else {
-        return finding.help("no module of Horovod for TensorFlow has it: use another way to the same end");
+        finding = finding.help("no module of Horovod for TensorFlow has it: use another way to the same end");
+        // What nobody knows at all is most likely of a Horovod that somebody has changed.
+        let is_known = OF_TORCH.contains(&name) || resembles_member(facts, module, name);
+        return if is_known { finding } else { finding.confidence(Confidence::Possible) };
     };
     finding =
         finding.help(format!("`{}` has it: import that module, under a name of its own", owner.module()));
@@ -138,6 +142,38 @@ fn finding(context: Context<'_>, file: FileId, evaluation: &Evaluation, missing:
         Some(fix) => finding.mended_by(fix),
         None => finding,
     }
+}
+
+/// What Horovod has for PyTorch alone.
+const OF_TORCH: [&str; 18] = [
+    "Compression",
+    "SyncBatchNorm",
+    "allgather_async",
+    "allreduce_",
+    "allreduce_async",
+    "allreduce_async_",
+    "alltoall_async",
+    "barrier",
+    "broadcast_",
+    "broadcast_async",
+    "broadcast_async_",
+    "broadcast_optimizer_state",
+    "broadcast_parameters",
+    "grouped_allreduce_",
+    "grouped_allreduce_async",
+    "poll",
+    "sparse_allreduce_async",
+    "synchronize",
+];
+
+/// Whether a name is nearly that of a member of a module of Horovod's.
+fn resembles_member(facts: &Facts<'_>, module: &str, name: &str) -> bool {
+    let package = module.split('.').next().unwrap_or(module);
+    let members = facts
+        .library
+        .of_package(package)
+        .filter(|own| own.name().rsplit_once('.').is_some_and(|(of, _)| of == module));
+    nearest(name, members.map(Symbol::last_name)).is_some()
 }
 
 /// Asks the module that has the member, which is imported behind the other one.

@@ -21,7 +21,10 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
     let location = stored(job).or_else(|| given(job)).or_else(by_call)?;
     let finding = obstacle(rule, location, "Keras computes by another library than TensorFlow here")
         .help("let Keras compute by TensorFlow: `os.environ[\"KERAS_BACKEND\"] = \"tensorflow\"`");
-    Some(Step::blocked(finding, "What is averaged and broadcast here are gradients and variables of TensorFlow."))
+    Some(Step::blocked(
+        finding,
+        "What is averaged and broadcast here are gradients and variables of TensorFlow.",
+    ))
 }
 
 /// `os.environ["KERAS_BACKEND"] = "theano"`

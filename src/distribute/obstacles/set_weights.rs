@@ -142,8 +142,7 @@ fn comes_before_steps(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 fn lists(job: &Job<'_>, (file, value): Place) -> bool {
     let Value::Call(call) = job.facts.module(file).value(value).value else { return true };
     let callees = job.facts.callees(file, call);
-    let is_of_python =
-        |edge: &CallEdge| matches!(job.facts.solution.object(edge.callee), Object::Builtin(_));
+    let is_of_python = |edge: &CallEdge| matches!(job.facts.solution.object(edge.callee), Object::Builtin(_));
     !callees.is_empty() && callees.iter().all(is_of_python)
 }
 

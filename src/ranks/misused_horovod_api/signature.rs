@@ -3,7 +3,7 @@
 use super::{Misuse, Site};
 use crate::api::{Effect, Parameter, Passing as Way, Symbol};
 use crate::program::Caller;
-use crate::project::Version;
+use crate::project::{Version, nearest};
 use crate::semantic::{CallKind, Passing};
 
 /// Parameters that older versions of Horovod do without, and the first version that needs them.
@@ -36,7 +36,9 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
                     let message = format!("`{}` has no parameter `{name}`", symbol.last_name());
                     let help = "leave it out, or look for its present name";
                     let misuse = Misuse::fails(argument.range, message, help);
-                    return Some(if is_asked_of_environment(site) { misuse.of_own_build() } else { misuse });
+                    let is_of_other =
+                        is_asked_of_environment(site) || !resembles_parameter(site, symbol, name);
+                    return Some(if is_of_other { misuse.of_own_build() } else { misuse });
                 }
                 given.push(name);
             }
@@ -77,3 +79,15 @@ fn too_many(site: &Site<'_>, symbol: &Symbol, range: crate::syntax::TextRange) -
     let location = site.facts.location(site.file, site.call.callee_range);
     Misuse::fails(range, message, "leave out what is too much").label(location, "called here")
 }
+
+/// Whether a name is that of a parameter which something else of Horovod or of TensorFlow has, or nearly one of the function's
+/// own. What is neither a slip of the hand nor taken for another is most likely of a Horovod that somebody has changed.
+fn resembles_parameter(site: &Site<'_>, symbol: &Symbol, name: &str) -> bool {
+    let own = symbol.parameters().iter().map(Parameter::name);
+    let others = [symbol.package(), TENSORFLOW].into_iter();
+    let mut others = others.flat_map(|package| site.facts.library.of_package(package));
+    nearest(name, own).is_some() || others.any(|other| other.parameter(name).is_some())
+}
+
+/// The package whose objects Horovod wraps.
+const TENSORFLOW: &str = "tensorflow";

@@ -486,9 +486,7 @@ impl<'f, 'a> Flood<'f, 'a> {
             found.extend(calls.map(|(file, call)| (file, facts.module(file).call(call).result)));
         }
         let differing = |(file, value): Place| match &facts.module(file).value(value).value {
-            Value::Phi(parts) => {
-                objects::of_made(facts, self.blocks, file, parts).unwrap_or(Part::Whole)
-            }
+            Value::Phi(parts) => objects::of_made(facts, self.blocks, file, parts).unwrap_or(Part::Whole),
             _ => Part::Whole,
         };
         found.into_iter().map(|place| (place, differing(place))).chain(stored).collect()

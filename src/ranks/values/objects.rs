@@ -64,7 +64,8 @@ fn attributes<'a>(facts: &Facts<'a>, blocks: &Blocks, values: &[Place]) -> FxHas
         for &(caller, branch) in blocks.decided_by(place) {
             let module = facts.module(caller.file);
             for block in blocks.region(caller, branch) {
-                let stores = blocks.of(caller, block).stores.iter().map(|&index| &module.stores[index as usize]);
+                let stores =
+                    blocks.of(caller, block).stores.iter().map(|&index| &module.stores[index as usize]);
                 found.extend(stores.filter_map(|store| match store.key {
                     StoreKey::Attribute(name) => Some(module.names.text(name)),
                     _ => None,

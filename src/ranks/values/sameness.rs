@@ -34,7 +34,13 @@ fn is_same(facts: &Facts<'_>, one: Place, other: Place) -> bool {
 }
 
 /// Whether two expressions without calls say the same.
-pub(super) fn is_same_number(facts: &Facts<'_>, file: FileId, one: ValueId, other: ValueId, depth: u32) -> bool {
+pub(super) fn is_same_number(
+    facts: &Facts<'_>,
+    file: FileId,
+    one: ValueId,
+    other: ValueId,
+    depth: u32,
+) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return false };
     let module = facts.module(file);
     let is_same = |one, other| is_same_number(facts, file, one, other, depth);
