@@ -26,6 +26,7 @@ mod destination;
 mod disorder;
 mod environment;
 mod exits;
+mod failing;
 mod file_questions;
 pub mod gradients_not_averaged;
 mod guards;

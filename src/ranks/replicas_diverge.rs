@@ -113,11 +113,12 @@ struct Replicas<'m, 'c> {
     of_alike: FxHashMap<(FileId, CallId), Culprit>,
 }
 
-/// Whether several ranks make an object: what a single one makes for itself has no replicas.
+/// Whether several ranks make an object: what a single one makes for itself, or none, has no replicas.
 fn has_replicas(model: &Model<'_>, object: ObjectId) -> bool {
     model.facts.made_at(object).is_none_or(|(file, call)| {
         let call = model.facts.module(file).call(call);
-        !model.guard(Caller { file, scope: call.scope }, call.block).is_one()
+        let caller = Caller { file, scope: call.scope };
+        !model.unreached.is_block(caller, call.block) && !model.guard(caller, call.block).is_one()
     })
 }
 

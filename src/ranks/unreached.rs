@@ -1,8 +1,10 @@
 //! Code that no rank comes to when there are several: that of a single rank, as `if hvd.size() == 1:` says, that of a
-//! run without Horovod, that of a rank whose number is another one, and that behind a condition whose numbers never come. Nothing can go wrong between ranks there.
+//! run without Horovod, that of a rank whose number is another one, that behind a condition whose numbers never come, and that which
+//! fails whenever it is run. Nothing can go wrong between ranks there.
 
 use rustc_hash::FxHashSet;
 
+use super::failing;
 use super::guards::{Atom, Literal, mirrored};
 use super::model::Model;
 use crate::api::Effect;
@@ -11,13 +13,14 @@ use crate::semantic::{BlockId, BranchKind, Element, Operator, Statement, Value};
 
 /// What none of several ranks runs, as the programs' conditions on the ranks and their number say.
 pub(super) fn of_several(model: &Model<'_>) -> Unreached {
-    let asserted = model.blocks_asserted_for_one();
+    let mut left_out = model.blocks_asserted_for_one();
+    left_out.extend(failing::blocks(model.facts, &model.blocks, &model.files));
     let is_closed = |caller: Caller, block: BlockId, arm: usize| {
-        let leads_to_asserted = || {
+        let leads_to_left_out = || {
             let flow = &model.facts.module(caller.file).scope(caller.scope).flow;
-            asserted.contains(&(caller, flow.blocks[block.index()].successors[arm]))
+            left_out.contains(&(caller, flow.blocks[block.index()].successors[arm]))
         };
-        model.is_arm_of_none(caller, block, arm) || !asserted.is_empty() && leads_to_asserted()
+        model.is_arm_of_none(caller, block, arm) || !left_out.is_empty() && leads_to_left_out()
     };
     let is_run = |edge: &CallEdge| model.programs.iter().any(|program| model.facts.is_run(program, edge));
     Unreached::behind(model.facts, &model.callers(), is_closed, is_run)

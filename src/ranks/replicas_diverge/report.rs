@@ -5,11 +5,14 @@ use super::super::model::Model;
 use super::super::out_of_step;
 use super::super::values::{Cause, Difference};
 use super::{CHECK, DEPTH, Manner, Replicas, loops};
-use crate::api::Kind;
+use crate::api::{Effect, Kind};
 use crate::finding::{Confidence, Finding, Label, Level, Location};
-use crate::program::{Caller, ObjectId, Program, TrainingLoop, way};
+use crate::program::{Caller, ClassRef, Object, ObjectId, Program, TrainingLoop, way};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId, Module, StatementId, StatementKind};
+
+/// The class of what gives variables their first values.
+const INITIALIZER: &str = "tensorflow.keras.initializers.Initializer";
 
 impl Replicas<'_, '_> {
     /// Tells that an object differs between ranks from some place on.
@@ -61,6 +64,7 @@ impl Replicas<'_, '_> {
         let is_unsure = is_own_data && !self.trained.contains(&own)
             || begins && self.stands_for_several(program, own)
             || begins && model.facts.keeps_models_apart(program)
+            || begins && self.draws_together(program)
             || self.is_from_elsewhere(at, manner)
             || model.exchanges(program);
         // Another of the objects that one place makes may be changed, and it is no proof that they are not one.
@@ -92,6 +96,30 @@ impl Replicas<'_, '_> {
         }
         finding.flow.push(Label { location: primary, message: "differs from here on".to_owned() });
         finding
+    }
+
+    /// Whether a program makes initializers of its own that communicate: what they give is equal on all ranks.
+    fn draws_together(&self, program: &Program) -> bool {
+        let facts = self.model.facts;
+        let Some(initializer) = facts.library.lookup(INITIALIZER) else { return false };
+        // The library calls it, which nobody follows.
+        let collective_in = |code: Caller| {
+            facts.calls_with(Effect::Collective).any(|(file, call)| {
+                let module = facts.module(file);
+                code == Caller { file, scope: module.code_scope(module.call(call).scope) }
+            })
+        };
+        let communicates = |class: ClassRef| {
+            let base = facts.library_base(class);
+            base.is_some_and(|base| facts.library.is_subclass(base, initializer))
+                && facts.method(class, "__call__").is_some_and(|method| collective_in(facts.code_of(method)))
+        };
+        program.reached.iter().any(|&caller| {
+            facts.outgoing(caller).iter().any(|edge| match facts.solution.object(edge.callee) {
+                Object::Class(class) => communicates(class),
+                _ => false,
+            })
+        })
     }
 
     /// Whether an object differs by something that begins in another module: on such a long way other objects and other calls of
