@@ -8,8 +8,8 @@ use super::super::environment;
 use super::super::model::Model;
 use super::super::values::Cause;
 use super::Inputs;
-use crate::program::{Caller, Place};
-use crate::semantic::{BlockId, BranchKind, Operator, StoreKey, Value};
+use crate::program::{CallEdge, Caller, Object, Place};
+use crate::semantic::{BlockId, BranchKind, BuiltinType, Operator, StoreKey, Value};
 
 /// How far conditions are looked for among callers.
 const DEPTH: u32 = 6;
@@ -21,6 +21,39 @@ const STEPS: usize = 64;
 /// attributes in `__getattr__`, or by a method of such objects.
 pub(super) fn may_be_of_one(model: &Model<'_>, inputs: &Inputs, caller: Caller, block: BlockId) -> bool {
     within(model, inputs, caller, block, DEPTH)
+}
+
+/// Whether a path is made of what a function of a library gives that nobody knows, without being told anything: most likely a
+/// number of the process, `f"part_{comm_rank()}.json"`.
+pub(super) fn is_named_by_unknown(model: &Model<'_>, path: Place) -> bool {
+    let facts = model.facts;
+    let is_asked = |(file, value): Place| {
+        let Value::Call(id) = facts.module(file).value(value).value else { return false };
+        let callees = facts.callees(file, id);
+        let is_foreign = |edge: &CallEdge| {
+            let callee = facts.solution.object(edge.callee);
+            matches!(callee, Object::External(_)) && facts.symbol(callee).is_none()
+        };
+        let call = facts.module(file).call(id);
+        call.arguments.is_empty() && !callees.is_empty() && callees.iter().all(is_foreign)
+    };
+    // What puts texts together, and gives them a name.
+    let is_text_of = |(file, value): Place| match facts.module(file).value(value).value {
+        Value::Instance(BuiltinType::Str) | Value::Operator { .. } | Value::Phi(_) | Value::Cell(_) => true,
+        Value::Call(id) => facts.called_functions(file, id).next().is_none() && !is_asked((file, value)),
+        _ => false,
+    };
+    let mut seen: FxHashSet<Place> = FxHashSet::default();
+    let mut work = vec![path];
+    while let Some(place) = work.pop() {
+        if place != path && is_asked(place) {
+            return true;
+        }
+        if seen.len() < STEPS && seen.insert(place) && is_text_of(place) {
+            work.extend(facts.influence().operands(place));
+        }
+    }
+    false
 }
 
 fn within(model: &Model<'_>, inputs: &Inputs, caller: Caller, block: BlockId, depth: u32) -> bool {
