@@ -192,6 +192,7 @@ fn fate_of(model: &Model<'_>, caller: Caller, id: CallId, written: Written, inpu
     }
     if untold::may_be_of_one(model, inputs, caller, call.block)
         || guard.is_all() && is_called_by_some(model, caller)
+        || untold::is_of_replaced(model, caller)
         || paths.iter().any(|&path| untold::is_named_by_unknown(model, path))
     {
         return Some(Fate::Some);

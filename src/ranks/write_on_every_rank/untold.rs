@@ -9,7 +9,7 @@ use super::super::model::Model;
 use super::super::values::Cause;
 use super::Inputs;
 use crate::program::{CallEdge, Caller, Object, Place};
-use crate::semantic::{BlockId, BranchKind, BuiltinType, Operator, StoreKey, Value};
+use crate::semantic::{BlockId, BranchKind, BuiltinType, Operator, StoreKey, Value, ValueId};
 
 /// How far conditions are looked for among callers.
 const DEPTH: u32 = 6;
@@ -21,6 +21,21 @@ const STEPS: usize = 64;
 /// attributes in `__getattr__`, or by a method of such objects.
 pub(super) fn may_be_of_one(model: &Model<'_>, inputs: &Inputs, caller: Caller, block: BlockId) -> bool {
     within(model, inputs, caller, block, DEPTH)
+}
+
+/// Whether code is a method of objects that may not come to be: `__new__` gives something else in their place under some condition,
+/// which nobody follows.
+pub(super) fn is_of_replaced(model: &Model<'_>, caller: Caller) -> bool {
+    let facts = model.facts;
+    let class = facts.function_of(caller).and_then(|own| facts.modules.class_of(own));
+    let Some((class, making)) = class.and_then(|class| Some((class, facts.method(class, "__new__")?))) else {
+        return false;
+    };
+    let is_other = |&value: &ValueId| {
+        let mut objects = facts.objects(making.file, value).map(|(_, own)| own);
+        objects.any(|own| matches!(own, Object::Instance(other, _) if other != class))
+    };
+    facts.module(making.file).function(making.function).returns.iter().any(is_other)
 }
 
 /// Whether a path is made of what a function of a library gives that nobody knows, without being told anything: most likely a
