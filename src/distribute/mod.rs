@@ -29,6 +29,7 @@ pub mod device;
 pub mod initialisation;
 mod job;
 mod keras;
+mod layer_variables;
 mod leading_to_steps;
 pub mod learning_rate;
 mod meeting;

@@ -2,6 +2,7 @@
 //! numbers of steps and wait for each other, or another library distributes it already.
 
 mod batch_states;
+mod changed_gradients;
 pub(super) mod choices;
 mod chosen_forms;
 pub(super) mod common;
@@ -23,6 +24,7 @@ mod old_keras;
 mod other_backends;
 mod other_fits;
 pub(super) mod own_lengths;
+mod own_processes;
 pub(super) mod own_results;
 mod raised;
 mod session_choices;
@@ -73,6 +75,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(drawn_constants::steps(job, rule));
     found.extend(traced_choices::steps(job, rule));
     found.extend(batch_states::steps(job, rule));
+    found.extend(changed_gradients::steps(job, rule));
     found.extend(lookups::steps(job, rule));
     found.extend(set_weights::steps(job, rule));
     found.extend(old_graphs::steps(job, rule));
@@ -84,6 +87,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(graph_draws::steps(job, rule));
     found.extend(graph_states::steps(job, rule));
     found.extend(step_threads::steps(job, rule));
+    found.extend(own_processes::steps(job, rule));
     found.extend(other_fits::steps(job, rule));
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));

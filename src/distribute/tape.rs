@@ -7,6 +7,7 @@
 use super::distribution_rule;
 use super::job::Job;
 use super::keras::STEP;
+use super::layer_variables::{SINGLE, VARIABLES, is_of_layer};
 use super::optimizer::forms;
 use super::step::Step;
 use crate::api::{Effect, Kind, Symbol};
@@ -222,10 +223,14 @@ pub(crate) fn sources(facts: &Facts<'_>, file: FileId, call: CallId) -> Sources 
     if unfit {
         return Sources::Unfit("A distributed tape takes gradients of a list of variables only.");
     }
+    if facts.is_unknown(file, argument.value) && is_of_layer(facts, file, argument.value, &SINGLE) {
+        return Sources::Unfit("It can't be seen whether gradients are taken of one variable or of a list.");
+    }
     if let Value::Display(_, elements) = &facts.module(file).value(argument.value).value {
         let nested = elements.iter().any(|element| match element {
             Element::At(_, value) | Element::Any(value) => {
                 facts.objects(file, *value).any(|(_, object)| matches!(object, Object::Container(..)))
+                    || is_of_layer(facts, file, *value, &VARIABLES)
                     || matches!(facts.module(file).value(*value).value, Value::Attribute { base, .. }
                         if facts.may_be(file, base, Kind::Model) || facts.may_be(file, base, Kind::Layer))
                         && !facts.may_be(file, *value, Kind::Variable)

@@ -2,8 +2,8 @@
 //! copied in front of the broadcast is each rank's own, so that a copy is broadcast with its model.
 
 use super::super::job::Job;
+use super::super::layer_variables::VARIABLES;
 use super::super::learning_rate::rate_changes::sets;
-use super::kept_copies::VARIABLES;
 use super::site::{Site, is_repeated};
 use super::spoken::Spoken;
 use crate::api::{Effect, Kind};

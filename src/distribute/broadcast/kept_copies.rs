@@ -5,6 +5,7 @@
 use rustc_hash::FxHashSet;
 
 use super::super::job::Job;
+use super::super::layer_variables::VARIABLES;
 use super::super::obstacles::is_conditional;
 use super::super::started::runs_started;
 use super::super::step::Step;
@@ -13,12 +14,9 @@ use super::copied::UNNAMED;
 use super::site::is_statement_repeated;
 use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Finding, Location, Rule};
-use crate::program::{Caller, ObjectId, Place};
+use crate::program::{Caller, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{CallId, StatementId, Value, ValueId};
-
-/// The attributes of a model that have its variables.
-pub(super) const VARIABLES: [&str; 4] = ["variables", "weights", "trainable_variables", "trainable_weights"];
 
 /// The broadcasts in front of copies.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -26,7 +24,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     if job.program.already_distributed {
         return Vec::new();
     }
-    let variables = variables_of_trained(job);
+    let variables = variables_of(job, job.program.loops.iter().filter(|own| !job.is_fit(own)));
     if variables.is_empty() {
         return Vec::new();
     }
@@ -50,10 +48,12 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found
 }
 
-/// The variables of the models that loops of the program's own train, where they are asked for.
-pub(in crate::distribute) fn variables_of_trained(job: &Job<'_>) -> Vec<Place> {
+/// The variables of the models that loops train, where they are asked for.
+pub(in crate::distribute) fn variables_of<'j>(
+    job: &Job<'_>,
+    loops: impl Iterator<Item = &'j TrainingLoop>,
+) -> Vec<Place> {
     let facts = job.facts;
-    let loops = job.program.loops.iter().filter(|own| !job.is_fit(own));
     let trained: FxHashSet<ObjectId> = loops.flat_map(|own| own.models.iter().copied()).collect();
     let mut found = Vec::new();
     for file in job.program.files() {

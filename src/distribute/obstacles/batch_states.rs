@@ -27,21 +27,35 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         let arguments = &facts.module(file).call(call).arguments;
         arguments.iter().take(1).map(|argument| (file, argument.value)).collect()
     };
-    let is_of_batch = |own: &(FileId, CallId)| {
-        let given = given(own);
-        given.iter().any(|&place| depends(job, place))
-            || facts.influence().backwards(&given, |_| false).iter().any(|place| batches.contains(place))
+    // The calls that make the variables which a call sets.
+    let makers = |&(file, call): &(FileId, CallId)| -> Vec<Place> {
+        let variable = facts.receiver(file, facts.module(file).call(call));
+        let objects = variable.into_iter().flat_map(|own| facts.objects(file, own));
+        let made = objects.filter_map(|(object, _)| facts.made_at(object));
+        made.map(|(file, made)| (file, facts.module(file).call(made).result)).collect()
     };
+    // What is set by the batch is also what is set by variables that are.
+    let mut of_batch: FxHashSet<Place> = FxHashSet::default();
+    let mut left: Vec<(FileId, CallId)> = set.clone();
+    loop {
+        let before = left.len();
+        left.retain(|own| {
+            let given = given(own);
+            let is_of_batch = given.iter().any(|&place| depends(job, place)) || {
+                let behind = facts.influence().backwards(&given, |_| false);
+                behind.iter().any(|place| batches.contains(place) || of_batch.contains(place))
+            };
+            if is_of_batch {
+                of_batch.extend(makers(own));
+            }
+            !is_of_batch
+        });
+        if left.len() == before {
+            break;
+        }
+    }
     let computing = facts.influence().backwards(&results_of_layers(job), |_| false);
-    let computes = |&(file, call): &(FileId, CallId)| {
-        facts.receiver(file, facts.module(file).call(call)).is_some_and(|variable| {
-            facts.objects(file, variable).any(|(object, _)| {
-                facts.made_at(object).is_some_and(|(file, made)| {
-                    computing.contains(&(file, facts.module(file).call(made).result))
-                })
-            })
-        })
-    };
+    let computes = |own: &(FileId, CallId)| makers(own).iter().any(|place| computing.contains(place));
     let step = |(file, call): (FileId, CallId)| {
         let message = "each rank sets a variable by its own batch, with which the model computes";
         let finding = obstacle(rule, job.at_call(file, call), message)
@@ -49,7 +63,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             .in_scope(job.scope_of(file, call));
         Step::blocked(finding, "No gradient brings it together, and each rank would train another function.")
     };
-    set.into_iter().filter(|own| computes(own) && is_of_batch(own)).map(step).collect()
+    set.into_iter().filter(|own| computes(own) && !left.contains(own)).map(step).collect()
 }
 
 /// The calls of the program, and those of its layers, which Keras calls.

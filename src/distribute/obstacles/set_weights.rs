@@ -4,15 +4,16 @@
 
 use rustc_hash::FxHashSet;
 
-use super::super::broadcast::kept_copies::{trains_behind, variables_of_trained};
+use super::super::broadcast::kept_copies::{trains_behind, variables_of};
 use super::super::data::draws::{draws_unseeded, is_seeded};
 use super::super::job::Job;
+use super::super::layer_variables::{SINGLE, is_of_layer};
 use super::super::learning_rate::rate_changes::sets;
 use super::super::step::Step;
 use super::obstacle;
-use crate::api::{Effect, Kind, Symbol};
+use crate::api::{Effect, Symbol};
 use crate::finding::Rule;
-use crate::program::{CallEdge, Object, Place, influenced_through_contents};
+use crate::program::{CallEdge, Caller, Object, Place, TrainingLoop, influenced_through_contents};
 use crate::project::FileId;
 use crate::semantic::{CallId, Value, ValueId};
 
@@ -42,17 +43,15 @@ fn set_by_draws(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
 /// results, or has read before they were broadcast.
 fn set_while_training(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
     let facts = job.facts;
-    let variables = variables_of_trained(job);
-    if variables.is_empty() {
+    let loops = job.program.loops.iter().filter(|own| !job.is_fit(own)).chain(&job.program.steps_of_fit);
+    let loops: Vec<&TrainingLoop> = loops.collect();
+    if loops.is_empty() {
         return None;
     }
+    let variables = variables_of(job, loops.into_iter());
     let variables = facts.influence().forwards(&variables, |place| !lists(job, place));
-    let is_variable = |file: FileId, value: ValueId| match facts.module(file).value(value).value {
-        // `model.layers[0].kernel`
-        Value::Attribute { base, .. } if !variables.contains(&(file, value)) => {
-            facts.may_be(file, base, Kind::Layer) || facts.may_be(file, base, Kind::Model)
-        }
-        _ => variables.contains(&(file, value)),
+    let is_variable = |file: FileId, value: ValueId| {
+        variables.contains(&(file, value)) || is_of_layer(facts, file, value, &SINGLE)
     };
     let setting = job.calls().filter(|&(file, id)| {
         let receiver = facts.receiver(file, facts.module(file).call(id));
@@ -60,9 +59,12 @@ fn set_while_training(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
             || receiver.is_some_and(|own| is_variable(file, own)) && sets(job, file, id)
     });
     // What is set in front of the first step is broadcast behind it.
-    let setting: Vec<(FileId, CallId)> = setting
-        .filter(|&(file, id)| trains_behind(job, file, id) && !comes_before_steps(job, file, id))
-        .collect();
+    let is_between = |file: FileId, id: CallId| {
+        let caller = Caller { file, scope: facts.module(file).call(id).scope };
+        job.program.steps_of_fit.iter().any(|own| own.caller == caller)
+            || trains_behind(job, file, id) && !comes_before_steps(job, file, id)
+    };
+    let setting: Vec<(FileId, CallId)> = setting.filter(|&(file, id)| is_between(file, id)).collect();
     if setting.is_empty() {
         return None;
     }
