@@ -415,8 +415,7 @@ impl Model<'_> {
                         .filter(|_| functions.next().is_none());
                 }
                 let converts = ["builtins.int", "builtins.bool", "builtins.float"];
-                let is_conversion =
-                    converts.into_iter().any(|name| super::lengths::is_called(facts, file, id, name));
+                let is_conversion = converts.into_iter().any(|name| facts.calls_builtin(file, id, name));
                 let given = call.arguments.first().filter(|_| is_conversion);
                 given.or_else(|| calls::given_back(facts, file, id)).map(|argument| (file, argument.value))
             }

@@ -177,7 +177,7 @@ fn may_be_source(facts: &Facts<'_>, (file, value): Place) -> bool {
                     || symbol.scaled().any(|(_, scaling)| scaling == Scaling::Divide)
             };
             facts.called_symbols(file, *call).any(takes_part)
-                || is_called(facts, file, *call, "builtins.filter")
+                || facts.calls_builtin(file, *call, "builtins.filter")
                 || range_limits(facts, file, *call).is_some()
         }
         _ => false,
@@ -276,7 +276,7 @@ fn of_call(parts: Parts<'_, '_>, file: FileId, id: CallId) -> Option<Difference>
         return differing.filter(|_| !parts.is_equal_range(file, &limits));
     }
     // `filter(lambda number: number % hvd.size() == hvd.rank(), numbers)`
-    if is_called(facts, file, id, "builtins.filter") {
+    if facts.calls_builtin(file, id, "builtins.filter") {
         let tests = call.arguments.iter().flat_map(|own| facts.objects(file, own.value));
         let tests = tests.filter_map(|(_, object)| code(object));
         return tests.flat_map(|own| returned(facts, own)).find_map(|place| values.difference(place));
@@ -325,32 +325,12 @@ pub(super) fn returned<'f>(facts: &'f Facts<'_>, function: FunctionRef) -> impl 
     returns.iter().map(move |&value| (function.file, value))
 }
 
-/// Whether a call is of one of Python's own functions.
-pub(super) fn is_called(facts: &Facts<'_>, file: FileId, id: CallId, name: &str) -> bool {
-    let callees = facts.callees(file, id).iter().map(|edge| facts.solution.object(edge.callee));
-    // `six.moves.range`
-    let is_named_otherwise = |callee| facts.symbol(callee).is_some_and(|own| own.package() == BUILTINS);
-    let mut own = callees
-        .filter(|&callee| match callee {
-            Object::Builtin(_) => true,
-            Object::External(_) => is_named_otherwise(callee),
-            _ => false,
-        })
-        .peekable();
-    // Most calls are of nothing that Python has itself.
-    let wanted = own.peek().and_then(|_| facts.library.lookup(name));
-    wanted.is_some() && own.any(|callee| facts.symbol(callee) == wanted)
-}
-
-/// The package of Python's own functions.
-const BUILTINS: &str = "builtins";
-
 /// What a `range` is made of: its end, or its start, end and step. Also where a library makes it and shows how far it is,
 /// `trange(10, desc="epochs")`.
 pub(super) fn range_limits(facts: &Facts<'_>, file: FileId, id: CallId) -> Option<Vec<ValueId>> {
     let range = facts.library.lookup("builtins.range");
     let makes = |symbol: &Symbol| !symbol.is_class() && facts.library.returned_class(symbol) == range;
-    let is_range = is_called(facts, file, id, "builtins.range")
+    let is_range = facts.calls_builtin(file, id, "builtins.range")
         || range.is_some() && facts.called_symbols(file, id).any(makes);
     let arguments = facts.module(file).call(id).arguments.iter();
     let positional =

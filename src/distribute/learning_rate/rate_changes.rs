@@ -9,7 +9,7 @@ use super::super::step::Step;
 use super::rates::{self, Optimizer};
 use crate::api::{Calls, Effect, Kind};
 use crate::finding::{Finding, Rule};
-use crate::program::{Caller, Creation, FunctionRef, Place, code};
+use crate::program::{Caller, Creation, FunctionRef, Literal, Object, Place, code};
 use crate::project::FileId;
 use crate::semantic::{Argument, CallId, ParameterKind, StatementId, StoreKey, Value, ValueId};
 use crate::syntax::TextRange;
@@ -204,17 +204,28 @@ fn assigned(job: &Job<'_>, rule: &'static Rule, optimizers: &[Optimizer<'_>]) ->
     found
 }
 
-/// `optimizer.learning_rate.assign(0.01)`, `K.set_value(optimizer.lr, 0.01)`
+/// `optimizer.learning_rate.assign(0.01)`, `K.set_value(optimizer.lr, 0.01)`, `setattr(optimizer, "lr", 0.01)`
 fn assigned_by_call(job: &Job<'_>, rule: &'static Rule, optimizers: &[Optimizer<'_>]) -> Vec<Step> {
     let mut found = Vec::new();
     for (file, id) in job.calls() {
         let call = job.facts.module(file).call(id);
         let of_rate = job.facts.receiver(file, call).is_some_and(|own| is_rate(job, file, own, optimizers));
+        let has_rate = |base: ValueId, name: &Argument| {
+            text_of(job, file, name.value).is_some_and(|name| holds_rate(job, file, base, name, optimizers))
+        };
         let new: Option<&Argument> = if of_rate {
             call.arguments.first().filter(|_| sets(job, file, id))
         } else {
             match call.arguments.as_slice() {
                 [rate, new] if is_rate(job, file, rate.value, optimizers) && sets(job, file, id) => Some(new),
+                // `optimizer._set_hyper("learning_rate", 0.01)`
+                [name, new] if sets(job, file, id) => {
+                    let own = job.facts.receiver(file, call);
+                    own.is_some_and(|own| has_rate(own, name)).then_some(new)
+                }
+                [base, name, new] if job.facts.calls_builtin(file, id, "builtins.setattr") => {
+                    has_rate(base.value, name).then_some(new)
+                }
                 _ => None,
             }
         };
@@ -223,6 +234,14 @@ fn assigned_by_call(job: &Job<'_>, rule: &'static Rule, optimizers: &[Optimizer<
         }
     }
     found
+}
+
+/// The text that a value is.
+fn text_of<'j>(job: &'j Job<'_>, file: FileId, value: ValueId) -> Option<&'j str> {
+    job.facts.objects(file, value).find_map(|(_, own)| match own {
+        Object::Literal(Literal::Str(text)) => Some(job.facts.solution.names.text(text)),
+        _ => None,
+    })
 }
 
 /// Whether a call changes what it is made on or given; the method of an unknown object may be that of a variable.

@@ -38,7 +38,9 @@ fn is_own_path(job: &Job<'_>, (file, value): Place) -> bool {
             let arguments = facts.library.lookup("sys.argv");
             module.value(key).value == Value::Constant(Constant::Int(0))
                 && facts.objects(file, base).any(|(_, own)| {
-                    matches!(own, Object::External(_)) && arguments.is_some() && facts.symbol(own) == arguments
+                    matches!(own, Object::External(_))
+                        && arguments.is_some()
+                        && facts.symbol(own) == arguments
                 })
         }
         _ => false,

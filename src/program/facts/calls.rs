@@ -38,6 +38,9 @@ pub(super) struct CallIndex {
 /// The parameter of `fit` for whether it draws an order.
 const SHUFFLE: &str = "shuffle";
 
+/// The package of Python's own functions.
+const BUILTINS: &str = "builtins";
+
 /// What saves a file from the network, and returns its path and what the server tells.
 const DOWNLOAD: &str = "urllib.request.urlretrieve";
 
@@ -180,6 +183,23 @@ impl<'a> Facts<'a> {
         callees.is_empty()
             || callees.iter().any(|edge| self.solution.object(edge.callee) == Object::Unknown)
             || self.called_symbols(file, call).any(|symbol| symbol.has(Effect::UpdatesState))
+    }
+
+    /// Whether a call is of one of Python's own functions.
+    pub(crate) fn calls_builtin(&self, file: FileId, id: CallId, name: &str) -> bool {
+        let callees = self.callees(file, id).iter().map(|edge| self.solution.object(edge.callee));
+        // `six.moves.range`
+        let is_named_otherwise = |callee| self.symbol(callee).is_some_and(|own| own.package() == BUILTINS);
+        let mut own = callees
+            .filter(|&callee| match callee {
+                Object::Builtin(_) => true,
+                Object::External(_) => is_named_otherwise(callee),
+                _ => false,
+            })
+            .peekable();
+        // Most calls are of nothing that Python has itself.
+        let wanted = own.peek().and_then(|_| self.library.lookup(name));
+        wanted.is_some() && own.any(|callee| self.symbol(callee) == wanted)
     }
 
     /// The functions of the project that a call may call.

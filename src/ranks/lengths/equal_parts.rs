@@ -9,7 +9,7 @@
 use super::super::blocks::Blocks;
 use super::super::values::Values;
 use super::polynomial::{Factor, Polynomial, origin, polynomial};
-use super::{enumerated, is_called, range_limits};
+use super::{enumerated, range_limits};
 use crate::api::{Effect, Scaling};
 use crate::program::{Facts, Place};
 use crate::project::FileId;
@@ -315,7 +315,7 @@ fn is_rounded_up(facts: &Facts<'_>, place: Place, depth: u32) -> bool {
                 }
                 _ => false,
             };
-            let cuts = is_called(facts, file, call, "builtins.int")
+            let cuts = facts.calls_builtin(file, call, "builtins.int")
                 && arguments.first().is_some_and(|own| is_plain_quotient(own.value));
             let measures = facts.gives(place, &[Effect::Measures]);
             !cuts && !measures

@@ -1,7 +1,7 @@
 //! Questions for the first turn of a loop, wherever it begins: `if step == start:` within `for step in range(start, steps):`.
 //! Each rank has one such turn, its first, though each may have a start of its own.
 
-use super::{handed_on, is_called, range_limits_of};
+use super::{handed_on, range_limits_of};
 use crate::program::{Facts, Place};
 use crate::semantic::{Method, Operator, Value, ValueId};
 
@@ -27,7 +27,7 @@ fn begins_with(facts: &Facts<'_>, (file, turn): Place, start: ValueId) -> bool {
         Value::Unpack { base, index: Some(index), starred: false } => {
             let Value::Iteration(iterable) = module.value(base).value else { return false };
             let Value::Call(call) = module.value(iterable).value else { return false };
-            is_called(facts, file, call, "builtins.zip")
+            facts.calls_builtin(file, call, "builtins.zip")
                 && module
                     .call(call)
                     .arguments

@@ -1,6 +1,6 @@
 //! What `enumerate` numbers, and what hands on what it is given, so that it has the same elements.
 
-use super::{is_called, returned};
+use super::returned;
 use crate::api::Returns;
 use crate::program::{Facts, Place};
 use crate::project::FileId;
@@ -23,7 +23,7 @@ fn is_numbered(facts: &Facts<'_>, place: Place, depth: u32) -> bool {
     match &facts.module(file).value(value).value {
         Value::Call(id) => {
             let of_dataset = facts.library.lookup("tensorflow.data.Dataset.enumerate");
-            if is_called(facts, file, *id, "builtins.enumerate")
+            if facts.calls_builtin(file, *id, "builtins.enumerate")
                 || facts.called_symbols(file, *id).any(|symbol| Some(symbol) == of_dataset)
             {
                 return true;
@@ -43,7 +43,7 @@ fn is_numbered(facts: &Facts<'_>, place: Place, depth: u32) -> bool {
 pub(in crate::ranks) fn enumerated(facts: &Facts<'_>, (file, value): Place) -> Option<Place> {
     let Value::Call(id) = facts.module(file).value(value).value else { return None };
     let first = facts.module(file).call(id).arguments.first()?;
-    is_called(facts, file, id, "builtins.enumerate").then_some((file, first.value))
+    facts.calls_builtin(file, id, "builtins.enumerate").then_some((file, first.value))
 }
 
 /// What a library's call hands on as it is: `tqdm(batches)`.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use super::super::environment;
 use super::super::values::Values;
-use super::is_called;
 use crate::api::{Effect, EffectSet};
 use crate::program::{Facts, Place};
 use crate::semantic::{Constant, Operator, Value};
@@ -119,12 +118,12 @@ fn within(facts: &Facts<'_>, place: Place, depth: u32) -> Option<Polynomial> {
                 _ => whole(),
             }
         }
-        Value::Call(call) if is_called(facts, file, call, "builtins.len") => {
+        Value::Call(call) if facts.calls_builtin(file, call, "builtins.len") => {
             let measured = facts.module(file).call(call).arguments.first()?;
             Some(Polynomial::of(Factor::Length(origin(facts, (file, measured.value)))))
         }
         // `int(hvd.rank())`
-        Value::Call(call) if is_called(facts, file, call, "builtins.int") => {
+        Value::Call(call) if facts.calls_builtin(file, call, "builtins.int") => {
             let given = facts.module(file).call(call).arguments.first();
             let number = given.and_then(|own| told(facts, origin(facts, (file, own.value))));
             number.map_or_else(whole, |number| Some(Polynomial::of(number)))

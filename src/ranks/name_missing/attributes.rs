@@ -3,7 +3,6 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::guards::{Guard, Literal};
-use super::super::lengths::is_called;
 use super::super::model::Model;
 use super::{CHECK, is_on_rank, sureness};
 use crate::finding::{Finding, Label, Level, Location};
@@ -80,7 +79,7 @@ fn sets_by_name(model: &Model<'_>) -> bool {
     let by_name = ["builtins.setattr", "builtins.vars", "builtins.delattr"];
     model.files.iter().any(|&file| {
         let calls = (0..model.facts.module(file).calls.len()).map(CallId::new);
-        calls.into_iter().any(|call| by_name.iter().any(|name| is_called(model.facts, file, call, name)))
+        calls.into_iter().any(|call| by_name.iter().any(|name| model.facts.calls_builtin(file, call, name)))
     })
 }
 
@@ -169,7 +168,7 @@ impl Reading<'_> {
             let module = facts.module(file);
             module.calls.iter().enumerate().any(|(index, call)| {
                 let asks = ["builtins.hasattr", "builtins.getattr"];
-                asks.iter().any(|name| is_called(facts, file, CallId::new(index), name))
+                asks.iter().any(|name| facts.calls_builtin(file, CallId::new(index), name))
                     && call.arguments.iter().any(|argument| {
                         facts.objects(file, argument.value).any(|(_, own)| match own {
                             Object::Literal(Told::Str(text)) => facts.solution.names.text(text) == self.name,

@@ -1,6 +1,6 @@
 //! Which number a value is on each rank: literals, the rank's number, arithmetic, and what collectives make of it.
 
-use super::super::lengths::{is_called, range_limits_of};
+use super::super::lengths::range_limits_of;
 use super::held::{Held, is_wrapped};
 use super::interval::Interval;
 use super::number::Number;
@@ -188,11 +188,11 @@ impl<'e, 'c> Evaluation<'e, 'c> {
         if let Some(returned) = self.returned(file, id) {
             return self.joined((file, call.result), &returned);
         }
-        if is_called(facts, file, id, "builtins.int") {
+        if facts.calls_builtin(file, id, "builtins.int") {
             let given = call.arguments.first().map_or(Number::ANY, |own| self.number((file, own.value)));
             return given.map(|own| own.map(f64::trunc));
         }
-        if is_called(facts, file, id, "builtins.bool") {
+        if facts.calls_builtin(file, id, "builtins.bool") {
             return call.arguments.first().map_or(Number::ANY, |own| self.truth((file, own.value)));
         }
         let Some(symbol) = only_symbol(facts, file, id) else { return Number::ANY };

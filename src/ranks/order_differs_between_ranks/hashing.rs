@@ -3,7 +3,6 @@
 use rustc_hash::FxHashSet;
 
 use super::super::disorder::{self, Why};
-use super::super::lengths::is_called;
 use super::super::model::Model;
 use super::CHECK;
 use super::numbering::is_seen;
@@ -59,7 +58,7 @@ fn by_python(model: &Model<'_>, file: FileId) -> Vec<Finding> {
     let module = facts.module(file);
     let is_hash = |&id: &CallId| match &module.call(id).arguments[..] {
         [word] => {
-            is_called(facts, file, id, "builtins.hash")
+            facts.calls_builtin(file, id, "builtins.hash")
                 && facts.objects(file, word.value).any(|(own, _)| facts.builtin_class(own) == Some("str"))
         }
         _ => false,

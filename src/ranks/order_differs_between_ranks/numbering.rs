@@ -4,7 +4,6 @@
 use rustc_hash::FxHashSet;
 
 use super::super::disorder::{self, Why};
-use super::super::lengths::is_called;
 use super::super::model::Model;
 use super::{Use, finding};
 use crate::api::Effect;
@@ -136,7 +135,7 @@ fn given_to_dict<'c>(model: &Model<'c>, file: FileId, id: CallId) -> Option<Give
     let facts = model.facts;
     let module = facts.module(file);
     let [given] = &module.call(id).arguments[..] else { return None };
-    if !is_called(facts, file, id, "builtins.dict") {
+    if !facts.calls_builtin(file, id, "builtins.dict") {
         return None;
     }
     match &module.value(given.value).value {
@@ -150,13 +149,13 @@ fn given_to_dict<'c>(model: &Model<'c>, file: FileId, id: CallId) -> Option<Give
         Value::Call(own) => {
             let arguments = &module.call(*own).arguments;
             let counts = |value: ValueId| match module.value(value).value {
-                Value::Call(own) => COUNTING.iter().any(|name| is_called(facts, file, own, name)),
+                Value::Call(own) => COUNTING.iter().any(|name| facts.calls_builtin(file, own, name)),
                 _ => false,
             };
             let elements = match &arguments[..] {
-                [elements, ..] if is_called(facts, file, *own, "builtins.enumerate") => elements,
+                [elements, ..] if facts.calls_builtin(file, *own, "builtins.enumerate") => elements,
                 [elements, numbers] | [numbers, elements]
-                    if is_called(facts, file, *own, "builtins.zip") && counts(numbers.value) =>
+                    if facts.calls_builtin(file, *own, "builtins.zip") && counts(numbers.value) =>
                 {
                     elements
                 }
@@ -190,7 +189,7 @@ fn numbered<'c>(model: &Model<'c>, file: FileId, key: ValueId, value: ValueId) -
     let ((base, first), (other, second)) = (source(key)?, source(value)?);
     let Value::Iteration(iterated) = module.value(base).value else { return None };
     let Value::Call(call) = module.value(iterated).value else { return None };
-    let is_enumerate = is_called(facts, file, call, "builtins.enumerate");
+    let is_enumerate = facts.calls_builtin(file, call, "builtins.enumerate");
     let call = module.call(call);
     (is_enumerate && base == other && first != second && !call.arguments.is_empty()).then_some(call)
 }
@@ -233,7 +232,7 @@ fn is_count(model: &Model<'_>, file: FileId, store: &Store) -> bool {
     let is_length = |id: CallId| {
         let [counted] = &module.call(id).arguments[..] else { return false };
         let objects = facts.solution.values(file, counted.value);
-        is_called(facts, file, id, "builtins.len")
+        facts.calls_builtin(file, id, "builtins.len")
             && facts.solution.values(file, store.base).iter().any(|own| objects.contains(own))
     };
     let parts = facts.influence().operands((file, store.value)).filter(|&(of, _)| of == file);

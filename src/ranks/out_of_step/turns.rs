@@ -4,7 +4,6 @@
 use rustc_hash::FxHashSet;
 
 use super::super::disorder::{self, Why};
-use super::super::lengths::is_called;
 use super::super::model::Model;
 use super::super::values::Cause;
 use super::{CHECK, source};
@@ -23,7 +22,7 @@ pub(super) fn exhausted(model: &Model<'_>, caller: Caller, id: CallId) -> Option
     let module = facts.module(file);
     let call = module.call(id);
     let iterator = call.arguments.first()?.value;
-    if !is_called(facts, file, id, "builtins.next") {
+    if !facts.calls_builtin(file, id, "builtins.next") {
         return None;
     }
     let own = model.values.length((file, iterator))?;

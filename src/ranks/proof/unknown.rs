@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashSet;
 
-use super::super::lengths::is_called;
 use super::super::model::Model;
 use super::super::values::agrees;
 use super::{Assumption, Claim, Code, Obstacle};
@@ -167,7 +166,7 @@ fn unknown(module: &Module, id: CallId) -> Callee<'_> {
 pub(super) fn text_and_syntax(model: &Model<'_>, code: &Code<'_>, claim: &mut Claim) {
     let made_from_text = ["builtins.exec", "builtins.eval"];
     for &(caller, _, call) in &code.calls {
-        if made_from_text.into_iter().any(|name| is_called(model.facts, caller.file, call, name)) {
+        if made_from_text.into_iter().any(|name| model.facts.calls_builtin(caller.file, call, name)) {
             claim.fails(Obstacle::Text, model.at_call(caller.file, call));
         }
     }

@@ -36,7 +36,7 @@ pub(super) fn asks_for_form(facts: &Facts<'_>, (file, value): Place) -> bool {
         }
         Value::Call(call) => ["builtins.isinstance", "builtins.hasattr", "builtins.callable"]
             .into_iter()
-            .any(|name| lengths::is_called(facts, file, call, name)),
+            .any(|name| facts.calls_builtin(file, call, name)),
         _ => false,
     }
 }

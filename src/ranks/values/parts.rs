@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::super::lengths;
 use crate::api::{Effect, Symbol};
 use crate::program::{Facts, FunctionRef, Object, Place};
 use crate::project::FileId;
@@ -263,7 +262,7 @@ pub(super) fn method<'f>(facts: &'f Facts<'_>, file: FileId, call: CallId) -> Op
 
 /// Whether a call of one of Python's own functions is given this value alone.
 fn is_given(facts: &Facts<'_>, file: FileId, call: CallId, place: Place, name: &str) -> bool {
-    is_alone(facts, file, call, place) && lengths::is_called(facts, file, call, name)
+    is_alone(facts, file, call, place) && facts.calls_builtin(file, call, name)
 }
 
 /// Whether a call may make something that has the entries of a dictionary, as entries or as attributes, by code that is no

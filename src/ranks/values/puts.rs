@@ -3,7 +3,6 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::guards::keeps;
-use super::super::lengths;
 use super::parts::{Part, is_dictionary, method, of_entries, of_parts, text};
 use crate::program::{CallEdge, Facts, FunctionRef, Object, Place, for_merged};
 use crate::project::FileId;
@@ -224,7 +223,7 @@ fn options(facts: &Facts<'_>, function: FunctionRef, keyword: Option<&str>) -> O
 fn as_keyword(facts: &Facts<'_>, (file, value): Place, place: Place) -> Option<Part> {
     let module = facts.module(file);
     let Value::Call(call) = module.value(value).value else { return None };
-    if !lengths::is_called(facts, file, call, "builtins.dict") && !keeps(facts, file, call) {
+    if !facts.calls_builtin(file, call, "builtins.dict") && !keeps(facts, file, call) {
         return None;
     }
     let given = module.call(call).arguments.iter().filter(|own| (file, own.value) == place);

@@ -50,7 +50,15 @@ pub(super) fn is_named_by_unknown(model: &Model<'_>, path: Place) -> bool {
             matches!(callee, Object::External(_)) && facts.symbol(callee).is_none()
         };
         let call = facts.module(file).call(id);
-        call.arguments.is_empty() && !callees.is_empty() && callees.iter().all(is_foreign)
+        // A method of what a library gives, `FLAGS.task.lower()`, asks for nothing.
+        let imported = match facts.module(file).value(call.callee).value {
+            Value::Attribute { base, .. } => base,
+            _ => call.callee,
+        };
+        matches!(facts.module(file).value(imported).value, Value::Import(_))
+            && call.arguments.is_empty()
+            && !callees.is_empty()
+            && callees.iter().all(is_foreign)
     };
     // What puts texts together, and gives them a name.
     let is_text_of = |(file, value): Place| match facts.module(file).value(value).value {
