@@ -246,17 +246,22 @@ fn text_of<'j>(job: &'j Job<'_>, file: FileId, value: ValueId) -> Option<&'j str
 
 /// Whether a call changes what it is made on or given; the method of an unknown object may be that of a variable.
 pub(in crate::distribute) fn sets(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+    assigns(job, file, call)
+        || job.facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::UpdatesState))
+}
+
+/// Whether a call is of a method by which variables are changed, by its name: `variable.assign(value)`.
+pub(in crate::distribute) fn assigns(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let facts = job.facts;
     let variable = facts.library.lookup("tensorflow.Variable");
     let callee = &facts.module(file).value(facts.module(file).call(call).callee).value;
-    let of_variable = match (callee, variable) {
+    match (callee, variable) {
         (Value::Attribute { name, .. }, Some(variable)) => facts
             .library
             .member(variable, facts.module(file).names.text(*name))
             .is_some_and(|method| method.has(Effect::UpdatesState)),
         _ => false,
-    };
-    of_variable || facts.called_symbols(file, call).any(|symbol| symbol.has(Effect::UpdatesState))
+    }
 }
 
 /// Callbacks that ask a function for the rate of each epoch.

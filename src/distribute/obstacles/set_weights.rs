@@ -8,7 +8,7 @@ use super::super::broadcast::kept_copies::{trains_behind, variables_of};
 use super::super::data::draws::{draws_unseeded, is_seeded};
 use super::super::job::Job;
 use super::super::layer_variables::{SINGLE, is_of_layer};
-use super::super::learning_rate::rate_changes::sets;
+use super::super::learning_rate::rate_changes::assigns;
 use super::super::step::Step;
 use super::obstacle;
 use crate::api::{Effect, Symbol};
@@ -56,7 +56,7 @@ fn set_while_training(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
     let setting = job.calls().filter(|&(file, id)| {
         let receiver = facts.receiver(file, facts.module(file).call(id));
         sets_weights(job, file, id)
-            || receiver.is_some_and(|own| is_variable(file, own)) && sets(job, file, id)
+            || receiver.is_some_and(|own| is_variable(file, own)) && assigns(job, file, id)
     });
     // What is set in front of the first step is broadcast behind it.
     let is_between = |file: FileId, id: CallId| {
