@@ -40,12 +40,21 @@ pub(super) fn steps(job: &Job<'_>, files: &[FileId], needed: &BTreeMap<FileId, V
     if !files.contains(&owner) {
         files.push(owner);
     }
-    let mut edits: Vec<Edit> = files.iter().flat_map(|&file| imports(job, file, needed)).collect();
-    let mut obstacle = None;
+    let mut needed = needed.clone();
+    let (mut edits, mut obstacle) = (Vec::new(), None);
     match session::devices(job) {
-        Ok(devices) => edits.extend(devices),
+        Ok((devices, of_sessions)) => {
+            edits.extend(devices);
+            for file in of_sessions {
+                needed.entry(file).or_default().push(job.names(file).horovod.import);
+                if !files.contains(&file) {
+                    files.push(file);
+                }
+            }
+        }
         Err(reason) => obstacle = Some(reason),
     }
+    edits.extend(files.iter().flat_map(|&file| imports(job, file, &needed)));
     let loops = &job.program.loops;
     let location = loops.first().map_or_else(
         || job.facts.location(owner, job.facts.module(owner).scope(Module::TOP).range),

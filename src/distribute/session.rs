@@ -25,7 +25,8 @@ use crate::program::{Caller, Creation, LoopKind, TrainingLoop};
 use crate::project::FileId;
 use crate::rewrite::Text;
 use crate::semantic::{
-    Argument, Call, CallId, Container, Element, Role, StatementId, StatementKind, Use, Value,
+    Argument, Call, CallId, Container, Element, Role, StatementId, StatementKind, StoreKey, Use, Value,
+    ValueId,
 };
 use crate::syntax::{TextRange, TextSize};
 
@@ -41,27 +42,31 @@ pub(super) fn sessions<'c>(job: &Job<'c>) -> impl Iterator<Item = &'c TrainingLo
 
 // ---- the configuration ----
 
-/// The edits that show each process its GPU, for all sessions of a program; or why they can't be made.
-pub(super) fn devices(job: &Job<'_>) -> Result<Vec<Edit>, &'static str> {
-    let mut edits = Vec::new();
+/// The edits that show each process its GPU, for all sessions of a program, with the files in which they use Horovod; or why
+/// they can't be made.
+pub(super) fn devices(job: &Job<'_>) -> Result<(Vec<Edit>, Vec<FileId>), &'static str> {
+    let (mut edits, mut files) = (Vec::new(), Vec::new());
     for own in sessions(job) {
         edits.extend(device(job, own.caller.file, own.call, own.kind)?);
+        files.push(own.caller.file);
     }
-    // `K.set_session(tf.Session(config=config))`: Keras trains in it.
-    let trains_keras = || job.program.loops.iter().any(|own| own.kind == LoopKind::KerasFit);
+    // `K.set_session(tf.Session(config=config))`: Keras trains in it. In TensorFlow 2, too, the first session that a process makes
+    // says which GPU is its own.
+    let trains_otherwise = || job.program.loops.iter().any(|own| !is_session(own));
     for made in job.facts.creations.iter().filter(|own| own.kind == Kind::Session && !own.derived) {
         let is_configured = |symbol: &Symbol| {
             let call = job.facts.module(made.file).call(made.call);
             job.facts.argument(made.file, call, symbol, CONFIG).is_some()
         };
         if job.runs(made.file, made.call)
-            && trains_keras()
+            && trains_otherwise()
             && job.facts.called_symbols(made.file, made.call).any(is_configured)
         {
             edits.extend(device(job, made.file, made.call, LoopKind::Session)?);
+            files.push(made.file);
         }
     }
-    Ok(edits)
+    Ok((edits, files))
 }
 
 fn device(job: &Job<'_>, file: FileId, id: CallId, kind: LoopKind) -> Result<Vec<Edit>, &'static str> {
@@ -72,7 +77,7 @@ fn device(job: &Job<'_>, file: FileId, id: CallId, kind: LoopKind) -> Result<Vec
     let symbol = called(job, file, id).ok_or(OTHER)?;
     let settings = |name: &str| {
         [
-            format!("{name}.gpu_options.allow_growth = True"),
+            format!("{name}.gpu_options.{GROWS} = True"),
             format!("{name}.gpu_options.visible_device_list = str({hvd}.local_rank())"),
         ]
     };
@@ -106,9 +111,27 @@ fn device(job: &Job<'_>, file: FileId, id: CallId, kind: LoopKind) -> Result<Vec
         return Err("The configuration of the session is no plain name.");
     }
     let lines = settings(text.slice(given.range));
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let told = usize::from(grows(job, file, given));
+    let lines: Vec<&str> = lines[told..].iter().map(String::as_str).collect();
     Ok(text.before(call.statement, &lines))
 }
+
+/// Whether the program itself lets the memory grow by a configuration: `config.gpu_options.allow_growth = True`.
+fn grows(job: &Job<'_>, file: FileId, config: &Argument) -> bool {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let is_config =
+        |own: ValueId| facts.solution.values(file, own) == facts.solution.values(file, config.value);
+    module.stores.iter().any(|store| {
+        let StoreKey::Attribute(name) = store.key else { return false };
+        module.names.text(name) == GROWS
+            && facts.truth(file, store.value) == Some(true)
+            && matches!(module.value(store.base).value, Value::Attribute { base, .. } if is_config(base))
+    })
+}
+
+/// The option by which a process takes as much memory of its GPU as it needs.
+const GROWS: &str = "allow_growth";
 
 const CONFIG: &str = "config";
 const GONE: &str = "The file can't be read any more.";
