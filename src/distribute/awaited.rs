@@ -5,10 +5,11 @@ use rustc_hash::FxHashSet;
 use super::data::fed_generators;
 use super::job::Job;
 use super::obstacles;
+use super::obstacles::raised::catching;
 use super::ranked::is_for_some;
 use super::started::code_runs_started;
 use crate::api::{Effect, Kind};
-use crate::program::{CallEdge, Caller, Place};
+use crate::program::{CallEdge, Caller, Object, Place};
 use crate::project::FileId;
 use crate::semantic::{
     BlockId, Branch, BranchKind, CallId, Module, Statement, StatementId, StatementKind, Suite, Value,
@@ -81,6 +82,7 @@ pub(super) fn questions_of_block(
         if job.traced.contains(&caller)
             || obstacles::is_conditional(job, caller, block)
             || is_handler(module, statement)
+            || is_behind_tried_return(job, caller.file, statement)
         {
             return None;
         }
@@ -114,6 +116,37 @@ fn is_handler(module: &Module, statement: StatementId) -> bool {
     let scope = module.statement(statement).scope;
     let own = std::iter::once(module.statement(statement)).chain(module.ancestors(statement));
     own.take_while(|own| own.scope == scope).any(|own| own.suite == Suite::Handler)
+}
+
+/// Whether code in front leaves the function where something succeeds that may fail on one rank alone, which is caught: `try:
+/// return download(url)`.
+fn is_behind_tried_return(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let own = module.statement(statement);
+    let may_fail = |id: CallId| {
+        let fails = [Effect::ReadsFile, Effect::WritesFile, Effect::Varies];
+        let mut symbols = facts.called_symbols(file, id).peekable();
+        let is_known = symbols.peek().is_some()
+            || facts.called_functions(file, id).next().is_some()
+            || facts.callees(file, id).iter().any(|edge| {
+                let callee = facts.solution.object(edge.callee);
+                !matches!(callee, Object::Unknown | Object::External(_))
+            });
+        !is_known || symbols.any(|symbol| fails.into_iter().any(|effect| symbol.has(effect)))
+    };
+    let next = module.statements.partition_point(|other| other.range.start() < own.range.start());
+    (0..next).map(StatementId::new).any(|id| {
+        let leaving = module.statement(id);
+        leaving.kind == StatementKind::Return
+            && leaving.scope == own.scope
+            && catching(job, file, id).is_some_and(|tried| {
+                let range = module.statement(tried).range;
+                let mut calls = job.calls_in(file);
+                !range.contains_range(own.range)
+                    && calls.any(|id| range.contains_range(module.call(id).range) && may_fail(id))
+            })
+    })
 }
 
 /// Whether a branch rests on the file system or the like.

@@ -26,7 +26,7 @@ mod other_fits;
 pub(super) mod own_lengths;
 mod own_processes;
 pub(super) mod own_results;
-mod raised;
+pub(super) mod raised;
 mod session_choices;
 mod set_weights;
 mod step_threads;
