@@ -28,6 +28,7 @@ mod own_processes;
 pub(super) mod own_results;
 pub(super) mod raised;
 mod session_choices;
+mod set_between_steps;
 mod set_weights;
 mod step_threads;
 mod survived_errors;

@@ -72,7 +72,11 @@ fn caught(job: &Job<'_>, file: FileId, raise: StatementId) -> Option<(FileId, St
 
 /// The nearest statement of the same code that may catch what another one within raises: a `try` statement with handlers, in
 /// whose first suite it stands, or `with contextlib.suppress(ValueError):`.
-pub(in crate::distribute) fn catching(job: &Job<'_>, file: FileId, statement: StatementId) -> Option<StatementId> {
+pub(in crate::distribute) fn catching(
+    job: &Job<'_>,
+    file: FileId,
+    statement: StatementId,
+) -> Option<StatementId> {
     let module = job.facts.module(file);
     let mut child = module.statement(statement);
     while let Some(parent) = child.parent {
