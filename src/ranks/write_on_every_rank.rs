@@ -339,6 +339,7 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
         return None;
     }
     if effects.intersects(EffectSet::of_every_rank().with(Effect::Idempotent))
+        || begins_run(model, file, id)
         || is_of_open_file(model, file, call)
         || is_told_once(model, file, id)
     {
@@ -382,6 +383,11 @@ fn written(model: &Model<'_>, file: FileId, id: CallId) -> Option<Written> {
             .any(|kind| facts.may_be(file, value, kind))
     });
     Some(Written::To(paths))
+}
+
+/// Whether a call begins a run that a service records, `wandb.init()`: each process has a folder of its own for it.
+fn begins_run(model: &Model<'_>, file: FileId, id: CallId) -> bool {
+    model.facts.called_symbols(file, id).any(|symbol| symbol.has(Effect::DisabledByMode))
 }
 
 /// Whether a call writes to an open file, whose opening is what differs between ranks.

@@ -144,7 +144,7 @@ fn finding(context: Context<'_>, file: FileId, evaluation: &Evaluation, missing:
     }
 }
 
-/// What Horovod has for PyTorch alone.
+/// What Horovod has for `PyTorch` alone.
 const OF_TORCH: [&str; 18] = [
     "Compression",
     "SyncBatchNorm",

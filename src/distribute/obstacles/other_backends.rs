@@ -19,7 +19,7 @@ const INSTALLS: [&str; 1] = ["plaidml.keras.install_backend"];
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
     let by_call = || first_call(job, INSTALLS).map(|(file, call)| job.at_call(file, call));
     let location = stored(job).or_else(|| given(job)).or_else(by_call)?;
-    let finding = obstacle(rule, location, "Keras computes by another library than TensorFlow here")
+    let finding = obstacle(rule, location, "another library than TensorFlow computes for Keras here")
         .help("let Keras compute by TensorFlow: `os.environ[\"KERAS_BACKEND\"] = \"tensorflow\"`");
     Some(Step::blocked(
         finding,
