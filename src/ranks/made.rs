@@ -40,16 +40,21 @@ impl Makers {
 }
 
 impl Model<'_> {
-    /// What all places that make the receiver of a method have in common, as far as their scopes are known.
-    pub(super) fn made_under(&self, function: FunctionRef) -> Guard {
+    /// The calls that make the receiver of a method; none where it may come from elsewhere.
+    pub(super) fn makers_of(&self, function: FunctionRef) -> &[(FileId, CallId)] {
         let own = self.facts.module(function.file).function(function.function);
         // Static methods have no receiver, and who decorates may call at another time.
         let class = own.class.filter(|_| own.decorators.is_empty());
-        let makers =
-            class.and_then(|class| self.makers.calls.get(&ClassRef { file: function.file, class })?.as_ref());
+        let makers = class
+            .and_then(|class| self.makers.calls.get(&ClassRef { file: function.file, class })?.as_deref());
+        makers.unwrap_or_default()
+    }
+
+    /// What all places that make the receiver of a method have in common, as far as their scopes are known.
+    pub(super) fn made_under(&self, function: FunctionRef) -> Guard {
         // A place in code that nobody is seen to call says what stands around it, unless others say more.
         let (mut joined, mut uncalled): (Option<Guard>, Option<Guard>) = (None, None);
-        for &(file, call) in makers.into_iter().flatten() {
+        for &(file, call) in self.makers_of(function) {
             if joined.as_ref().is_some_and(Guard::is_all) {
                 break;
             }

@@ -1,6 +1,7 @@
 //! Code that may be of one rank, as far as can be seen: its condition is an attribute of something unknown, and the
-//! program stores what it knows of the rank under this name; or it compares a part of what the launcher told; or it is of
-//! objects that some ranks leave out of a list.
+//! program stores what it knows of the rank under this name; or it compares a part of what the launcher told, or what
+//! something unknown calls the rank; or it is of objects that are made behind such a condition, or that some ranks leave
+//! out of a list.
 
 use rustc_hash::FxHashSet;
 
@@ -8,7 +9,8 @@ use super::super::environment;
 use super::super::model::Model;
 use super::super::values::Cause;
 use super::Inputs;
-use crate::program::{CallEdge, Caller, Object, Place};
+use crate::api::Effect;
+use crate::program::{CallEdge, Caller, FunctionRef, Object, ObjectId, Place};
 use crate::semantic::{BlockId, BranchKind, BuiltinType, Operator, StoreKey, Value, ValueId};
 
 /// How far conditions are looked for among callers.
@@ -87,6 +89,9 @@ fn within(model: &Model<'_>, inputs: &Inputs, caller: Caller, block: BlockId, de
         return true;
     }
     let Some((function, depth)) = facts.function_of(caller).zip(depth.checked_sub(1)) else { return false };
+    if is_of_objects_of_one(model, inputs, function, depth) {
+        return true;
+    }
     let is_run = |edge: &_| model.programs.iter().any(|program| facts.is_run(program, edge));
     let mut calls = facts.incoming(function).iter().filter(|edge| is_run(edge)).peekable();
     calls.peek().is_some()
@@ -97,6 +102,18 @@ fn within(model: &Model<'_>, inputs: &Inputs, caller: Caller, block: BlockId, de
                     && (inputs.left_out.is_receiver(model, edge, function)
                         || within(model, inputs, edge.caller, block, depth))
             })
+        })
+}
+
+/// Whether a function is a method of objects that are all made behind such a condition: `if model.hvd.rank() == 0:
+/// hooks.append(LogHook())`.
+fn is_of_objects_of_one(model: &Model<'_>, inputs: &Inputs, method: FunctionRef, depth: u32) -> bool {
+    let facts = model.facts;
+    let makers = model.makers_of(method);
+    !makers.is_empty()
+        && makers.iter().all(|&(file, call)| {
+            let call = facts.module(file).call(call);
+            within(model, inputs, Caller { file, scope: call.scope }, call.block, depth)
         })
 }
 
@@ -115,22 +132,22 @@ fn may_ask_for_rank(model: &Model<'_>, (file, value): Place) -> bool {
                 })
             })
         }
-        // `a and b`
-        Value::Phi(ref parts) if module.junction(module.value(value).range) == Some(BranchKind::And) => {
+        // `a and b`, or what has been assigned here or there.
+        Value::Phi(ref parts) if module.junction(module.value(value).range) != Some(BranchKind::Or) => {
             parts.iter().any(|&part| may_ask_for_rank(model, (file, part)))
         }
-        Value::Operator { operator: Operator::Compare(_), .. } => is_of_launcher(model, (file, value)),
+        Value::Operator { operator: Operator::Compare(_), .. } => is_of_rank(model, (file, value)),
         _ => false,
     }
 }
 
-/// Whether a value is made of a variable of the environment by which launchers tell the processes apart:
-/// `json.loads(os.environ['TF_CONFIG'])['task']['index'] == 0`.
-fn is_of_launcher(model: &Model<'_>, place: Place) -> bool {
+/// Whether a value is made of a variable of the environment by which launchers tell the processes apart,
+/// `json.loads(os.environ['TF_CONFIG'])['task']['index'] == 0`, or of what may be a rank's number.
+fn is_of_rank(model: &Model<'_>, place: Place) -> bool {
     let mut seen: FxHashSet<Place> = FxHashSet::default();
     let mut work = vec![place];
     while let Some(place) = work.pop() {
-        if environment::variable(model.facts, place).is_some() {
+        if environment::variable(model.facts, place).is_some() || may_be_number(model, place) {
             return true;
         }
         if seen.len() < STEPS && seen.insert(place) {
@@ -139,3 +156,24 @@ fn is_of_launcher(model: &Model<'_>, place: Place) -> bool {
     }
     false
 }
+
+/// Whether something unknown, which may be Horovod, is asked for what Horovod calls the rank: `model.hvd.rank()`.
+fn may_be_number(model: &Model<'_>, (file, value): Place) -> bool {
+    let facts = model.facts;
+    let module = facts.module(file);
+    let Value::Call(call) = module.value(value).value else { return false };
+    let Value::Attribute { base, name, .. } = module.value(module.call(call).callee).value else {
+        return false;
+    };
+    let asked = facts.library.lookup(&format!("{HOROVOD}.{}", module.names.text(name)));
+    // Such as a member of what a library gives that nobody knows.
+    let is_member =
+        |(_, own): (ObjectId, Object)| matches!(own, Object::Member(..)) && facts.symbol(own).is_none();
+    (facts.is_unknown(file, base)
+        || facts.may_be_foreign(file, base)
+        || facts.objects(file, base).any(is_member))
+        && asked.is_some_and(|own| own.has(Effect::ReadsRank) || own.has(Effect::ReadsLocalRank))
+}
+
+/// The module of Horovod that has what all of its modules have.
+const HOROVOD: &str = "horovod.tensorflow";
