@@ -267,7 +267,10 @@ fn finding(model: &Model<'_>, caller: Caller, branch: &Branch, own: Difference, 
         _ if own.cause.is_weak() => Confidence::Possible,
         _ => Confidence::Certain,
     };
-    finding = finding.confidence(sureness);
+    let is_from_elsewhere = branch.kind != BranchKind::For
+        && branch.condition.is_some_and(|condition| model.comes_from_elsewhere((caller.file, condition)));
+    finding = finding.confidence(if is_from_elsewhere { Confidence::Possible } else { sureness });
+    finding.forbids_fixes = is_from_elsewhere && sureness == Confidence::Certain;
     finding.help(help(own.cause, is_loop))
 }
 

@@ -66,7 +66,6 @@ impl Model<'_> {
     #[must_use]
     pub fn sureness(&self, condition: Place, cause: Cause) -> Confidence {
         match cause {
-            _ if self.comes_from_elsewhere(condition) => Confidence::Possible,
             Cause::Rank if self.may_be_agreed(condition, &mut FxHashSet::default()) => Confidence::Possible,
             Cause::Rank => Confidence::Certain,
             Cause::Data | Cause::Held if self.asks_for_elements(condition) => Confidence::Possible,
@@ -79,7 +78,7 @@ impl Model<'_> {
 
     /// Whether what differs in a value begins in another module, and it is no plain question for the rank's number: on such a
     /// long way other objects and other calls of the same code may get in between.
-    fn comes_from_elsewhere(&self, place: Place) -> bool {
+    pub(in crate::ranks) fn comes_from_elsewhere(&self, place: Place) -> bool {
         let is_number = |own: &Literal| matches!(own.atom, Atom::Is(..));
         self.difference(place).is_some_and(|own| own.source.0 != place.0)
             && ![true, false].into_iter().any(|holds| self.literals(place, holds).0.iter().any(is_number))

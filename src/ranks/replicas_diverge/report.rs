@@ -7,7 +7,7 @@ use super::super::values::{Cause, Difference};
 use super::{CHECK, DEPTH, Manner, Replicas, loops};
 use crate::api::{Effect, Kind};
 use crate::finding::{Confidence, Finding, Label, Level, Location};
-use crate::program::{Caller, ClassRef, Object, ObjectId, Program, TrainingLoop, way};
+use crate::program::{Caller, ClassRef, Condition, Object, ObjectId, Program, TrainingLoop, way};
 use crate::project::FileId;
 use crate::semantic::{BlockId, CallId, Module, StatementId, StatementKind};
 
@@ -65,18 +65,19 @@ impl Replicas<'_, '_> {
             || begins && self.stands_for_several(program, own)
             || begins && model.facts.keeps_models_apart(program)
             || begins && self.draws_together(program)
-            || self.is_from_elsewhere(at, manner)
             || model.exchanges(program);
-        // Another of the objects that one place makes may be changed, and it is no proof that they are not one.
-        let is_of_several = !is_unsure && self.stands_for_several(program, own);
-        let sureness = if is_unsure || is_of_several { Confidence::Possible } else { Confidence::Certain };
+        // Another of the objects that one place makes may be changed, and it is no proof that they are not one. Nor is it one
+        // that what begins in another module can't come here.
+        let is_doubtful =
+            !is_unsure && (self.stands_for_several(program, own) || self.is_from_elsewhere(at, manner));
+        let sureness = if is_unsure || is_doubtful { Confidence::Possible } else { Confidence::Certain };
         let (scope, _) = code_at(model, primary);
         let mut finding = Finding::new(&CHECK.rule, level, primary, message)
             .confidence(sureness)
             .here("differs between ranks")
             .help(help)
             .in_scope(model.facts.scope_name(scope));
-        finding.forbids_fixes = is_of_several;
+        finding.forbids_fixes = is_doubtful;
         let made = model.facts.made_at(own).map(|(file, call)| model.at_call(file, call));
         if let Some(made) = made {
             finding.flow.push(Label { location: made, message: "each rank makes its own".to_owned() });
@@ -133,9 +134,14 @@ impl Replicas<'_, '_> {
                 let (caller, block) = code_at(model, at);
                 let function = model.facts.function_of(caller);
                 let incoming = function.map_or(&[][..], |function| model.facts.incoming(function));
-                !incoming.is_empty()
-                    && incoming.iter().all(|edge| edge.caller.file != at.file)
-                    && block.is_none_or(|block| model.own_guard(caller, block).is_all())
+                let decides = |condition: &Condition| {
+                    let asked = condition.branch.condition;
+                    asked.is_some_and(|value| model.comes_from_elsewhere((caller.file, value)))
+                };
+                block.is_some_and(|block| model.facts.conditions(caller, block).iter().any(decides))
+                    || !incoming.is_empty()
+                        && incoming.iter().all(|edge| edge.caller.file != at.file)
+                        && block.is_none_or(|block| model.own_guard(caller, block).is_all())
             }
         }
     }
