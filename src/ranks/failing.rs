@@ -46,19 +46,20 @@ fn is_nothing(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
     let module = facts.module(file);
     let Value::Free(name) = module.value(value).value else { return false };
     let is_star = |own: &Import| own.what == Imported::Star;
-    !facts.is_notebook(file)
+    // Few names stand for nothing, and what is asked then goes through the file.
+    facts.modules.free(file, module.names.text(name), facts.library) == Meaning::Unknown
+        && !facts.is_notebook(file)
         && !module.imports.iter().any(is_star)
-        && !BINDS.iter().any(|name| calls_builtin(facts, file, name))
-        && facts.modules.free(file, module.names.text(name), facts.library) == Meaning::Unknown
+        && !binds_unseen(module)
 }
 
 /// Python's functions that bind names which stand nowhere.
 const BINDS: [&str; 3] = ["exec", "globals", "vars"];
 
-fn calls_builtin(facts: &Facts<'_>, file: FileId, name: &str) -> bool {
-    let module = facts.module(file);
+/// Whether a module calls one of them.
+fn binds_unseen(module: &Module) -> bool {
     module.calls.iter().any(|call| match module.value(call.callee).value {
-        Value::Free(own) => module.names.text(own) == name,
+        Value::Free(own) => BINDS.contains(&module.names.text(own)),
         _ => false,
     })
 }
