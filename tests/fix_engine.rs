@@ -222,8 +222,8 @@ fn one(text: &str) -> (String, Vec<String>) {
 #[test]
 fn all_good_fixes_are_applied_at_once() {
     let Outcome { texts, refusals, mended } =
-        mended(&[("a.py", "bad = 1\nbad2 = bad\n"), ("b.py", "bad3 = 1\n")], &Options::default());
-    assert_eq!(texts, ["good = 1\ngood2 = bad\n", "good3 = 1\n"]);
+        mended(&[("a.py", "bad = 1\nbad2 = 2\n"), ("b.py", "bad3 = 1\n")], &Options::default());
+    assert_eq!(texts, ["good = 1\ngood2 = 2\n", "good3 = 1\n"]);
     assert_eq!((mended.fixed, refusals.len(), mended.groups.len()), (3, 0, 2));
     assert!(mended.examined.report.findings.is_empty());
 }
@@ -245,6 +245,16 @@ fn guilty_fixes_are_found_among_good_ones_and_refused() {
             "wrong-name a.py:6:1: it would cause invalid-syntax at a.py:6:1",
         ]
     );
+}
+
+#[test]
+fn a_fix_after_which_a_name_stands_for_nothing_is_refused() {
+    let (text, refusals) = one("bad = 1\nbad2 = bad\nbad3 = 3\n");
+    assert_eq!(text, "bad = 1\ngood2 = bad\ngood3 = 3\n");
+    assert_eq!(refusals, ["bad-name a.py:1:1: a.py would read `bad`, which nothing would bind there"]);
+    // In front of its definition, and where it was read already.
+    let (text, refusals) = one("print(bad)\nbad = 1\n");
+    assert_eq!((text.as_str(), refusals.len()), ("print(bad)\ngood = 1\n", 0));
 }
 
 #[test]

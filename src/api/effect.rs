@@ -164,11 +164,13 @@ pub enum Effect {
     CopiesWeights,
     /// Catches what is raised in the block that it manages: `contextlib.suppress`.
     Catches,
+    /// Waits for requests until somebody stops it; of a module, its functions show the page of such a server.
+    Serves,
 }
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 79] = [
+    pub const ALL: [(Self, &'static str); 80] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -248,6 +250,7 @@ impl Effect {
         (Self::KeepsLog, "keeps-log"),
         (Self::CopiesWeights, "copies-weights"),
         (Self::Catches, "catches"),
+        (Self::Serves, "serves"),
     ];
 }
 

@@ -27,6 +27,7 @@ pub(super) mod own_lengths;
 mod own_processes;
 pub(super) mod own_results;
 pub(super) mod raised;
+mod serving;
 mod session_choices;
 mod set_between_steps;
 mod set_weights;
@@ -89,6 +90,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(graph_states::steps(job, rule));
     found.extend(step_threads::steps(job, rule));
     found.extend(own_processes::steps(job, rule));
+    found.extend(serving::steps(job, rule));
     found.extend(other_fits::steps(job, rule));
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));

@@ -8,8 +8,8 @@
 //! 2. Fixes become parcels, which are applied as a whole: a fix by itself, or all fixes of a unit. [`Edits`] puts
 //!    them in order and says which contradict each other.
 //! 3. [`mend`] applies as many parcels as go together, examines the project that they would make, and keeps them if
-//!    [`verify`] finds that what they fix is gone and nothing is new. Otherwise it looks for the guilty ones. Then it
-//!    begins again, because fixes enable others: restrictions first, then units.
+//!    [`verify`] finds that what they fix is gone and nothing is new, and no name is read that nothing binds. Otherwise
+//!    it looks for the guilty ones. Then it begins again, because fixes enable others: restrictions first, then units.
 //! 4. [`diff`] shows the outcome, or [`write()`] replaces the files.
 
 mod comments;
@@ -22,6 +22,7 @@ mod parcel;
 mod rounds;
 mod search;
 mod settle;
+mod unbound;
 pub mod verify;
 mod write;
 

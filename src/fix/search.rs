@@ -7,6 +7,7 @@ use super::edits::Edits;
 use super::origin::Origin;
 use super::original::Originals;
 use super::parcel::{Parcel, Refusal};
+use super::unbound;
 use super::verify::{State, Verdict, verdict};
 use crate::examine::{Examined, Wishes};
 use crate::finding::Finding;
@@ -65,7 +66,10 @@ impl<'s> Search<'s, '_> {
         let fixed: Vec<&Finding> =
             self.admitted.iter().chain(parcels).flat_map(|parcel| &parcel.findings).collect();
         match verdict(State::of(self.before), State::of(&after), &edits, &fixed) {
-            Verdict::Good => Ok((edits, after)),
+            Verdict::Good => match self.unbound(&edits, &after) {
+                Some(reason) => Err(reason),
+                None => Ok((edits, after)),
+            },
             Verdict::Remains(_) if parcels.len() == 1 => Err("the finding would remain".to_owned()),
             Verdict::Remains(finding) => Err(format!("{} would remain", finding.rule.name)),
             Verdict::New(finding) => {
@@ -73,6 +77,16 @@ impl<'s> Search<'s, '_> {
                 Err(format!("it would cause {} at {place}", finding.rule.name))
             }
         }
+    }
+
+    /// What speaks against a project whose changed files read names that nothing binds.
+    fn unbound(&self, edits: &Edits, after: &Examined) -> Option<String> {
+        edits.files().find_map(|file| {
+            let (before, library) = (&self.before.modules, self.wishes.library);
+            let name = unbound::brought_in(before, &after.modules, library, file)?;
+            let path = &after.project.file(file).relative;
+            Some(format!("{path} would read `{name}`, which nothing would bind there"))
+        })
     }
 
     /// The changed texts; each can be written in the encoding of its file.

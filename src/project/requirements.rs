@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::versions::{Manner, Version, is_less};
+use super::versions::{Manner, Version, is_at_least, is_less};
 use super::{FileId, FileKind, LARGEST_FILE, Project};
 
 /// The files that tell an installer which versions to take, beside lists of requirements and descriptions of environments.
@@ -50,6 +50,20 @@ impl Project {
             first.or_else(beside)
         });
         answers.next().unwrap_or(false)
+    }
+
+    /// Whether what tells an installer beside a file, or in a folder around it up to the project's root, asks for this
+    /// version of a package or a later one. The nearest folder that asks for a version at all decides.
+    #[must_use]
+    pub fn asks_for_at_least(&self, file: FileId, package: &str, version: Version) -> bool {
+        let path = &self.file(file).path;
+        let mut folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(self.root()));
+        let answer = folders.find_map(|folder| {
+            let entries = entries(folder);
+            let mut installers = entries.iter().filter_map(|path| installers(path));
+            installers.find_map(|text| is_at_least(&text, package, version))
+        });
+        answer.unwrap_or(false)
     }
 
     fn notebooks_in<'p>(&'p self, folder: &'p Path) -> impl Iterator<Item = &'p Path> {

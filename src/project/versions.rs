@@ -31,11 +31,21 @@ pub(super) enum Manner {
 pub(super) fn is_less(text: &str, manner: Manner, package: &str, version: Version) -> Option<bool> {
     let text = resolved(text).to_ascii_lowercase();
     let spoken = (manner == Manner::Words).then(|| spoken(&text, package));
-    let limits = required(&text, package).chain(loaded(&text, package)).chain(spoken.into_iter().flatten());
+    let required = required(&text, package).map(|own| own.limit);
+    let limits = required.chain(loaded(&text, package)).chain(spoken.into_iter().flatten());
     let mut answers = limits.map(|limit| limit.is_below(version));
     let first = answers.next()?;
     // Another place may ask for others: then nobody knows.
     Some(first && answers.all(|is_below| is_below))
+}
+
+/// Whether a text that tells an installer which versions of a package to take, as in `keras>=3`, rules all earlier ones
+/// out; nothing where it does not speak of its versions.
+pub(super) fn is_at_least(text: &str, package: &str, version: Version) -> Option<bool> {
+    let text = resolved(text).to_ascii_lowercase();
+    let mut answers = required(&text, package).map(|own| own.lowest.is_some_and(|lowest| lowest >= version));
+    let first = answers.next()?;
+    Some(first && answers.all(|is_above| is_above))
 }
 
 /// The text with what its variables stand for: `ENV HOROVOD_VERSION=0.18.1` of an image, `version=2.4` of a script.
@@ -62,11 +72,11 @@ fn resolved(text: &str) -> Cow<'_, str> {
 }
 
 /// What is said to installers: `horovod>=0.16,<0.21`.
-fn required(text: &str, package: &str) -> impl Iterator<Item = Limit> {
+fn required(text: &str, package: &str) -> impl Iterator<Item = Allowed> {
     text.match_indices(package).filter_map(|(at, _)| {
         let is_in_word = |other: char| other.is_alphanumeric() || matches!(other, '-' | '_' | '.' | '/');
         let is_whole = !text[..at].ends_with(is_in_word);
-        is_whole.then(|| limits(&text[at + package.len()..])).flatten()
+        is_whole.then(|| allowed(&text[at + package.len()..])).flatten()
     })
 }
 
@@ -141,8 +151,15 @@ impl Limit {
     }
 }
 
+/// The versions that an installer may take.
+#[derive(Clone, Copy, Debug)]
+struct Allowed {
+    lowest: Option<Version>,
+    limit: Limit,
+}
+
 /// What the text behind a package's name says of its versions, if it says anything.
-fn limits(rest: &str) -> Option<Limit> {
+fn allowed(rest: &str) -> Option<Allowed> {
     let rest = rest.trim_start_matches([' ', '\t']);
     let mut rest = match rest.strip_prefix('[') {
         Some(extras) => extras.split_once(']')?.1.trim_start_matches(' '),
@@ -153,9 +170,10 @@ fn limits(rest: &str) -> Option<Limit> {
     if let Some(quoted) = assigned.and_then(|own| own.strip_prefix(['"', '\''])) {
         rest = quoted;
     }
-    let mut found: Option<Limit> = None;
+    let mut found: Option<Allowed> = None;
     loop {
-        let length = rest.find(|other| !matches!(other, '=' | '<' | '>' | '~' | '!')).unwrap_or(rest.len());
+        let length =
+            rest.find(|other| !matches!(other, '=' | '<' | '>' | '~' | '!' | '^')).unwrap_or(rest.len());
         let (operator, behind) = rest.split_at(length);
         let behind = behind.trim_start_matches([' ', '"', '\'']);
         let length =
@@ -164,15 +182,18 @@ fn limits(rest: &str) -> Option<Limit> {
         let mut numbers = number.split('.').map_while(|part| part.parse().ok());
         let Some(major) = numbers.next().filter(|_| !operator.is_empty()) else { return found };
         let own = numbers.next().map_or(Version(major, 0), |minor| Version(major, minor));
-        found = Some(match operator {
+        let before = found.unwrap_or(Allowed { lowest: None, limit: Limit::Open });
+        let limit = match operator {
             // Conda's, and not the assignment of a number. `~=1.2` leaves the second number open.
             "=" if !number.contains('.') => return found,
             "==" | "===" | "=" | "<=" => Limit::Newest(own),
             "~=" if number.split('.').count() > 2 => Limit::Newest(own),
-            "~=" => Limit::Before(Version(major + 1, 0)),
+            "~=" | "^" => Limit::Before(Version(major + 1, 0)),
             "<" => Limit::Before(own),
-            _ => found.unwrap_or(Limit::Open),
-        });
+            _ => before.limit,
+        };
+        let lowest = if matches!(operator, "<" | "<=" | "!=") { before.lowest } else { Some(own) };
+        found = Some(Allowed { lowest, limit });
         match behind.trim_start_matches(['*', ' ']).strip_prefix(',') {
             Some(next) => rest = next.trim_start_matches(' '),
             None => return found,
@@ -220,6 +241,23 @@ mod tests {
         ] {
             assert_eq!(horovod(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn limits_from_below_rule_earlier_versions_out() {
+        let keras = |text| is_at_least(text, "keras", Version(3, 0));
+        for text in ["keras>=3", "keras==3.4.1", "\"keras~=3.0\",", "keras = \"^3.1\"", "keras>3.0,<4"] {
+            assert_eq!(keras(text), Some(true), "{text}");
+        }
+        for text in ["keras>=2.4", "keras<3", "keras!=3.0", "keras==2.15.0\nkeras>=3"] {
+            assert_eq!(keras(text), Some(false), "{text}");
+        }
+        for text in ["keras", "keras-cv==3.0", "import keras"] {
+            assert_eq!(keras(text), None, "{text}");
+        }
+        let tensorflow = |text| is_at_least(text, "tensorflow", Version(2, 16));
+        assert_eq!(tensorflow("  \"tensorflow[and-cuda]>=2.16,<3\","), Some(true));
+        assert_eq!(tensorflow("tensorflow-datasets>=4.9"), None);
     }
 
     #[test]

@@ -14,13 +14,14 @@ pub(super) enum Destination {
 }
 
 /// The parameters that say where, of functions that are given what they write as well.
-const PARAMETERS: [&str; 23] = [
+const PARAMETERS: [&str; 24] = [
     "dst",
     "newpath",
     "newname",
     "fdst",
     "new",
     "save_path",
+    "output_path",
     "to_file",
     "target",
     "filename",

@@ -36,6 +36,12 @@ impl<'p> Texts<'p> {
         Self { project, modules, files: project.files().iter().map(|_| OnceLock::new()).collect() }
     }
 
+    /// The project that the sources are of.
+    #[must_use]
+    pub fn project(&self) -> &'p Project {
+        self.project
+    }
+
     /// The source of `module`, the analysed form of `file`; `None` if it can't be read any more, or has changed.
     #[must_use]
     pub fn get<'s>(&'s self, file: FileId, module: &'s Module) -> Option<Text<'s>> {

@@ -1,12 +1,12 @@
 //! The training of models that can't be followed, of libraries that nobody knows or imported by names that are computed. That
 //! Keras trains them is told by their being compiled with an optimizer or given callbacks of Keras, or by the function that
-//! makes them, which the library is given.
+//! makes them, which the library is given. An agent or a trainer of a library is told by the optimizer that it is made with.
 
 use super::{CHECK, place, scope};
 use crate::api::{Effect, Kind, Symbol};
 use crate::checks::Context;
 use crate::finding::{Finding, Level};
-use crate::program::{Caller, Facts, FunctionRef, Object, ObjectId, Pattern, Program, code};
+use crate::program::{Caller, Facts, FunctionRef, Object, ObjectId, Pattern, Program, code, loop_around};
 use crate::project::FileId;
 use crate::semantic::{Argument, Call, CallId, Passing, Value, ValueId};
 
@@ -35,7 +35,9 @@ pub(super) fn finding(context: Context<'_>, program: &Program) -> Option<Finding
     let mut run = calls.filter(|&(file, _, call)| {
         is_none_seen || program.reached.contains(&Caller { file, scope: call.scope })
     });
-    let (file, id, _) = run.find(|&(file, id, call)| trains_unseen(facts, file, id, call))?;
+    let (file, id, _) = run.find(|&(file, id, call)| {
+        trains_unseen(facts, file, id, call) || is_none_seen && steps_unseen(facts, file, id, call)
+    })?;
     let message = "a model is trained here that can't be followed";
     // Where other loops are found, the program would be distributed by half.
     let level = if is_none_seen { Level::Warning } else { Level::Error };
@@ -61,6 +63,24 @@ fn trains_unseen(facts: &Facts<'_>, file: FileId, id: CallId, call: &Call) -> bo
     }
     facts.callees(file, id).iter().all(|edge| is_of_nobody(facts, facts.solution.object(edge.callee)))
         && is_made_with_maker(facts, file, receiver)
+}
+
+/// Whether a call that is made again and again is of something that a library has made with an optimizer: `agent.train(batch)`.
+/// Where a loop of the program's own is seen, it may be anything that accompanies it.
+fn steps_unseen(facts: &Facts<'_>, file: FileId, id: CallId, call: &Call) -> bool {
+    let Some(receiver) = facts.receiver(file, call).filter(|&own| is_unseen(facts, file, own)) else {
+        return false;
+    };
+    let is_given_optimizer = |(of, made): (FileId, CallId)| {
+        let given = &facts.module(of).call(made).arguments;
+        given.iter().any(|own| facts.may_be(of, own.value, Kind::Optimizer))
+    };
+    let mut made = facts.objects(file, receiver).filter_map(|(object, _)| facts.made_at(object));
+    let caller = Caller { file, scope: call.scope };
+    made.any(is_given_optimizer)
+        && facts.callees(file, id).iter().all(|edge| is_of_nobody(facts, facts.solution.object(edge.callee)))
+        && (loop_around(facts, file, call.statement, call.block, caller).is_some()
+            || facts.repetition().of_block(facts, caller, call.block).is_some())
 }
 
 /// Whether a call hands scikit-learn an estimator that wraps models of Keras, to be fitted there: `cross_val_score(estimator, x,

@@ -5,8 +5,8 @@ use super::super::step::Step;
 use super::obstacle;
 use crate::finding::Rule;
 use crate::program::{Caller, Object};
-use crate::project::FileId;
-use crate::semantic::{Passing, ScopeId, Value, ValueId};
+use crate::project::{FileId, Version};
+use crate::semantic::{Module, Passing, ScopeId, Value, ValueId};
 use crate::syntax::TextRange;
 
 /// The modules that Keras has from version 3 on.
@@ -15,14 +15,42 @@ const MODULES: [&str; 4] = ["keras.config", "keras.ops", "keras.random", "keras.
 /// What calls can say from then on, by function and parameter.
 const ARGUMENTS: [(&str, &str); 1] = [("tensorflow.keras.layers.LeakyReLU", "negative_slope")];
 
-/// The first place where the program uses what Keras has from version 3 on.
+/// The packages that bring Keras 3 with them, from which version on.
+const PACKAGES: [(&str, Version); 5] = [
+    ("keras", Version(3, 0)),
+    ("tensorflow", Version(2, 16)),
+    ("tensorflow-gpu", Version(2, 16)),
+    ("tensorflow-cpu", Version(2, 16)),
+    ("tensorflow-macos", Version(2, 16)),
+];
+
+/// The first place where the program uses what Keras has from version 3 on, or its import of TensorFlow where the project
+/// asks for such a version.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
     let facts = job.facts;
-    let (file, scope, range) = use_of_module(job).or_else(|| use_of_argument(job))?;
-    let finding = obstacle(rule, facts.location(file, range), "the program is written for Keras 3")
+    let in_code = || {
+        let (file, scope, range) = use_of_module(job).or_else(|| use_of_argument(job))?;
+        Some((file, scope, range, "the program is written for Keras 3".to_owned()))
+    };
+    let (file, scope, range, message) = in_code().or_else(|| demand(job))?;
+    let finding = obstacle(rule, facts.location(file, range), &message)
         .help("use TensorFlow 2.15 or earlier and what Keras 2 has")
         .in_scope(facts.scope_name(Caller { file, scope }));
     Some(Step::blocked(finding, "Horovod works with Keras 2 only."))
+}
+
+/// The first import of TensorFlow of a program whose project is installed with a version that brings Keras 3.
+fn demand(job: &Job<'_>) -> Option<(FileId, ScopeId, TextRange, String)> {
+    let (facts, entry) = (job.facts, job.program.entry);
+    let (package, version) = PACKAGES
+        .iter()
+        .find(|&&(package, version)| job.texts.project().asks_for_at_least(entry, package, version))?;
+    let files = [entry].into_iter().chain(job.program.files());
+    let (file, import) =
+        files.filter_map(|file| Some((file, facts.modules.training_import(file, facts.library)?))).next()?;
+    let import = facts.module(file).import(import);
+    let message = format!("the project asks for {package} {version} or later, and so for Keras 3");
+    Some((file, Module::TOP, facts.module(file).statement(import.statement).range, message))
 }
 
 fn use_of_module(job: &Job<'_>) -> Option<(FileId, ScopeId, TextRange)> {

@@ -7,7 +7,7 @@ use super::super::job::Job;
 use super::inputs::own_effects;
 use super::path_texts::text;
 use crate::api::Effect;
-use crate::program::Place;
+use crate::program::{Literal, Object, Place};
 use crate::project::FileId;
 use crate::semantic::CallId;
 
@@ -56,17 +56,24 @@ impl UnknownReaders {
     }
 }
 
-/// The texts that a call is given, those of the source only if they are wanted.
+/// The texts that a call is given, also through parameters; those of the source only if they are wanted.
 fn texts(job: &Job<'_>, file: FileId, call: CallId, is_wanted: impl Fn(&str) -> bool) -> Vec<Given> {
     let facts = job.facts;
-    let module = facts.module(file);
-    let given = module.call(call).arguments.iter().map(|own| own.value);
-    let texts = given.filter_map(|value| {
+    let mut found = Vec::new();
+    for value in facts.module(file).call(call).arguments.iter().map(|own| own.value) {
         if let Some(text) = text(job, (file, value)) {
-            return is_wanted(text).then(|| Given::Text(text.to_owned()));
+            found.extend(is_wanted(text).then(|| Given::Text(text.to_owned())));
+            continue;
         }
-        let is_text = facts.objects(file, value).any(|(id, _)| facts.builtin_class(id) == Some("str"));
-        is_text.then_some(Given::Value((file, value)))
-    });
-    texts.collect()
+        let mut is_text = false;
+        for (id, object) in facts.objects(file, value) {
+            is_text |= facts.builtin_class(id) == Some("str");
+            if let Object::Literal(Literal::Str(name)) = object {
+                let text = facts.solution.names.text(name);
+                found.extend(is_wanted(text).then(|| Given::Text(text.to_owned())));
+            }
+        }
+        found.extend(is_text.then_some(Given::Value((file, value))));
+    }
+    found
 }
