@@ -199,11 +199,17 @@ fn a_script_can_hide_the_standard_library_and_a_folder_can_not() {
 }
 
 #[test]
-fn a_library_is_hidden_by_a_package_and_not_by_a_folder() {
+fn a_library_is_hidden_by_its_own_sources_and_not_by_a_folder() {
     let examples = layout(&["keras/callbacks.py", "keras/mnist.py", "tensorflow/main.py", "main.py"]);
     assert_eq!(examples.resolve("main.py", "keras"), "external");
     assert_eq!(examples.resolve("main.py", "keras.callbacks"), "external");
     assert_eq!(examples.resolve("tensorflow/main.py", "tensorflow"), "external");
+    let packages = layout(&[
+        "models/tensorflow/__init__.py",
+        "models/tensorflow/bert/__init__.py",
+        "models/tensorflow/bert/train.py",
+    ]);
+    assert_eq!(packages.resolve("models/tensorflow/bert/train.py", "tensorflow"), "external");
     let sources = layout(&["tensorflow/__init__.py", "tensorflow/python/ops.py", "main.py"]);
     assert_eq!(sources.resolve("main.py", "tensorflow.python.ops"), "tensorflow/python/ops.py");
 }

@@ -33,8 +33,14 @@ pub enum Target {
     External,
 }
 
-/// Libraries that a folder named after them, say `keras/` with examples, does not hide.
-const LIBRARIES: [&str; 4] = ["horovod", "keras", "numpy", "tensorflow"];
+/// Libraries that a folder named after them, say `keras/` with examples, does not hide, even where it is a package: and what
+/// their own sources hold, in all their versions, which do.
+const LIBRARIES: [(&str, &[&str]); 4] = [
+    ("horovod", &["common", "tensorflow"]),
+    ("keras", &["backend", "engine", "src"]),
+    ("numpy", &["core", "_core"]),
+    ("tensorflow", &["python"]),
+];
 
 /// The library whose own sources do not hide it from programs beside: a fork of Horovod has the examples of Horovod.
 const FORKED: &str = "horovod";
@@ -332,7 +338,11 @@ impl Imports {
         if is_standard && is_builtin_module(PYTHON, first) {
             return None;
         }
-        let is_foreign = is_standard || LIBRARIES.contains(&first);
+        let library = LIBRARIES.iter().find(|(library, _)| *library == first);
+        let is_hidden = |found: Target| match found {
+            Target::Namespace(_) => is_standard || library.is_some(),
+            _ => library.is_some_and(|(_, parts)| self.is_package_without(found, parts)),
+        };
         let own = self.files[importer.index()].folder;
         let above = || std::iter::successors(Some(own), |folder| self.folder(*folder).parent);
         let is_package = |folder: &FolderId| self.folder(*folder).init.is_some();
@@ -347,7 +357,7 @@ impl Imports {
                 continue;
             }
             let is_own_name = found == Target::File(importer) && !self.files[importer.index()].is_package;
-            if is_foreign && (matches!(found, Target::Namespace(_)) || is_own_name) {
+            if is_hidden(found) || is_own_name && (is_standard || library.is_some()) {
                 continue;
             }
             if first == FORKED && self.is_package_around(found, own) == Some(false) {
@@ -368,10 +378,16 @@ impl Imports {
         }
         let is_there = |&folder: &FolderId| {
             let found = self.entry(folder, name);
-            found != Target::External && !(is_foreign && matches!(found, Target::Namespace(_)))
+            found != Target::External && !is_hidden(found)
         };
         let searched = || self.searched.iter().copied().find(is_there);
         best.map(|(_, folder)| folder).or_else(searched).map(Target::Namespace)
+    }
+
+    /// Whether this is a package that holds none of these modules and packages.
+    fn is_package_without(&self, target: Target, names: &[&str]) -> bool {
+        matches!(target, Target::File(file) if self.files[file.index()].is_package)
+            && names.iter().all(|name| self.submodule(target, name) == Target::External)
     }
 
     /// Whether a package holds a folder; `None` if it is no package.
