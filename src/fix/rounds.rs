@@ -59,9 +59,6 @@ pub(super) fn spared(
     least: Applicability,
     stdin: Option<(FileId, Vec<u8>)>,
 ) -> BTreeSet<FileId> {
-    if examined.trainers.iter().all(|trainer| trainer.distribution != Distribution::Refused) {
-        return BTreeSet::new();
-    }
     let mended = mend_unless(examined.clone(), wishes, least, stdin, &BTreeSet::new(), &[]);
     not_distributed(&mended.examined)
 }
@@ -161,7 +158,7 @@ pub fn mend_one(examined: &Examined, wishes: Wishes<'_>, finding: &Finding) -> R
 #[derive(Default)]
 pub(super) struct Round {
     /// The project after it, if anything could be applied.
-    after: Option<Examined>,
+    pub(super) after: Option<Examined>,
     /// What is applied.
     pub(super) admitted: Vec<Parcel>,
     edits: Edits,

@@ -45,9 +45,9 @@ fn demand(job: &Job<'_>) -> Option<(FileId, ScopeId, TextRange, String)> {
     let (package, version) = PACKAGES
         .iter()
         .find(|&&(package, version)| job.texts.project().asks_for_at_least(entry, package, version))?;
-    let files = [entry].into_iter().chain(job.program.files());
+    let mut files = [entry].into_iter().chain(job.program.files());
     let (file, import) =
-        files.filter_map(|file| Some((file, facts.modules.training_import(file, facts.library)?))).next()?;
+        files.find_map(|file| Some((file, facts.modules.training_import(file, facts.library)?)))?;
     let import = facts.module(file).import(import);
     let message = format!("the project asks for {package} {version} or later, and so for Keras 3");
     Some((file, Module::TOP, facts.module(file).statement(import.statement).range, message))

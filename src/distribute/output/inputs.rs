@@ -49,6 +49,9 @@ fn takes_place_of_writer(job: &Job<'_>, function: FunctionRef) -> bool {
 const OF_WRITING: [Effect; 5] =
     [Effect::WritesFile, Effect::MakesFolder, Effect::FailsTwice, Effect::Idempotent, Effect::Prints];
 
+/// Calls, by their files.
+type Calls = Vec<(FileId, CallId)>;
+
 /// What a program reads.
 #[derive(Debug, Default)]
 pub(in crate::distribute) struct Inputs {
@@ -75,7 +78,7 @@ pub(in crate::distribute) struct Inputs {
     /// All that goes into what `fit` is given.
     fitted: FxHashSet<Place>,
     /// What may read where each call writes, once it has been asked for: several rules ask, and it takes long.
-    read_where: RefCell<FxHashMap<(FileId, CallId), Vec<(FileId, CallId)>>>,
+    read_where: RefCell<FxHashMap<(FileId, CallId), Calls>>,
 }
 
 impl Inputs {
