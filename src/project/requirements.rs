@@ -52,18 +52,29 @@ impl Project {
         answers.next().unwrap_or(false)
     }
 
-    /// Whether what tells an installer beside a file, or in a folder around it up to the project's root, asks for this
-    /// version of a package or a later one. The nearest folder that asks for a version at all decides.
+    /// The first of these packages of which what tells an installer beside a file, or in a folder around it up to the
+    /// project's root, asks for this version or a later one. The nearest folder that asks for a version of it at all
+    /// decides.
     #[must_use]
-    pub fn asks_for_at_least(&self, file: FileId, package: &str, version: Version) -> bool {
+    pub fn asks_for_at_least<'w>(
+        &self,
+        file: FileId,
+        wanted: &'w [(&'static str, Version)],
+    ) -> Option<&'w (&'static str, Version)> {
         let path = &self.file(file).path;
-        let mut folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(self.root()));
-        let answer = folders.find_map(|folder| {
-            let entries = entries(folder);
-            let mut installers = entries.iter().filter_map(|path| installers(path));
-            installers.find_map(|text| is_at_least(&text, package, version))
-        });
-        answer.unwrap_or(false)
+        let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(self.root()));
+        let mut open: Vec<&(&str, Version)> = wanted.iter().collect();
+        for folder in folders {
+            let texts: Vec<String> = entries(folder).iter().filter_map(|path| installers(path)).collect();
+            let answer = |&&(package, version): &&(&str, Version)| {
+                texts.iter().find_map(|text| is_at_least(text, package, version))
+            };
+            if let Some(asked) = open.iter().find(|own| answer(own) == Some(true)) {
+                return Some(asked);
+            }
+            open.retain(|own| answer(own).is_none());
+        }
+        None
     }
 
     fn notebooks_in<'p>(&'p self, folder: &'p Path) -> impl Iterator<Item = &'p Path> {

@@ -42,9 +42,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Option<Step> {
 /// The first import of TensorFlow of a program whose project is installed with a version that brings Keras 3.
 fn demand(job: &Job<'_>) -> Option<(FileId, ScopeId, TextRange, String)> {
     let (facts, entry) = (job.facts, job.program.entry);
-    let (package, version) = PACKAGES
-        .iter()
-        .find(|&&(package, version)| job.texts.project().asks_for_at_least(entry, package, version))?;
+    let (package, version) = job.texts.project().asks_for_at_least(entry, &PACKAGES)?;
     let mut files = [entry].into_iter().chain(job.program.files());
     let (file, import) =
         files.find_map(|file| Some((file, facts.modules.training_import(file, facts.library)?)))?;
