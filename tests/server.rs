@@ -847,3 +847,17 @@ fn edits_come_to_the_same_as_a_check_of_everything() {
         assert_eq!(shown, expected, "round {round}");
     }
 }
+
+#[test]
+fn what_is_found_in_a_file_is_told_as_the_editor_spells_it() {
+    let place = folder(&[("a+b.py", "def (\n")]);
+    let mut editor = Editor::with(place.path());
+    editor.settle();
+    assert_eq!(editor.shown().len(), 1, "it is not open yet");
+    let spelt = uri(&place.path().canonicalize().unwrap().join("a+b.py")).replace('+', "%2B");
+    let item = json!({ "uri": spelt, "languageId": "python", "version": 1, "text": "def (\n" });
+    editor.tell("textDocument/didOpen", json!({ "textDocument": item }));
+    editor.settle();
+    assert_eq!(editor.shown().keys().collect::<Vec<_>>(), [&spelt]);
+    assert_eq!(editor.stop(), End::Orderly);
+}

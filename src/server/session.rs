@@ -315,7 +315,14 @@ impl Session {
             return;
         }
         let version = document.map(|document| document.version);
-        let Some(uri) = before.map(|(uri, _)| uri.clone()).or_else(|| self.uri(path)) else { return };
+        // A client may spell the file that it opens otherwise than the server has spelt it before.
+        let opened = document.map(|document| document.uri.clone());
+        let earlier = before.map(|(uri, _)| uri.clone());
+        let Some(uri) = opened.or_else(|| earlier.clone()).or_else(|| self.uri(path)) else { return };
+        if let Some(earlier) = earlier.filter(|earlier| *earlier != uri) {
+            let nothing = PublishDiagnosticsParams { uri: earlier, diagnostics: Vec::new(), version: None };
+            self.notify(PublishDiagnostics::METHOD, nothing);
+        }
         if diagnostics.is_empty() {
             self.published.remove(path);
         } else {
