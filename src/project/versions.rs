@@ -188,6 +188,8 @@ fn allowed(rest: &str) -> Option<Allowed> {
             "=" if !number.contains('.') => return found,
             "==" | "===" | "=" | "<=" => Limit::Newest(own),
             "~=" if number.split('.').count() > 2 => Limit::Newest(own),
+            // Poetry's, which in front of 1.0 leaves only the third number open.
+            "^" if major == 0 => Limit::Before(Version(0, own.1 + 1)),
             "~=" | "^" => Limit::Before(Version(major + 1, 0)),
             "<" => Limit::Before(own),
             _ => before.limit,
@@ -218,6 +220,7 @@ mod tests {
             "horovod~=0.19.2",
             "horovod<=0.20",
             "horovod = \"==0.19.5\"",
+            "horovod = \"^0.19\"",
         ];
         for text in older {
             assert_eq!(horovod(text), Some(true), "{text}");

@@ -1,7 +1,5 @@
 //! The files that a program reads, and whether it makes them itself: what a call writes is output, or input for later.
 
-use std::cell::RefCell;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::job::Job;
@@ -49,9 +47,6 @@ fn takes_place_of_writer(job: &Job<'_>, function: FunctionRef) -> bool {
 const OF_WRITING: [Effect; 5] =
     [Effect::WritesFile, Effect::MakesFolder, Effect::FailsTwice, Effect::Idempotent, Effect::Prints];
 
-/// Calls, by their files.
-type Calls = Vec<(FileId, CallId)>;
-
 /// What a program reads.
 #[derive(Debug, Default)]
 pub(in crate::distribute) struct Inputs {
@@ -77,8 +72,6 @@ pub(in crate::distribute) struct Inputs {
     unknown: UnknownReaders,
     /// All that goes into what `fit` is given.
     fitted: FxHashSet<Place>,
-    /// What may read where each call writes, once it has been asked for: several rules ask, and it takes long.
-    read_where: RefCell<FxHashMap<(FileId, CallId), Calls>>,
 }
 
 impl Inputs {
@@ -121,7 +114,6 @@ impl Inputs {
             searches: free_names::questions(job),
             unknown: UnknownReaders::new(job),
             fitted: fitted(job),
-            read_where: RefCell::default(),
         }
     }
 
@@ -149,21 +141,10 @@ impl Inputs {
 
     /// The calls that may read the data that a call writes.
     pub(super) fn data_read(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
-        self.data_read_behind(job, (file, call), &list_paths_behind(job, &arguments(job, file, call)))
-    }
-
-    /// The same, with all that is behind what it is given.
-    fn data_read_behind(
-        &self,
-        job: &Job<'_>,
-        (file, call): (FileId, CallId),
-        behind: &[Place],
-    ) -> Vec<(FileId, CallId)> {
         if writes_anywhere(job, file, call) {
-            self.data_read.clone()
-        } else {
-            self.given_path(job, behind, &self.data_read)
+            return self.data_read.clone();
         }
+        self.given_path_of(job, (file, call), &self.data_read)
     }
 
     /// The questions that find whether the name is free that a call writes to.
@@ -183,21 +164,9 @@ impl Inputs {
         (file, call): (FileId, CallId),
         among: &[(FileId, CallId)],
     ) -> Vec<(FileId, CallId)> {
-        self.given_path(job, &list_paths_behind(job, &arguments(job, file, call)), among)
-    }
-
-    /// The same, with all that is behind what the one that writes is given.
-    fn given_path(
-        &self,
-        job: &Job<'_>,
-        behind: &[Place],
-        among: &[(FileId, CallId)],
-    ) -> Vec<(FileId, CallId)> {
-        if among.is_empty() {
-            return Vec::new();
-        }
-        let written = texts_among(job, behind);
-        let met = PathTexts::among(job, behind.iter().copied());
+        let behind = list_paths_behind(job, &arguments(job, file, call));
+        let written = texts_among(job, &behind);
+        let met = PathTexts::among(job, behind);
         let sources: Vec<Place> = written.into_iter().chain(met.met_in(&self.texts)).collect();
         let sources = job.common.default_texts(job.facts).with_parameters(&sources);
         let paths = job.facts.influence().forwards(&sources, |place| ends_path(job, place));
@@ -208,19 +177,9 @@ impl Inputs {
     }
 
     /// The calls that may read, as data or as weights, what lies where a call writes.
-    pub(super) fn read_where(&self, job: &Job<'_>, write: (FileId, CallId)) -> Vec<(FileId, CallId)> {
-        if let Some(found) = self.read_where.borrow().get(&write) {
-            return found.clone();
-        }
-        let found = self.find_read_where(job, write);
-        self.read_where.borrow_mut().insert(write, found.clone());
-        found
-    }
-
-    fn find_read_where(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
-        let behind = list_paths_behind(job, &arguments(job, file, call));
-        let mut found = self.data_read_behind(job, (file, call), &behind);
-        let written = texts_among(job, &behind);
+    pub(super) fn read_where(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
+        let mut found = self.data_read(job, (file, call));
+        let written = texts_behind(job, &arguments(job, file, call));
         let loading = self.weights_read.iter().zip(&self.loaded);
         found.extend(loading.filter(|(_, read)| is_one_place(read, &written)).map(|(&own, _)| own));
         found
