@@ -9,6 +9,7 @@ use super::job::Job;
 use super::keras::{Given, given};
 use super::ranked::is_for_one_rank;
 use crate::api::{Calls, Effect, EffectSet, Kind, Role, Symbol};
+use crate::finding::Confidence;
 use crate::program::{Ancestor, Caller, ClassRef, Facts, FunctionRef, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, BlockId, CallId, FunctionId, StoreKey, Value, ValueId};
@@ -18,8 +19,8 @@ use crate::semantic::{Argument, BlockId, CallId, FunctionId, StoreKey, Value, Va
 pub(crate) struct Acts {
     /// The effects of those of the library.
     pub(crate) effects: EffectSet,
-    /// Its own ones change the training, or may.
-    changes: bool,
+    /// How sure it is that its own ones change the training, if they may.
+    changes: Option<Confidence>,
     /// What its own ones write, on all ranks that run it, and communicate.
     own: EffectSet,
     /// Its own ones read the metrics that they are given.
@@ -92,9 +93,11 @@ impl Acts {
         let writes = has_any(self.own.union(self.effects), &WRITES);
         let steers = self.effects.contains(Effect::SteersTraining);
         let shares = has_any(self.own.union(self.effects), &SHARES);
-        match (writes, self.changes || steers || shares) {
+        match (writes, self.changes.is_some() || steers || shares) {
             (true, false) => Ranks::First,
-            (true, true) if steers && has_any(self.effects, &WRITES) && !self.changes => Ranks::AllApart,
+            (true, true) if steers && has_any(self.effects, &WRITES) && self.changes.is_none() => {
+                Ranks::AllApart
+            }
             _ => Ranks::All,
         }
     }
@@ -102,7 +105,13 @@ impl Acts {
     /// Whether it changes the training by what the metrics are.
     pub(crate) fn acts_on_metrics(self) -> bool {
         self.effects.contains(Effect::SteersTraining) && self.effects.contains(Effect::ReadsMetrics)
-            || self.changes && self.reads && !has_any(self.own, &SHARES)
+            || self.changes.is_some() && self.reads && !has_any(self.own, &SHARES)
+    }
+
+    /// Whether it surely does, and not only as far as can be seen.
+    pub(crate) fn surely_acts_on_metrics(self) -> bool {
+        let surely_changes = self.changes == Some(Confidence::Certain);
+        self.acts_on_metrics() && (surely_changes || self.effects.contains(Effect::SteersTraining))
     }
 
     /// Whether it ends the training by what a rank's own batch gave, of which the others know nothing.
@@ -123,7 +132,8 @@ impl Acts {
 
     /// Adds what a function does that the library calls as a hook.
     fn add(&mut self, job: &Job<'_>, hook: &Hook) {
-        self.changes |= hook.changes;
+        let doubtful = hook.changes.then_some(Confidence::Possible);
+        self.changes = self.changes.max(if hook.steers { Some(Confidence::Certain) } else { doubtful });
         self.reads |= hook.reads.is_some();
         self.steers_alone |= hook.steers && hook.asks_itself
             || (hook.steers || hook.on_model.contains(Effect::SetsWeights))

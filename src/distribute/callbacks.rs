@@ -12,7 +12,7 @@ use super::optimizer::forms;
 use super::step::Step;
 use super::untracked::untracked;
 use crate::api::{Effect, Kind};
-use crate::finding::{Edit, Finding};
+use crate::finding::{Confidence, Edit, Finding};
 use crate::program::{Literal, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::ranks::{has_callback_that_may_broadcast, has_unknown_callback};
@@ -348,19 +348,22 @@ fn display(text: Text<'_>, list: TextRange) -> Form {
 fn average(job: &Job<'_>, own: &TrainingLoop, handed: &Handed<'_>) -> Option<Step> {
     let facts = job.facts;
     let mut places: Vec<(FileId, TextRange)> = Vec::new();
+    let mut is_sure = false;
     for &(file, value) in &handed.behind {
         let module = facts.module(file);
         let evaluation = module.value(value);
         let Value::Display(Container::List, elements) = &evaluation.value else { continue };
         for element in elements {
             let Element::At(_, value) = *element else { continue };
-            let acts = |id| Acts::of(job, id).acts_on_metrics();
+            let callbacks = facts.of_kind(file, value, Kind::Callback);
+            let any = |acts: &dyn Fn(Acts) -> bool| callbacks.iter().any(|&id| acts(Acts::of(job, id)));
             let is_alone = || {
                 let at = facts.location(file, evaluation.range);
                 let caller = facts.code_at(at);
                 facts.block_at(caller, at).is_some_and(|block| job.is_block_alone(caller, block))
             };
-            if facts.of_kind(file, value, Kind::Callback).into_iter().any(acts) && !is_alone() {
+            if any(&Acts::acts_on_metrics) && !is_alone() {
+                is_sure |= any(&Acts::surely_acts_on_metrics);
                 places.extend(written(module, evaluation.range, value).map(|place| (file, place)));
             }
         }
@@ -376,6 +379,8 @@ fn average(job: &Job<'_>, own: &TrainingLoop, handed: &Handed<'_>) -> Option<Ste
     )
     .here("the ranks would decide differently")
     .help("put `hvd.callbacks.MetricAverageCallback()` in front of it")
-    .label(facts.location(own.caller.file, own.range), "trained here");
+    .label(facts.location(own.caller.file, own.range), "trained here")
+    // Who distributed the program by hand knows what the callback does.
+    .confidence(if is_sure { Confidence::Certain } else { job.taste() });
     Some(Step::change(finding, "average the metrics first", vec![edit], vec![import]))
 }

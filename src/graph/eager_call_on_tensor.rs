@@ -56,7 +56,7 @@ fn calls(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
             report(call.range, message, "call the model itself, or move this out of the traced function");
             continue;
         }
-        let is_tensor = |value: ValueId| graph.nature(file, value).is_tensor();
+        let is_tensor = |value: ValueId| graph.nature(file, value).is_symbolic();
         let given = || call.arguments.iter().find(|argument| is_tensor(argument.value));
         if let Some(symbol) = called(graph, file, id).find(|symbol| needs_value(graph, symbol))
             && let Some(argument) = given()
@@ -90,7 +90,7 @@ fn reads_value(graph: &Graph<'_>, file: FileId, call: &Call, receiver: ValueId) 
     let tensor = graph.facts.library.lookup("tensorflow.Tensor");
     let member = tensor.and_then(|tensor| graph.facts.library.member(tensor, module.names.text(name)));
     member.is_some_and(|member| member.has(Effect::ReadsValue))
-        && (nature.is_of_tensors() || nature.is_unknown())
+        && (nature.is_of_tensors() && !nature.has(super::Nature::EAGER) || nature.is_unknown())
 }
 
 /// Whether Python decides by a call whether code runs: it may ask whether there is a graph.
@@ -122,7 +122,7 @@ fn has_tensors(graph: &Graph<'_>, file: FileId, value: ValueId) -> bool {
         return false;
     };
     elements.iter().any(|element| match *element {
-        Element::At(_, value) | Element::Any(value) => graph.nature(file, value).is_tensor(),
+        Element::At(_, value) | Element::Any(value) => graph.nature(file, value).is_symbolic(),
         _ => false,
     })
 }
@@ -143,7 +143,7 @@ fn is_formatted(graph: &Graph<'_>, file: FileId, id: CallId, call: &Call) -> boo
 fn values(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
     let file = caller.file;
     let module = graph.module(file);
-    let is_tensor = |value: ValueId| graph.nature(file, value).is_tensor();
+    let is_tensor = |value: ValueId| graph.nature(file, value).is_symbolic();
     for (index, value) in module.values.iter().enumerate().filter(|(_, value)| value.scope == caller.scope) {
         match &value.value {
             Value::Operator { operator: Operator::Compare(method), left, right }
@@ -246,14 +246,17 @@ fn statements(graph: &Graph<'_>, caller: Caller, report: Report<'_>) {
     let module = graph.module(file);
     for &(condition, statement) in &module.asserts {
         let own = module.statement(statement);
-        if own.scope == caller.scope && graph.nature(file, condition).is_tensor() {
+        if own.scope == caller.scope && graph.nature(file, condition).is_symbolic() {
             let message = "`assert` needs the value of a tensor, which the graph has not".to_owned();
             report(own.range, message, "use `tf.debugging.Assert` or a `tf.debugging.assert_...` function");
         }
     }
     for store in module.stores.iter().filter(|store| store.scope == caller.scope) {
         let nature = graph.nature(file, store.base);
-        if matches!(store.key, StoreKey::Item(_) | StoreKey::Slice) && nature == super::Nature::TENSOR {
+        if matches!(store.key, StoreKey::Item(_) | StoreKey::Slice)
+            && nature.is_tensor()
+            && nature != super::Nature::VARIABLE
+        {
             let what = graph.named(file, store.base, "this");
             let message = format!("{what} is a tensor, whose elements can't be assigned");
             report(store.range, message, "use `tf.tensor_scatter_nd_update`");

@@ -1,7 +1,7 @@
 //! A tensor of the graph is put where code outside of the graph reads it.
 
 use super::staging::suite_within;
-use super::{Graph, graph_check};
+use super::{Graph, Nature, graph_check};
 use crate::finding::Finding;
 use crate::program::{Caller, Object};
 use crate::semantic::{BranchKind, CallId, Module, StatementId, Value};
@@ -13,7 +13,7 @@ fn run(graph: &Graph<'_>) -> Vec<Finding> {
     for change in graph.changes() {
         let Some(value) = change.value else { continue };
         let nature = graph.nature(change.caller.file, value);
-        let is_symbolic = nature.is_of_tensors() && nature != super::Nature::VARIABLE;
+        let is_symbolic = nature.is_of_tensors() && nature != Nature::VARIABLE && nature != Nature::EAGER;
         if !is_symbolic || !graph.is_read_outside(&change) {
             continue;
         }

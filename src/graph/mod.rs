@@ -2,7 +2,7 @@
 //!
 //! TensorFlow runs the Python statements of a traced function once, while it makes a graph; `AutoGraph` turns branches
 //! and loops that a tensor decides into operations. Here is what that makes of a program: which values are tensors
-//! (`nature`), which branches and loops are staged (`staging`), and a check for each way in which the graph
+//! (`natures`), which branches and loops are staged (`staging`), and a check for each way in which the graph
 //! differs from the text. What is traced at all is answered by [`crate::program::Tracing`].
 //!
 //! ```text
@@ -15,6 +15,7 @@
 //!
 //! The behaviour is that of TensorFlow 2.15, which differs from the paper in places (seed 002, tables 4 to 6).
 
+mod about_the_trace;
 mod arms;
 pub mod branch_leaves_name_undefined;
 pub mod branches_disagree;
@@ -33,6 +34,7 @@ mod later;
 pub mod leaked_tensor;
 mod names;
 mod nature;
+mod natures;
 mod news;
 mod outside;
 mod parameters;
@@ -56,7 +58,8 @@ use crate::semantic::{Constant, Module, Value, ValueId};
 use crate::syntax::TextRange;
 
 use dataflow::Refused;
-use nature::{Nature, Natures};
+use nature::Nature;
+use natures::Natures;
 use staging::Staging;
 
 /// A check of traced code: its identity, and how it is decided.
@@ -279,6 +282,12 @@ fn refused(
 pub fn findings(facts: &Facts<'_>, texts: &Texts<'_>) -> Vec<Finding> {
     let Some(graph) = Graph::new(facts, texts) else { return Vec::new() };
     let found = GRAPH.iter().flat_map(|check| (check.run)(&graph));
+    let is_entered = |finding: &Finding| {
+        let at = finding.primary.location;
+        let caller = facts.code_at(at);
+        !facts.block_at(caller, at).is_some_and(|block| facts.is_never_entered(caller, block))
+    };
+    let found = found.filter(is_entered);
     let mut seen = FxHashSet::default();
     found.filter(|finding| seen.insert((finding.rule.code, finding.primary.location))).collect()
 }

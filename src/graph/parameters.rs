@@ -1,6 +1,7 @@
 //! What the parameters of traced functions are: what calls pass, and what TensorFlow and Keras pass.
 
-use super::nature::{Nature, Reader};
+use super::nature::Nature;
+use super::natures::Reader;
 use crate::api::{Effect, Kind, Returns, Symbol};
 use crate::program::{CallEdge, Caller, Facts, FunctionRef, Object, Reason};
 use crate::project::FileId;
@@ -11,17 +12,6 @@ impl Reader<'_, '_> {
         let module = self.facts.module(function.file);
         let own = module.function(function.function);
         let Some(parameter) = own.parameters.get(index as usize) else { return Nature::UNKNOWN };
-        let annotated = parameter.annotation.is_some_and(|annotation| {
-            self.facts.objects(function.file, annotation).any(|(_, object)| {
-                matches!(object, Object::External(_))
-                    && self.facts.symbol(object).is_some_and(|symbol| {
-                        symbol.is_class() && self.facts.library.kind_of_class(symbol) == Kind::Tensor
-                    })
-            })
-        });
-        if annotated {
-            return Nature::TENSOR;
-        }
         if matches!(parameter.kind, ParameterKind::Variadic | ParameterKind::Keywords) {
             return Nature::OBJECT;
         }
@@ -39,17 +29,33 @@ impl Reader<'_, '_> {
         {
             return Nature::NEST;
         }
-        let mut nature = Nature::default();
+        let passed = self.facts.incoming(function).iter();
+        let passed = passed.map(|edge| self.passed(function, index, edge, tracer.is_some()));
+        let passed = passed.fold(Nature::default(), Nature::with);
+        if self.is_annotated_as_tensor(function, index) {
+            // People write so of lists of tensors, too.
+            return if passed.has(Nature::OBJECT) { passed } else { Nature::TENSOR };
+        }
+        let mut nature = passed;
         if let Some(Reason::OfKeras(file, call)) = traced.map(|traced| traced.reason) {
             nature = nature.with(self.given_by_keras(function, index, (file, call)));
-        }
-        for edge in self.facts.incoming(function) {
-            nature = nature.with(self.passed(function, index, edge, tracer.is_some()));
         }
         if nature.is_empty() && traced.is_some() && self.facts.incoming(function).is_empty() {
             return Nature::UNKNOWN;
         }
         nature
+    }
+
+    fn is_annotated_as_tensor(&self, function: FunctionRef, index: u32) -> bool {
+        let own = self.facts.module(function.file).function(function.function);
+        own.parameters[index as usize].annotation.is_some_and(|annotation| {
+            self.facts.objects(function.file, annotation).any(|(_, object)| {
+                matches!(object, Object::External(_))
+                    && self.facts.symbol(object).is_some_and(|symbol| {
+                        symbol.is_class() && self.facts.library.kind_of_class(symbol) == Kind::Tensor
+                    })
+            })
+        })
     }
 
     /// Whether `tf.function` is told the types of its arguments, so that all are tensors.
@@ -110,7 +116,11 @@ impl Reader<'_, '_> {
         let nature =
             self.argument(file, function, call, index, u32::from(self.binds_self(file, call, function)));
         let is_outside = self.tracing.get(Caller { file, scope: call.scope }).is_none();
-        if is_tracer && is_outside && nature == Nature::ARRAY { Nature::TENSOR } else { nature }
+        match (is_outside, is_tracer && nature == Nature::ARRAY) {
+            (true, true) => Nature::TENSOR,
+            (true, false) => nature.as_argument(),
+            (false, _) => nature,
+        }
     }
 
     /// The call that bound some of a function's arguments which another calls, or hands to the library:

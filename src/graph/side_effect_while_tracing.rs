@@ -1,13 +1,12 @@
 //! A Python effect in traced code happens once for each trace and not at each call.
 
 use super::construction::Construction;
-use super::nature::is_of_tensors;
 use super::outside::{Change, Subject};
-use super::{Graph, Nature, graph_check, one_for_each_cause};
+use super::{Graph, about_the_trace, graph_check, one_for_each_cause};
 use crate::api::Effect;
 use crate::finding::{Confidence, Finding, Level};
 use crate::program::Caller;
-use crate::semantic::{BranchKind, Call, CallId, StatementId, StatementKind, Value};
+use crate::semantic::{BranchKind, CallId, StatementId, StatementKind, Value};
 
 graph_check!("HVD401", "side-effect-while-tracing", Error, run);
 
@@ -35,13 +34,16 @@ fn run(graph: &Graph<'_>) -> Vec<Finding> {
 /// Whether a change is lost at the second call. What only stores anew, as a flag or a result does, is not.
 fn is_effect(graph: &Graph<'_>, change: &Change) -> bool {
     let file = change.caller.file;
-    let of_tensors = change.value.is_some_and(|value| graph.nature(file, value).is_of_tensors());
+    let nature = |value| graph.nature(file, value);
+    let of_tensors = change.value.is_some_and(|value| nature(value).is_of_tensors());
+    // What the graph hands from one part of it to another is new in each trace.
+    let may_be_of_tensors = of_tensors || change.value.is_some_and(|value| nature(value).is_unknown());
     if of_tensors && graph.is_read_outside(change) {
         return false;
     }
     match change.subject {
         Subject::Container(_) => !of_tensors || graph.is_read_outside(change),
-        Subject::Item(_) => change.is_step || !of_tensors,
+        Subject::Item(_) => change.is_step || !may_be_of_tensors,
         Subject::Attribute(..) => change.is_step && !of_tensors,
         Subject::Variable(variable) => {
             change.is_step && !of_tensors || {
@@ -85,7 +87,7 @@ fn outputs(graph: &Graph<'_>, caller: Caller, construction: &Construction<'_, '_
         let message = format!("this is {what} once for each trace and not at each call");
         let mut finding = finding(graph, caller, call.statement, call.range, message)
             .help("use `tf.print`, or print what the function returns");
-        let is_about_the_trace = is_about_the_trace(graph, caller, call);
+        let is_about_the_trace = about_the_trace::is_output(graph, caller, call);
         if is_about_the_trace {
             finding.level = Level::Note;
         }
@@ -103,36 +105,6 @@ fn outputs(graph: &Graph<'_>, caller: Caller, construction: &Construction<'_, '_
 
 /// What is only shown where the program asks for the lowest level of logs.
 const FOR_DEBUGGING: [&str; 3] = ["absl.logging.debug", "logging.Logger.debug", "logging.debug"];
-
-/// What measures a tensor, as a tensor.
-const MEASURES: [&str; 3] = ["tensorflow.rank", "tensorflow.shape", "tensorflow.size"];
-
-/// Whether an output tells only what is known of the trace itself: fixed text, shapes and types. People write such
-/// lines to see when a function is traced.
-fn is_about_the_trace(graph: &Graph<'_>, caller: Caller, call: &Call) -> bool {
-    let module = graph.module(caller.file);
-    let mut arguments = call.arguments.iter();
-    let is_measure = |own: CallId| graph.calls_any(caller.file, own, &MEASURES);
-    graph.staging.around(module, caller.file, call.statement).next().is_none()
-        && arguments.all(|argument| {
-            let nature = |value| graph.nature(caller.file, value);
-            nature(argument.value) == Nature::OBJECT
-                || match module.value(argument.value).value {
-                    Value::Constant(_) => true,
-                    // `x.shape`, whatever else `x` may be.
-                    Value::Attribute { base, name, .. } => {
-                        nature(base).may_be_of_tensors()
-                            && is_of_tensors(graph.facts, module.names.text(name))
-                    }
-                    Value::Call(own) => is_measure(own),
-                    // `tf.shape(x)[0]`
-                    Value::Item { base, .. } => {
-                        matches!(module.value(base).value, Value::Call(own) if is_measure(own))
-                    }
-                    _ => false,
-                }
-        })
-}
 
 /// `raise` under a condition that a tensor decides: both branches are traced, so it is always raised.
 fn raised(graph: &Graph<'_>) -> Vec<Finding> {

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::nature::Natures;
+use super::natures::Natures;
 use crate::api::Effect;
 use crate::program::{Caller, Facts, Place, Tracing};
 use crate::project::FileId;

@@ -31,27 +31,43 @@ pub fn for_bound(
     let mut places = places.by_ref().skip(given_before(facts, (file, call.callee), function));
     let names = &facts.module(function.file).names;
     let index_of = |is_wanted: &dyn Fn(&Parameter) -> bool| own.parameters.iter().position(is_wanted);
+    let of_kind = |kind: ParameterKind| index_of(&|parameter| parameter.kind == kind);
     for argument in &call.arguments {
-        let parameter = match argument.passing {
-            Passing::Positional => places.next().map(|(index, _)| index),
+        // What is handed to what the callee calls back has a place all the same.
+        let mut bind = |value: ValueId, parameter: Option<usize>| {
+            if let Some(parameter) = parameter
+                && !is_called_back(facts, file, call, argument, function)
+            {
+                found(value, parameter);
+            }
+        };
+        match argument.passing {
+            Passing::Positional | Passing::Spread => {
+                let spread = || written_out(facts, (file, argument.value));
+                let values = if argument.passing == Passing::Spread { spread() } else { None };
+                let is_open = argument.passing == Passing::Spread && values.is_none();
+                for value in values.unwrap_or_else(|| vec![argument.value]) {
+                    let place = if is_open { None } else { places.next().map(|(index, _)| index) };
+                    bind(value, place.or_else(|| of_kind(ParameterKind::Variadic)));
+                }
+            }
             Passing::Keyword(name) => {
                 let name = facts.module(file).names.text(name);
-                index_of(&|parameter| names.text(parameter.name) == name)
+                let named = index_of(&|parameter| names.text(parameter.name) == name);
+                bind(argument.value, named.or_else(|| of_kind(ParameterKind::Keywords)));
             }
-            Passing::Spread | Passing::Merge => None,
-        };
-        let rest = || {
-            let kind = match argument.passing {
-                Passing::Positional | Passing::Spread => ParameterKind::Variadic,
-                Passing::Keyword(_) | Passing::Merge => ParameterKind::Keywords,
-            };
-            index_of(&|parameter| parameter.kind == kind)
-        };
-        if let Some(parameter) = parameter.or_else(rest)
-            && !is_called_back(facts, file, call, argument, function)
-        {
-            found(argument.value, parameter);
+            Passing::Merge => bind(argument.value, of_kind(ParameterKind::Keywords)),
         }
+    }
+}
+
+/// The elements of a tuple or a list, if all of them are written out.
+fn written_out(facts: &Facts<'_>, (file, value): Place) -> Option<Vec<ValueId>> {
+    match &facts.module(file).value(value).value {
+        Value::Display(Container::Tuple | Container::List, elements) => {
+            elements.iter().map(|own| own.written_out()).collect()
+        }
+        _ => None,
     }
 }
 
@@ -68,13 +84,7 @@ fn for_handed(
     let parameters = function.parameters.iter().enumerate();
     let places = parameters.filter(|(_, own)| own.has_position()).map(|(index, _)| index);
     if let Some(handed) = facts.argument(file, call, symbol, HANDED) {
-        let elements = match &facts.module(file).value(handed.value).value {
-            Value::Display(Container::Tuple | Container::List, elements) => {
-                elements.iter().map(|own| own.written_out()).collect::<Option<Vec<_>>>()
-            }
-            _ => None,
-        };
-        match elements {
+        match written_out(facts, (file, handed.value)) {
             // The receiver of a method is not among them.
             Some(elements) => {
                 let places = places.clone().skip(usize::from(is_method));

@@ -11,7 +11,9 @@ use super::object::{Literal, Object};
 use super::programs::Program;
 use super::solver::{CallEdge, Caller};
 use crate::project::FileId;
-use crate::semantic::{BlockId, BranchKind, Call, CallId, Constant, Method, Operator, Value, ValueId};
+use crate::semantic::{
+    BlockId, BranchKind, BuiltinType, Call, CallId, Constant, Method, Operator, Value, ValueId,
+};
 
 impl Facts<'_> {
     /// Whether the constants that the calls of a program pass keep all of them from a call of the function that they
@@ -41,6 +43,14 @@ impl Facts<'_> {
             };
             truth.is_some_and(|truth| !reaches(flow, if truth { then } else { otherwise }, block))
         })
+    }
+
+    /// Whether the constants that all calls of a function pass keep them from a block of it.
+    #[must_use]
+    pub fn is_never_entered(&self, caller: Caller, block: BlockId) -> bool {
+        let Some(function) = self.function_of(caller) else { return false };
+        let mut edges = self.incoming(function).iter().peekable();
+        edges.peek().is_some() && edges.all(|edge| self.rules_out(edge, function, block))
     }
 
     /// Whether a program comes to one of some calls, on ways that the constants don't rule out which its calls pass.
@@ -115,6 +125,19 @@ impl Facts<'_> {
         truths.all(|truth| truth == Some(first)).then_some(first)
     }
 
+    /// Whether a value is `None`, if that is known: what is read from somewhere may be missing there.
+    fn is_nothing(&self, file: FileId, value: ValueId) -> Option<bool> {
+        if self.is_none(file, value) {
+            return Some(true);
+        }
+        let is_written_out = match self.module(file).value(value).value {
+            Value::Constant(_) | Value::Display(..) | Value::Function(_) | Value::Class(_) => true,
+            Value::Instance(builtin) => builtin != BuiltinType::None,
+            _ => false,
+        };
+        is_written_out.then_some(false)
+    }
+
     /// The string or the integer that a value is, and nothing else.
     fn constant(&self, (file, value): Place) -> Option<Result<&str, i64>> {
         let module = self.module(file);
@@ -171,6 +194,10 @@ impl Entry<'_, '_> {
             let own = self.facts.constant(self.given(left, call)?)?;
             let other = self.facts.constant((self.function.file, right))?;
             return Some((own == other) == wanted);
+        }
+        if let Some(test) = module.none_test(value) {
+            let (file, given) = self.given(test.value, call)?;
+            return Some(self.facts.is_nothing(file, given)? == test.if_none);
         }
         if let Value::Phi(parts) = &module.value(value).value {
             // What decides the chain decides it alone; otherwise all have to be known.

@@ -102,11 +102,13 @@ impl Tracing {
             }
             let own = receivers[&caller].clone();
             for (edge, function) in facts.reached_functions(caller) {
-                let is_eager = |call| {
+                let is_left_out = |call| {
+                    let block = facts.module(caller.file).call(call).block;
                     facts.leaves_graph(caller.file, call)
-                        || facts.is_for_eager_code(caller, facts.module(caller.file).call(call).block)
+                        || facts.is_for_eager_code(caller, block)
+                        || facts.is_never_entered(caller, block)
                 };
-                if edge.call.is_some_and(is_eager) {
+                if edge.call.is_some_and(is_left_out) {
                     continue;
                 }
                 let skips = [Effect::Memoizes, Effect::RunsEagerly];

@@ -9,7 +9,7 @@ use super::object::{Object, ObjectId};
 use super::solver::Caller;
 use crate::api::{Effect, Kind, Symbol};
 use crate::project::FileId;
-use crate::semantic::{CallId, Value, ValueId};
+use crate::semantic::{CallId, StatementId, Value, ValueId};
 
 /// What tells them apart from others.
 pub(super) struct TrainingSessions {
@@ -55,14 +55,22 @@ fn asking_files<'f>(facts: &'f Facts<'_>, own: &TrainingLoop) -> impl Iterator<I
     maker.into_iter().flat_map(|maker| facts.incoming(maker)).map(|edge| edge.caller.file)
 }
 
-/// The sessions that a method is called on or that a `with` statement manages.
+/// The sessions that a method is called on, or that a `with` statement manages in whose body something is called.
 fn sessions_that_run(facts: &Facts<'_>) -> FxHashSet<ObjectId> {
     let mut found = FxHashSet::default();
     let is_session = |kind: Kind| matches!(kind, Kind::Session | Kind::MonitoredSession);
     for file in facts.files().filter(|&file| facts.has_any(file, is_session)) {
         let module = facts.module(file);
         let receivers = module.calls.iter().filter_map(|call| facts.receiver(file, call));
-        for value in receivers.chain(module.managers.iter().map(|&(value, _)| value)) {
+        let calls_in_body = |statement: StatementId| {
+            let around = module.statement(statement);
+            module
+                .calls
+                .iter()
+                .any(|call| call.statement != statement && around.range.contains_range(call.range))
+        };
+        let managed = module.managers.iter().filter(|&&(_, statement)| calls_in_body(statement));
+        for value in receivers.chain(managed.map(|&(value, _)| value)) {
             found.extend(facts.of_kind(file, value, Kind::Session));
             found.extend(facts.of_kind(file, value, Kind::MonitoredSession));
         }

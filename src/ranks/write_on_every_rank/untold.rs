@@ -11,7 +11,7 @@ use super::super::values::Cause;
 use super::Inputs;
 use crate::api::Effect;
 use crate::program::{CallEdge, Caller, FunctionRef, Object, ObjectId, Place};
-use crate::semantic::{BlockId, BranchKind, BuiltinType, Operator, StoreKey, Value, ValueId};
+use crate::semantic::{BlockId, BranchKind, BuiltinType, Operator, Passing, StoreKey, Value, ValueId};
 
 /// How far conditions are looked for among callers.
 const DEPTH: u32 = 6;
@@ -41,7 +41,7 @@ pub(super) fn is_of_replaced(model: &Model<'_>, caller: Caller) -> bool {
 }
 
 /// Whether a path is made of what a function of a library gives that nobody knows, without being told anything: most likely a
-/// number of the process, `f"part_{comm_rank()}.json"`.
+/// number of the process, `f"part_{comm_rank()}.json"`; or of what may be an element of a list that differs, `write(*arguments)`.
 pub(super) fn is_named_by_unknown(model: &Model<'_>, path: Place) -> bool {
     let facts = model.facts;
     let is_asked = |(file, value): Place| {
@@ -64,14 +64,18 @@ pub(super) fn is_named_by_unknown(model: &Model<'_>, path: Place) -> bool {
     };
     // What puts texts together, and gives them a name.
     let is_text_of = |(file, value): Place| match facts.module(file).value(value).value {
-        Value::Instance(BuiltinType::Str) | Value::Operator { .. } | Value::Phi(_) | Value::Cell(_) => true,
+        Value::Instance(BuiltinType::Str)
+        | Value::Operator { .. }
+        | Value::Phi(_)
+        | Value::Cell(_)
+        | Value::Attribute { .. } => true,
         Value::Call(id) => facts.called_functions(file, id).next().is_none() && !is_asked((file, value)),
         _ => false,
     };
     let mut seen: FxHashSet<Place> = FxHashSet::default();
     let mut work = vec![path];
     while let Some(place) = work.pop() {
-        if place != path && is_asked(place) {
+        if place != path && is_asked(place) || is_of_list_that_differs(model, place) {
             return true;
         }
         if seen.len() < STEPS && seen.insert(place) && is_text_of(place) {
@@ -79,6 +83,20 @@ pub(super) fn is_named_by_unknown(model: &Model<'_>, path: Place) -> bool {
         }
     }
     false
+}
+
+/// Whether a value is a parameter that a call may bind to an element of a list that differs.
+fn is_of_list_that_differs(model: &Model<'_>, (file, value): Place) -> bool {
+    let facts = model.facts;
+    let Value::Parameter(function, _) = facts.module(file).value(value).value else { return false };
+    facts.incoming(FunctionRef { file, function }).iter().any(|edge| {
+        let own = edge.caller.file;
+        edge.call.is_some_and(|call| {
+            facts.module(own).call(call).arguments.iter().any(|given| {
+                given.passing == Passing::Spread && model.difference((own, given.value)).is_some()
+            })
+        })
+    })
 }
 
 fn within(model: &Model<'_>, inputs: &Inputs, caller: Caller, block: BlockId, depth: u32) -> bool {
