@@ -14,14 +14,13 @@ fn run(graph: &Graph<'_>) -> Vec<Finding> {
         let Some(value) = change.value else { continue };
         let nature = graph.nature(change.caller.file, value);
         let is_symbolic = nature.is_of_tensors() && nature != Nature::VARIABLE && nature != Nature::EAGER;
-        if !is_symbolic || !graph.is_read_outside(&change) {
-            continue;
-        }
+        let Some(sureness) = graph.is_read_outside(&change).filter(|_| is_symbolic) else { continue };
         let what = graph.subject_name(&change);
         let message = format!("{what} keeps a tensor of the graph, which has no value outside of it");
-        let finding = graph
+        let mut finding = graph
             .finding(&CHECK, change.caller, change.range, message)
             .help("return the tensor, or keep its value in a `tf.Variable`");
+        finding.confidence = finding.confidence.min(sureness);
         findings.push(finding);
     }
     for caller in graph.converted() {

@@ -2,11 +2,12 @@
 
 use super::Graph;
 use crate::api::EffectSet;
+use crate::finding::Confidence;
 use crate::program::{Caller, Object, ObjectId, Reason};
 use crate::project::FileId;
 use crate::semantic::{
-    BlockId, DefinitionKind, Operator, Passing, ScopeId, StatementId, StatementKind, StoreKey, Value,
-    ValueId, Variable,
+    BlockId, DefinitionKind, Evaluation, Operator, Passing, ScopeId, StatementId, StatementKind, StoreKey,
+    Value, ValueId, Variable,
 };
 use crate::syntax::TextRange;
 
@@ -233,43 +234,60 @@ impl Graph<'_> {
         }
     }
 
-    /// Whether code that is not traced reads what was changed.
-    pub(super) fn is_read_outside(&self, change: &Change) -> bool {
+    /// How sure it is that code that is not traced reads what was changed, if some does: who calls the reading function may be
+    /// unknown.
+    pub(super) fn is_read_outside(&self, change: &Change) -> Option<Confidence> {
         let file = change.caller.file;
         match change.subject {
-            Subject::Variable(variable) => self.module(file).uses.iter().any(|reading| {
-                reading.variable == Some(variable) && !self.is_traced(Caller { file, scope: reading.scope })
-            }),
+            Subject::Variable(variable) => {
+                let readings = self.module(file).uses.iter();
+                let readings = readings.filter(|reading| reading.variable == Some(variable));
+                self.surest_outside(readings.map(|reading| (file, reading.scope)))
+            }
             Subject::Attribute(base, name) => {
                 let name = self.module(file).names.text(name);
                 let objects = self.known_objects(file, base);
-                self.facts.files().any(|file| {
+                let in_file = |file: FileId| {
                     let module = self.module(file);
-                    module.names.get(name).is_some_and(|name| {
-                        module.values.iter().any(|value| {
-                            matches!(value.value, Value::Attribute { base, name: read, .. } if read == name
-                                && !self.is_traced(Caller { file, scope: module.code_scope(value.scope) })
-                                && self.facts.solution.values(file, base).iter().any(|own| objects.contains(own)))
-                        })
-                    })
-                })
+                    let name = module.names.get(name);
+                    let is_read = |value: &&Evaluation| {
+                        matches!(value.value, Value::Attribute { base, name: read, .. } if Some(read) == name
+                            && self.facts.solution.values(file, base).iter().any(|own| objects.contains(own)))
+                    };
+                    let values = module.values.iter().filter(move |_| name.is_some());
+                    self.surest_outside(values.filter(is_read).map(|value| (file, value.scope)))
+                };
+                self.facts.files().filter_map(in_file).max()
             }
             Subject::Item(base) | Subject::Container(base) => {
                 let objects = self.known_objects(file, base);
-                self.facts.files().any(|file| {
+                let in_file = |file: FileId| {
                     let module = self.module(file);
-                    let is_outside =
-                        |scope| !self.is_traced(Caller { file, scope: module.code_scope(scope) });
                     let is_it = |value| {
                         self.facts.solution.values(file, value).iter().any(|own| objects.contains(own))
                     };
                     let held = module.values.iter().enumerate();
-                    let mut held = held.filter(|(_, own)| matches!(own.value, Value::Attribute { .. }));
-                    module.uses.iter().any(|reading| is_outside(reading.scope) && is_it(reading.value))
-                        || held.any(|(index, own)| is_outside(own.scope) && is_it(ValueId::new(index)))
-                })
+                    let held = held.filter(|(_, own)| matches!(own.value, Value::Attribute { .. }));
+                    let held = held.map(|(index, own)| (own.scope, ValueId::new(index)));
+                    let used = module.uses.iter().map(|reading| (reading.scope, reading.value));
+                    let readings = used.chain(held).filter(|&(_, value)| is_it(value));
+                    self.surest_outside(readings.map(|(scope, _)| (file, scope)))
+                };
+                self.facts.files().filter_map(in_file).max()
             }
         }
+    }
+
+    /// How sure it is that code of some of these scopes reads something outside of the graph.
+    fn surest_outside(&self, readings: impl Iterator<Item = (FileId, ScopeId)>) -> Option<Confidence> {
+        let outside = readings.filter_map(|(file, scope)| {
+            let caller = Caller { file, scope: self.module(file).code_scope(scope) };
+            let function = self.facts.function_of(caller);
+            let is_called = function.is_none_or(|own| !self.facts.incoming(own).is_empty());
+            let sureness = if is_called { Confidence::Certain } else { Confidence::Possible };
+            (!self.is_traced(caller)).then_some(sureness)
+        });
+        outside.max()
     }
 
     fn known_objects(&self, file: FileId, value: ValueId) -> Vec<ObjectId> {

@@ -38,11 +38,11 @@ fn is_effect(graph: &Graph<'_>, change: &Change) -> bool {
     let of_tensors = change.value.is_some_and(|value| nature(value).is_of_tensors());
     // What the graph hands from one part of it to another is new in each trace.
     let may_be_of_tensors = of_tensors || change.value.is_some_and(|value| nature(value).is_unknown());
-    if of_tensors && graph.is_read_outside(change) {
+    if of_tensors && graph.is_read_outside(change).is_some() {
         return false;
     }
     match change.subject {
-        Subject::Container(_) => !of_tensors || graph.is_read_outside(change),
+        Subject::Container(_) => !of_tensors || graph.is_read_outside(change).is_some(),
         Subject::Item(_) => change.is_step || !may_be_of_tensors,
         Subject::Attribute(..) => change.is_step && !of_tensors,
         Subject::Variable(variable) => {

@@ -98,8 +98,10 @@ pub(super) fn finding(
         });
     }
     for &(file, path) in paths.iter().take(1) {
-        let path = model.facts.location(file, model.facts.module(file).value(path).range);
-        if path != location {
+        let range = model.facts.module(file).value(path).range;
+        let path = model.facts.location(file, range);
+        // What a variable of another scope holds stands nowhere by itself.
+        if path != location && !range.is_empty() {
             finding = finding.label(path, "the same on all ranks");
             finding.flow.push(Label { location: path, message: "the same on all ranks".to_owned() });
         }

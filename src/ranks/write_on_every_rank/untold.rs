@@ -138,24 +138,43 @@ fn is_of_objects_of_one(model: &Model<'_>, inputs: &Inputs, method: FunctionRef,
 fn may_ask_for_rank(model: &Model<'_>, (file, value): Place) -> bool {
     let facts = model.facts;
     let module = facts.module(file);
-    match module.value(value).value {
-        Value::Operator { operator: Operator::Not, left, .. } => may_ask_for_rank(model, (file, left)),
-        Value::Attribute { name, .. } if facts.is_unknown(file, value) => {
-            let name = module.names.text(name);
-            model.files.iter().any(|&file| {
-                let module = facts.module(file);
-                module.stores.iter().any(|store| {
-                    matches!(store.key, StoreKey::Attribute(own) if module.names.text(own) == name)
-                        && model.difference((file, store.value)).is_some_and(|own| own.cause == Cause::Rank)
-                })
+    // In a loop a variable may be put together of itself.
+    let mut seen: FxHashSet<ValueId> = FxHashSet::default();
+    let mut work = vec![value];
+    while let Some(value) = work.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        match module.value(value).value {
+            Value::Operator { operator: Operator::Not, left, .. } => work.push(left),
+            // `a and b`, or what has been assigned here or there.
+            Value::Phi(ref parts) if module.junction(module.value(value).range) != Some(BranchKind::Or) => {
+                work.extend(parts);
+            }
+            Value::Attribute { .. } if is_named_like_rank(model, (file, value)) => return true,
+            Value::Operator { operator: Operator::Compare(_), .. } if is_of_rank(model, (file, value)) => {
+                return true;
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether a value is an attribute of something unknown, under whose name the program stores what it knows of the rank.
+fn is_named_like_rank(model: &Model<'_>, (file, value): Place) -> bool {
+    let facts = model.facts;
+    let module = facts.module(file);
+    let Value::Attribute { name, .. } = module.value(value).value else { return false };
+    facts.is_unknown(file, value) && {
+        let name = module.names.text(name);
+        model.files.iter().any(|&file| {
+            let module = facts.module(file);
+            module.stores.iter().any(|store| {
+                matches!(store.key, StoreKey::Attribute(own) if module.names.text(own) == name)
+                    && model.difference((file, store.value)).is_some_and(|own| own.cause == Cause::Rank)
             })
-        }
-        // `a and b`, or what has been assigned here or there.
-        Value::Phi(ref parts) if module.junction(module.value(value).range) != Some(BranchKind::Or) => {
-            parts.iter().any(|&part| may_ask_for_rank(model, (file, part)))
-        }
-        Value::Operator { operator: Operator::Compare(_), .. } => is_of_rank(model, (file, value)),
-        _ => false,
+        })
     }
 }
 
