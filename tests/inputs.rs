@@ -270,3 +270,68 @@ fn an_optimizer_around_itself_has_an_end() {
                 tf.keras.Sequential()\nmodel.compile(net.optimizer, 'mse')\nmodel.fit([], [])\n";
     ask(text);
 }
+
+/// Programs whose values come, by way of loops, globals, attributes and functions, of themselves.
+const OF_ITSELF: [&str; 8] = [
+    // What a loop has chosen decides who writes.
+    "import sys\n\nimport horovod.tensorflow as hvd\nimport tensorflow as tf\n\nhvd.init()\nchosen = False\n\
+     for step in range(10):\n    hvd.allreduce(tf.constant(1.0))\n    if step == int(sys.argv[1]):\n        \
+     chosen = True\n    elif step == int(sys.argv[2]):\n        chosen = False\n    if chosen:\n        \
+     open('log.txt', 'w').write(str(step))\n",
+    // An option that is converted where it is kept.
+    "import argparse\n\nimport horovod.tensorflow as hvd\nimport tensorflow as tf\n\nhvd.init()\n\
+     parser = argparse.ArgumentParser()\nparser.add_argument('--chief')\noptions = parser.parse_args()\n\
+     options.chief = int(options.chief)\n\n\ndef main():\n    if hvd.rank() == options.chief:\n        \
+     print(hvd.allreduce(tf.constant(1.0)))\n\n\nmain()\n",
+    // The number of a rank that only functions know which ask each other.
+    "import horovod.tensorflow as hvd\nimport tensorflow as tf\n\nhvd.init()\n\n\ndef chief():\n    \
+     return other()\n\n\ndef other():\n    return int(chief())\n\n\nif hvd.rank() == chief():\n    \
+     print(hvd.allreduce(tf.constant(1.0)))\n",
+    // What such functions give is assigned to a variable.
+    "import horovod.tensorflow as hvd\nimport tensorflow as tf\n\nhvd.init()\nrate = tf.Variable(0.0)\n\n\n\
+     def value():\n    return value()\n\n\nfor step in range(3):\n    rate.assign(value())\n    \
+     print(hvd.allreduce(rate))\n",
+    // A list of variables that is shortened from step to step.
+    "import tensorflow as tf\nfrom models import *\n\noptimizer = tf.keras.optimizers.SGD(0.1)\n\n\n\
+     def step(x, y):\n    global weights\n    weights = weights[1:]\n    with tf.GradientTape() as tape:\n        \
+     loss = tf.reduce_mean((model(x) - y) ** 2)\n    \
+     optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))\n\n\nfor x, y in data:\n    \
+     step(x, y)\n",
+    // A loop of the graph begins with what one of Python's has kept.
+    "import tensorflow as tf\n\n\n@tf.function\ndef gather(count, data, part):\n    kept = tf.zeros([1, 2])\n    \
+     for _ in range(3):\n        last = kept\n        if part is not None:\n            last = part\n        \
+     kept = last\n    rows = kept\n    index = tf.constant(0)\n    while index < count:\n        \
+     rows = tf.concat([rows, data], 0)\n        index += 1\n    return rows\n\n\n\
+     gather(tf.constant(3), tf.zeros([1, 2]), None)\n",
+    // A method that is wrapped in itself.
+    "import horovod.tensorflow as hvd\nimport tensorflow as tf\n\nhvd.init()\n\n\nclass Loader:\n    \
+     def __init__(*arguments):\n        pass\n\n    for _ in range(2):\n        \
+     __init__ = staticmethod(__init__)\n\n\nLoader()\n",
+    // A decorated function that a loop decorates again.
+    "import tensorflow as tf\n\n\ndef step(x):\n    return x\n\n\nfor _ in range(2):\n    \
+     step = tf.function(step)\nstep(tf.ones([]))\n",
+];
+
+#[test]
+fn what_comes_of_itself_is_followed_once() {
+    for text in OF_ITSELF {
+        ask(text);
+    }
+}
+
+/// Each line uses twice what the line before has made; and each adds one to it.
+#[test]
+fn long_chains_of_operators_are_followed_in_time() {
+    let program = |step: &str, lines: usize| {
+        let mut text =
+            "import tensorflow as tf\n\n\n@tf.function\ndef f(count, y):\n    index = tf.constant(0)\n    \
+                        while index < count:\n        index += 1\n"
+                .to_owned();
+        for _ in 0..lines {
+            writeln!(text, "        y = {step}").unwrap();
+        }
+        text + "    return y\n\n\nf(tf.constant(3), 2)\n"
+    };
+    ask(program("y * y", 60));
+    ask(program("y + 1", 5000));
+}

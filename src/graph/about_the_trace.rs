@@ -1,13 +1,11 @@
 //! Outputs that tell only what is known of the trace itself: fixed text, shapes and types. People write such lines to see
 //! when a function is traced.
 
-use rustc_hash::FxHashSet;
-
 use super::natures::is_of_tensors;
 use super::{Graph, Nature};
 use crate::program::Caller;
 use crate::project::FileId;
-use crate::semantic::{BuiltinType, Call, CallId, Element, Method, Module, Operator, Value, ValueId};
+use crate::semantic::{BuiltinType, Call, CallId, Element, Method, Operator, Value, ValueId};
 
 /// What measures a tensor, as a tensor.
 const MEASURES: [&str; 3] = ["tensorflow.rank", "tensorflow.shape", "tensorflow.size"];
@@ -67,7 +65,7 @@ impl Graph<'_> {
             Value::Item { base, .. } if tells(*base) == Told::Trace => Told::Trace,
             _ if self.is_turn(file, value) => Told::Turn,
             // The last turn, behind the loop.
-            Value::Phi(_) if merged(module, value).into_iter().all(|own| tells(own) == Told::Turn) => {
+            Value::Phi(_) if module.joined(value).into_iter().all(|own| tells(own) == Told::Turn) => {
                 Told::Turn
             }
             // `f"{x.shape}"`
@@ -113,17 +111,4 @@ impl Graph<'_> {
         let receiver = self.facts.receiver(file, self.module(file).call(call));
         receiver.is_some_and(|receiver| self.text(file, receiver).is_some())
     }
-}
-
-/// The values that a join puts together, also by way of others.
-fn merged(module: &Module, join: ValueId) -> Vec<ValueId> {
-    let (mut found, mut seen, mut work) = (Vec::new(), FxHashSet::default(), vec![join]);
-    while let Some(value) = work.pop() {
-        match &module.value(value).value {
-            Value::Phi(parts) if seen.insert(value) => work.extend(parts),
-            Value::Phi(_) => {}
-            _ => found.push(value),
-        }
-    }
-    found
 }

@@ -7,7 +7,9 @@ use crate::api::{Effect, Returns};
 use crate::finding::Finding;
 use crate::program::{Caller, Facts, Reason, Tracing};
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, Constant, Element, Module, StatementId, StatementKind, Value, ValueId};
+use crate::semantic::{
+    Call, CallId, Constant, Element, Module, Operator, StatementId, StatementKind, Value, ValueId,
+};
 use crate::syntax::TextRange;
 
 graph_check!("HVD411", "retraced-every-call", Warning, run);
@@ -195,6 +197,14 @@ fn turns(facts: &Facts<'_>, file: FileId, around: StatementId) -> Option<i64> {
 /// gives, or a counter.
 fn is_counter(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
     let module = facts.module(file);
+    let number = |value: ValueId| matches!(module.value(value).value, Value::Constant(Constant::Int(_)));
+    // `2 * i + 1`
+    let counted = std::iter::successors(Some(value), |&value| match module.value(value).value {
+        Value::Operator { operator: Operator::Binary(_), left, right } if number(right) => Some(left),
+        Value::Operator { operator: Operator::Binary(_), left, right } if number(left) => Some(right),
+        _ => None,
+    });
+    let value = counted.last().unwrap_or(value);
     let counts = |iterable: ValueId, numbers_first: bool| match module.value(iterable).value {
         Value::Call(call) => facts.called_builtins(file, call).any(|symbol| {
             symbol.has(Effect::Converts)
@@ -210,26 +220,14 @@ fn is_counter(facts: &Facts<'_>, file: FileId, value: ValueId) -> bool {
             Value::Iteration(iterable) => counts(iterable, true),
             _ => false,
         },
-        Value::Operator { operator: crate::semantic::Operator::Binary(_), left, right } => {
-            let number =
-                |value: ValueId| matches!(module.value(value).value, Value::Constant(Constant::Int(_)));
-            is_counter(facts, file, *left) && number(*right)
-                || number(*left) && is_counter(facts, file, *right)
-        }
         Value::Phi(values) => {
             let steps = |own: ValueId| match module.value(own).value {
-                Value::Operator {
-                    operator: crate::semantic::Operator::InPlace(_) | crate::semantic::Operator::Binary(_),
-                    left,
-                    right,
-                } => left == value && matches!(module.value(right).value, Value::Constant(Constant::Int(_))),
+                Value::Operator { operator: Operator::InPlace(_) | Operator::Binary(_), left, right } => {
+                    left == value && number(right)
+                }
                 _ => false,
             };
-            values.len() == 2
-                && values.iter().any(|&own| steps(own))
-                && values
-                    .iter()
-                    .any(|&own| matches!(module.value(own).value, Value::Constant(Constant::Int(_))))
+            values.len() == 2 && values.iter().any(|&own| steps(own)) && values.iter().any(|&own| number(own))
         }
         _ => false,
     }

@@ -384,11 +384,18 @@ impl Model<'_> {
         }
     }
 
-    pub(super) fn int(&self, (file, value): Place) -> Option<i64> {
-        match self.facts.module(file).value(value).value {
+    /// The integer that a value is.
+    pub(super) fn int(&self, place: Place) -> Option<i64> {
+        self.origins(place).find_map(|(file, value)| match self.facts.module(file).value(value).value {
             Value::Constant(Constant::Int(int)) => Some(int),
-            _ => self.same((file, value)).and_then(|same| self.int(same)),
-        }
+            _ => None,
+        })
+    }
+
+    /// A value and those that it has come from, each of them the only origin of the one before: `chief = int(chief)` may
+    /// have come from itself.
+    pub(super) fn origins(&self, place: Place) -> impl Iterator<Item = Place> + '_ {
+        std::iter::successors(Some(place), |&place| self.same(place)).take(DEPTH as usize)
     }
 
     /// A value that has only one origin: the argument of a conversion, the only definition of a variable that another

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::binder::{self, Binding};
 use super::binding::{Definition, Store, Use};
@@ -203,6 +203,21 @@ impl Module {
         let own = self.value(id);
         // A limit or a step would make it longer than its colon.
         matches!(own.value, Value::Instance(BuiltinType::Slice)) && own.range.len() == TextSize::of(':')
+    }
+
+    /// The values that a join puts together, also by way of others: in a loop one may put itself together of itself. What is no
+    /// join stands for itself.
+    #[must_use]
+    pub fn joined(&self, id: ValueId) -> Vec<ValueId> {
+        let (mut found, mut seen, mut work) = (Vec::new(), FxHashSet::default(), vec![id]);
+        while let Some(value) = work.pop() {
+            match &self.value(value).value {
+                Value::Phi(parts) if seen.insert(value) => work.extend(parts),
+                Value::Phi(_) => {}
+                _ => found.push(value),
+            }
+        }
+        found
     }
 
     /// What a comparison with `None` asks, if the value is one.

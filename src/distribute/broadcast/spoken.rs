@@ -163,17 +163,18 @@ impl Spoken {
 
     /// The model whose variables an argument gives, if it is one.
     fn of_model(job: &Job<'_>, file: FileId, argument: &Argument) -> Option<Self> {
-        let mut found = Vec::new();
-        decompose(job, job.text(file)?, argument.value, argument.range, &mut found)?;
+        let mut parts = Parts::default();
+        decompose(job, job.text(file)?, argument.value, argument.range, &mut parts)?;
+        let mut found = parts.found;
         found.pop().filter(|own| found.is_empty() && matches!(own, Self::Model(_)))
     }
 
     /// The variables that an argument gives: whole models where it takes a model's variables.
     pub(super) fn of_argument(job: &Job<'_>, file: FileId, argument: &Argument) -> Option<Vec<Self>> {
         let text = job.text(file)?;
-        let mut found = Vec::new();
-        if decompose(job, text, argument.value, argument.range, &mut found).is_some() {
-            return Some(found);
+        let mut parts = Parts::default();
+        if decompose(job, text, argument.value, argument.range, &mut parts).is_some() {
+            return Some(parts.found);
         }
         let chain = chain(text, argument.range);
         if job.facts.may_be(file, argument.value, Kind::Variable) {
@@ -186,13 +187,20 @@ impl Spoken {
     }
 }
 
+/// The parts of a list of variables that have been found, and the names that have been looked up for them.
+#[derive(Default)]
+struct Parts {
+    found: Vec<Spoken>,
+    seen: FxHashSet<ValueId>,
+}
+
 /// The parts of a list of variables; `None` if it is made in another way.
 fn decompose(
     job: &Job<'_>,
     text: Text<'_>,
     value: ValueId,
     written: TextRange,
-    found: &mut Vec<Spoken>,
+    parts: &mut Parts,
 ) -> Option<()> {
     let facts = job.facts;
     let evaluation = text.module.value(value);
@@ -207,29 +215,33 @@ fn decompose(
                 return None;
             }
             let (owner, _) = whole.text.rsplit_once('.')?;
-            found.push(Spoken::Model(Chain { text: owner.to_owned(), ..whole.clone() }));
+            parts.found.push(Spoken::Model(Chain { text: owner.to_owned(), ..whole.clone() }));
         }
         // `chosen`, which is bound in one place.
         Value::Cell(variable) => {
+            // `chosen = chosen[1:]`
+            if !parts.seen.insert(value) {
+                return None;
+            }
             let mut bound = text.module.definitions.iter().filter(|own| own.variable == *variable);
             let only = bound.next().filter(|_| bound.next().is_none())?;
             let range = text.module.value(only.value).range;
-            decompose(job, text, only.value, range, found)?;
+            decompose(job, text, only.value, range, parts)?;
         }
         // Those of a model that are not trained have to be equal, too: `model.trainable_variables[-2:]`.
-        Value::Slice { base, .. } => decompose(job, text, *base, written, found)?,
+        Value::Slice { base, .. } => decompose(job, text, *base, written, parts)?,
         Value::Display(_, elements)
             if let [Element::Any(element)] = **elements
                 && let Value::Iteration(base) = text.module.value(element).value =>
         {
-            decompose(job, text, base, written, found)?;
+            decompose(job, text, base, written, parts)?;
         }
         Value::Operator { left, right, .. }
             if is_here || evaluation.scope != crate::semantic::Module::TOP =>
         {
             let range = if is_here { written } else { evaluation.range };
-            decompose(job, text, *left, range, found)?;
-            decompose(job, text, *right, range, found)?;
+            decompose(job, text, *left, range, parts)?;
+            decompose(job, text, *right, range, parts)?;
         }
         Value::Display(_, elements) if is_here => {
             let mut each = Vec::new();
@@ -238,12 +250,12 @@ fn decompose(
                     Element::At(_, value) if facts.may_be(text.file, *value, Kind::Variable) => {
                         each.push(named(text, written, *value)?);
                     }
-                    Element::Spread(value) => decompose(job, text, *value, written, found)?,
+                    Element::Spread(value) => decompose(job, text, *value, written, parts)?,
                     _ => return None,
                 }
             }
             if !each.is_empty() {
-                found.push(Spoken::Each(each));
+                parts.found.push(Spoken::Each(each));
             }
         }
         _ => return None,

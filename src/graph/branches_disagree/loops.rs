@@ -1,5 +1,7 @@
 //! Loops that are operations give a variable values of different kinds: in front of them, and behind a turn.
 
+use rustc_hash::FxHashSet;
+
 use super::super::Graph;
 use super::super::dtype::{INT, SOME_FLOAT};
 use super::CHECK;
@@ -152,13 +154,17 @@ fn loop_value(module: &Module, reaching: &Reaching<'_>, definition: usize, aroun
 
 /// Whether a value is an operator on what the variable was.
 fn depends_on(module: &Module, value: ValueId, initial: ValueId) -> bool {
-    match &module.value(value).value {
-        Value::Operator { left, right, .. } => {
-            depends_on(module, *left, initial) || depends_on(module, *right, initial)
+    // `y = y * y` has each operand twice.
+    let (mut seen, mut work) = (FxHashSet::default(), vec![value]);
+    while let Some(value) = work.pop() {
+        match &module.value(value).value {
+            Value::Operator { left, right, .. } if seen.insert(value) => work.extend([*left, *right]),
+            Value::Phi(values) if values.contains(&initial) => return true,
+            _ if value == initial => return true,
+            _ => {}
         }
-        Value::Phi(values) => values.contains(&initial),
-        _ => value == initial,
     }
+    false
 }
 
 /// The type that a turn gives: of an operator on the variable that of the other operand.
@@ -182,11 +188,10 @@ fn new_dtype<'a>(graph: &Graph<'a>, caller: Caller, value: ValueId, initial: Val
 
 /// Whether the shape of what a loop begins with may be known: what a slice leaves has one that is not.
 fn has_fixed_shape(module: &Module, initial: ValueId) -> bool {
-    match &module.value(initial).value {
+    module.joined(initial).into_iter().all(|part| match &module.value(part).value {
         Value::Slice { cut, .. } => cut.bounds.is_some(),
-        Value::Phi(parts) => parts.iter().all(|&part| has_fixed_shape(module, part)),
         _ => true,
-    }
+    })
 }
 
 /// Whether a value is the variable with something added: `tf.concat([s, x], 0)`.

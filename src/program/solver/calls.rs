@@ -257,7 +257,10 @@ impl Solver<'_> {
                 self.edge(site, object);
                 self.enter_function(site, function, Some(receiver));
             }
-            Object::StaticMethod(inner) => self.on(inner, Use::CallWith(site, receiver)),
+            // A class may wrap a method in itself, in a loop.
+            Object::StaticMethod(inner) if self.unwrapped.insert((site, object)) => {
+                self.on(inner, Use::CallWith(site, receiver));
+            }
             _ => {}
         }
     }

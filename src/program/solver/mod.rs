@@ -131,6 +131,8 @@ struct Solver<'a> {
     attributes_of: FxHashMap<ObjectId, Vec<NodeId>>,
     sites: Vec<Site>,
     calls_seen: FxHashSet<(SiteId, ObjectId)>,
+    /// The static methods that were found as initializers, by the sites that call them.
+    unwrapped: FxHashSet<(SiteId, ObjectId)>,
     /// The functions that a site's arguments have been bound to, with and without a receiver in front.
     bound: FxHashSet<(SiteId, FunctionRef, bool)>,
     /// The parameters that have their defaults.
@@ -194,6 +196,7 @@ impl<'a> Solver<'a> {
             attributes_of: FxHashMap::default(),
             sites: Vec::new(),
             calls_seen: FxHashSet::with_capacity_and_hasher(count / 16, FxBuildHasher),
+            unwrapped: FxHashSet::default(),
             bound: FxHashSet::with_capacity_and_hasher(count / 16, FxBuildHasher),
             defaulted: FxHashSet::default(),
             generators: FxHashSet::default(),

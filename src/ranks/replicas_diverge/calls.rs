@@ -291,21 +291,19 @@ impl Replicas<'_, '_> {
     /// Whether a value is what a variable holds, as it is: `v.assign(float(v.numpy()))` changes nothing.
     fn is_value_of(&self, (file, value): Place, variable: ValueId) -> bool {
         let facts = self.model.facts;
-        let Value::Call(id) = facts.module(file).value(value).value else { return false };
-        let call = facts.module(file).call(id);
-        match facts.receiver(file, call) {
-            Some(receiver) => {
-                let holds = |own: ValueId| facts.solution.values(file, own);
-                let reads = |symbol: &Symbol| !symbol.has(Effect::UpdatesState);
-                call.arguments.is_empty()
-                    && holds(receiver) == holds(variable)
-                    && facts.called_symbols(file, id).all(reads)
-            }
-            None => self
-                .model
-                .same((file, value))
-                .is_some_and(|same| same.0 == file && self.is_value_of(same, variable)),
-        }
+        let called = |(of, value): Place| match facts.module(of).value(value).value {
+            Value::Call(id) if of == file => Some(id),
+            _ => None,
+        };
+        let mut calls = self.model.origins((file, value)).map_while(called);
+        let read = calls.find_map(|id| Some((id, facts.receiver(file, facts.module(file).call(id))?)));
+        read.is_some_and(|(id, receiver)| {
+            let holds = |own: ValueId| facts.solution.values(file, own);
+            let reads = |symbol: &Symbol| !symbol.has(Effect::UpdatesState);
+            facts.module(file).call(id).arguments.is_empty()
+                && holds(receiver) == holds(variable)
+                && facts.called_symbols(file, id).all(reads)
+        })
     }
 
     /// `other_library.broadcast_variables(model.variables)`: what a library that nobody knows does to the variables that
