@@ -184,19 +184,16 @@ fn one_for_each_callback(found: Vec<Finding>) -> Vec<Finding> {
     let mut known: FxHashMap<(&str, Location, String), usize> = FxHashMap::default();
     for finding in found {
         let cause = (finding.rule.code, finding.primary.location, finding.message.clone());
-        match known.get(&cause) {
-            Some(&index) => {
-                let one: &mut Finding = &mut first[index];
-                let labels = finding.labels.into_iter().filter(|own| !one.labels.contains(own));
-                let labels: Vec<Label> = labels.collect();
-                one.labels.extend(labels);
-                one.confidence = one.confidence.max(finding.confidence);
-            }
-            None => {
-                known.insert(cause, first.len());
-                first.push(finding);
-            }
-        }
+        let Some(&index) = known.get(&cause) else {
+            known.insert(cause, first.len());
+            first.push(finding);
+            continue;
+        };
+        let one: &mut Finding = &mut first[index];
+        let labels = finding.labels.into_iter().filter(|own| !one.labels.contains(own));
+        let labels: Vec<Label> = labels.collect();
+        one.labels.extend(labels);
+        one.confidence = one.confidence.max(finding.confidence);
     }
     first
 }
