@@ -5,7 +5,7 @@ mod listed;
 mod of_one_rank;
 mod own;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::guards::{Atom, Guard, Literal};
 use super::model::Model;
@@ -14,7 +14,7 @@ use super::write_on_every_rank::{Inputs, is_read_alike};
 use super::{out_of_step, replicas_diverge, write_on_every_rank};
 use crate::api::{Effect, EffectSet};
 use crate::distribute::{Acts, Common, Handed, Job, Ranks};
-use crate::finding::{Confidence, Finding, Label, Level, Location, Rule};
+use crate::finding::{Confidence, Finding, Label, Level, Rule};
 use crate::program::{Caller, Facts, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, BlockId, CallId, Element, Passing, ScopeId, Value, ValueId};
@@ -76,7 +76,7 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
             }
         }
     }
-    one_for_each_callback(found)
+    found
 }
 
 /// A call of `fit` that averages the metrics of all ranks, of which some have none of data to validate with.
@@ -128,7 +128,7 @@ pub(super) fn diverging(model: &Model<'_>) -> Vec<Finding> {
             }
         }
     }
-    one_for_each_callback(found)
+    found
 }
 
 /// The callbacks with which every rank writes the same files.
@@ -175,27 +175,7 @@ pub(super) fn writing(model: &Model<'_>, inputs: &Inputs) -> Vec<Finding> {
             found.push(finding);
         }
     }
-    one_for_each_callback(found)
-}
-
-/// Says what several calls of `fit` make of one callback once, with all of their places.
-fn one_for_each_callback(found: Vec<Finding>) -> Vec<Finding> {
-    let mut first: Vec<Finding> = Vec::new();
-    let mut known: FxHashMap<(&str, Location, String), usize> = FxHashMap::default();
-    for finding in found {
-        let cause = (finding.rule.code, finding.primary.location, finding.message.clone());
-        let Some(&index) = known.get(&cause) else {
-            known.insert(cause, first.len());
-            first.push(finding);
-            continue;
-        };
-        let one: &mut Finding = &mut first[index];
-        let labels = finding.labels.into_iter().filter(|own| !one.labels.contains(own));
-        let labels: Vec<Label> = labels.collect();
-        one.labels.extend(labels);
-        one.confidence = one.confidence.max(finding.confidence);
-    }
-    first
+    found
 }
 
 /// Whether some of the callbacks that a call of `fit` is given can't be followed, or are of a library that nobody knows.
