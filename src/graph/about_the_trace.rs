@@ -71,7 +71,7 @@ impl Graph<'_> {
             // `f"{x.shape}"`
             Value::Instance(BuiltinType::Str) => {
                 let operands = self.facts.influence().operands((file, value));
-                parts(operands.filter(|own| own.0 == file).map(|own| own.1).collect())
+                all(operands.map(|(file, own)| self.tells_of_the_trace(file, own, depth)).collect())
             }
             // `"{}".format(x.shape)`
             Value::Call(own) if self.is_method_of_text(file, *own) => {

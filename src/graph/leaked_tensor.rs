@@ -14,7 +14,8 @@ fn run(graph: &Graph<'_>) -> Vec<Finding> {
         let Some(value) = change.value else { continue };
         let nature = graph.nature(change.caller.file, value);
         let is_symbolic = nature.is_of_tensors() && nature != Nature::VARIABLE && nature != Nature::EAGER;
-        let Some(sureness) = graph.is_read_outside(&change).filter(|_| is_symbolic) else { continue };
+        let read = is_symbolic.then(|| graph.is_read_outside(&change));
+        let Some(sureness) = read.flatten() else { continue };
         let what = graph.subject_name(&change);
         let message = format!("{what} keeps a tensor of the graph, which has no value outside of it");
         let mut finding = graph

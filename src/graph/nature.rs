@@ -8,21 +8,26 @@ impl Nature {
     /// A symbolic tensor.
     pub const TENSOR: Self = Self(1);
     /// A tensor that code outside of the graph has made, and that has a value.
-    pub const EAGER: Self = Self(256);
+    pub const EAGER: Self = Self(2);
     /// A `tf.Variable`.
-    pub const VARIABLE: Self = Self(2);
+    pub const VARIABLE: Self = Self(4);
     /// A tensor or a structure of tensors: a batch, what a model returns.
-    pub const NEST: Self = Self(4);
+    pub const NEST: Self = Self(8);
     /// A number, a string or a truth value.
-    pub const PLAIN: Self = Self(8);
+    pub const PLAIN: Self = Self(16);
     /// `None`.
-    pub const NONE: Self = Self(16);
+    pub const NONE: Self = Self(32);
     /// A `NumPy` array.
-    pub const ARRAY: Self = Self(32);
+    pub const ARRAY: Self = Self(64);
     /// Another Python object: a list, a shape, a model.
-    pub const OBJECT: Self = Self(64);
+    pub const OBJECT: Self = Self(128);
     /// Nobody knows.
-    pub const UNKNOWN: Self = Self(128);
+    pub const UNKNOWN: Self = Self(256);
+
+    /// A tensor or a variable.
+    pub(super) const ONE_TENSOR: Self = Self(Self::TENSOR.0 | Self::EAGER.0 | Self::VARIABLE.0);
+    /// A tensor, a variable, or a structure of tensors.
+    pub(super) const TENSORS: Self = Self(Self::ONE_TENSOR.0 | Self::NEST.0);
 
     pub(super) fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -39,11 +44,6 @@ impl Nature {
     pub(super) fn is_within(self, other: Self) -> bool {
         !self.is_empty() && self.0 & !other.0 == 0
     }
-
-    /// A tensor or a variable.
-    pub(super) const ONE_TENSOR: Self = Self(Self::TENSOR.0 | Self::EAGER.0 | Self::VARIABLE.0);
-    /// A tensor, a variable, or a structure of tensors.
-    pub(super) const TENSORS: Self = Self(Self::ONE_TENSOR.0 | Self::NEST.0);
 
     /// Whether it can only be a tensor or a variable.
     #[must_use]

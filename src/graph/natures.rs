@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use super::nature::Nature;
 use super::news::News;
 use crate::api::{Calls, Effect, Kind, Returns, Role, Symbol};
-use crate::program::{Caller, Facts, FunctionRef, Object, ObjectId, Place, Tracing};
+use crate::program::{Facts, FunctionRef, Object, ObjectId, Place, Tracing};
 use crate::project::FileId;
 use crate::semantic::{
     BuiltinType, Call, CallId, Constant, Container, Element, Method, Operator, Value, ValueId,
@@ -58,9 +58,7 @@ impl Natures {
                     for read in reader.read.into_inner() {
                         news.tell(read, place);
                     }
-                    let module = facts.module(file);
-                    let scope = module.code_scope(module.value(value).scope);
-                    if tracing.get(Caller { file, scope }).is_none() {
+                    if !tracing.is_of_graph(facts, file, facts.module(file).value(value).scope) {
                         next = next.outside();
                     }
                     let is_merged = merged.contains(&place);
@@ -214,9 +212,8 @@ impl Reader<'_, '_> {
         let Some((file, call)) = self.facts.made_at(tensor) else {
             return Nature::TENSOR.with(Nature::EAGER);
         };
-        let module = self.facts.module(file);
-        let scope = module.code_scope(module.call(call).scope);
-        if self.tracing.get(Caller { file, scope }).is_some() { Nature::TENSOR } else { Nature::EAGER }
+        let scope = self.facts.module(file).call(call).scope;
+        if self.tracing.is_of_graph(self.facts, file, scope) { Nature::TENSOR } else { Nature::EAGER }
     }
 
     fn part(&self, file: FileId, base: ValueId, own: ValueId) -> Nature {

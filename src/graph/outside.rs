@@ -257,7 +257,7 @@ impl Graph<'_> {
                     let values = module.values.iter().filter(move |_| name.is_some());
                     self.surest_outside(values.filter(is_read).map(|value| (file, value.scope)))
                 };
-                self.facts.files().filter_map(in_file).max()
+                surest(self.facts.files().filter_map(in_file))
             }
             Subject::Item(base) | Subject::Container(base) => {
                 let objects = self.known_objects(file, base);
@@ -273,7 +273,7 @@ impl Graph<'_> {
                     let readings = used.chain(held).filter(|&(_, value)| is_it(value));
                     self.surest_outside(readings.map(|(scope, _)| (file, scope)))
                 };
-                self.facts.files().filter_map(in_file).max()
+                surest(self.facts.files().filter_map(in_file))
             }
         }
     }
@@ -287,7 +287,7 @@ impl Graph<'_> {
             let sureness = if is_called { Confidence::Certain } else { Confidence::Possible };
             (!self.is_traced(caller)).then_some(sureness)
         });
-        outside.max()
+        surest(outside)
     }
 
     fn known_objects(&self, file: FileId, value: ValueId) -> Vec<ObjectId> {
@@ -347,4 +347,16 @@ impl Graph<'_> {
     pub(super) fn block(&self, file: FileId, statement: StatementId) -> BlockId {
         self.module(file).statement(statement).block
     }
+}
+
+/// The greatest confidence of some, none of which is looked at behind one that is certain.
+fn surest(found: impl Iterator<Item = Confidence>) -> Option<Confidence> {
+    let mut surest = None;
+    for own in found {
+        surest = surest.max(Some(own));
+        if own == Confidence::Certain {
+            break;
+        }
+    }
+    surest
 }

@@ -22,8 +22,8 @@ impl Facts<'_> {
     pub fn is_ruled_out(&self, program: &Program, file: FileId, call: CallId) -> bool {
         let data = self.module(file).call(call);
         let Some(function) = self.function_of(Caller { file, scope: data.scope }) else { return false };
-        let mut edges = self.incoming(function).iter().filter(|edge| self.is_run(program, edge)).peekable();
-        edges.peek().is_some() && edges.all(|edge| self.rules_out(edge, function, data.block))
+        let edges = self.incoming(function).iter().filter(|edge| self.is_run(program, edge));
+        self.all_rule_out(edges, function, data.block)
     }
 
     /// Whether the constants that a call passes keep it from a block of the function that it enters.
@@ -49,7 +49,17 @@ impl Facts<'_> {
     #[must_use]
     pub fn is_never_entered(&self, caller: Caller, block: BlockId) -> bool {
         let Some(function) = self.function_of(caller) else { return false };
-        let mut edges = self.incoming(function).iter().peekable();
+        self.all_rule_out(self.incoming(function).iter(), function, block)
+    }
+
+    /// Whether there are calls of a function, and all of them keep themselves from a block of it.
+    fn all_rule_out<'e>(
+        &self,
+        edges: impl Iterator<Item = &'e CallEdge>,
+        function: FunctionRef,
+        block: BlockId,
+    ) -> bool {
+        let mut edges = edges.peekable();
         edges.peek().is_some() && edges.all(|edge| self.rules_out(edge, function, block))
     }
 

@@ -15,7 +15,7 @@ use super::travel::code;
 use crate::api::{Calls, Effect, Kind, Returns};
 use crate::finding::Confidence;
 use crate::project::FileId;
-use crate::semantic::{Call, CallId, CallKind, Constant, Value, ValueId};
+use crate::semantic::{Call, CallId, CallKind, Constant, ScopeId, Value, ValueId};
 
 /// Why code is traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,6 +157,12 @@ impl Tracing {
     #[must_use]
     pub fn get(&self, caller: Caller) -> Option<&Traced> {
         self.traced.get(&caller)
+    }
+
+    /// Whether what a scope evaluates is evaluated while a graph is made.
+    #[must_use]
+    pub fn is_of_graph(&self, facts: &Facts<'_>, file: FileId, scope: ScopeId) -> bool {
+        self.traced.contains_key(&Caller { file, scope: facts.module(file).code_scope(scope) })
     }
 
     /// The place that traces, behind the reasons why a scope is traced.

@@ -41,16 +41,16 @@ fn is_reached(facts: &Facts<'_>, caller: Caller) -> bool {
 }
 
 /// The runs of the programs that are made for several ranks.
-fn meant<'r, 'f, 'h>(facts: &'r Facts<'f>, handed: &'h HandedOver) -> Vec<Runs<'r, 'f, 'h>> {
+fn meant<'r, 'f>(facts: &'r Facts<'f>, handed: &'r HandedOver) -> Vec<Runs<'r, 'f>> {
     let (using, communicating) = (code_with(facts, &USES), code_with(facts, &COMMUNICATES));
     let programs = facts.programs.iter().filter(|program| program.already_distributed);
-    let mut runs: Vec<Runs<'_, '_, '_>> = programs.map(|program| Runs { facts, program, handed }).collect();
+    let mut runs: Vec<Runs<'_, '_>> = programs.map(|program| Runs { facts, program, handed }).collect();
     let telling = code_with(facts, &TELLS);
-    let is_meant = |own: &Runs<'_, '_, '_>| own.is_meant_for_several(&using, &communicating, &telling);
+    let is_meant = |own: &Runs<'_, '_>| own.is_meant_for_several(&using, &communicating, &telling);
     let is_any = runs.iter().any(is_meant);
     // Where nothing is left of Horovod but the choice of a device, ranks have nothing to do with each other, and mostly
     // there is one.
-    let is_whole = |own: &Runs<'_, '_, '_>| {
+    let is_whole = |own: &Runs<'_, '_>| {
         own.reaches_some(&communicating) || own.reaches_some(&telling) || !own.reaches_some(&using)
     };
     runs.retain(|own| {
@@ -119,13 +119,13 @@ fn calls_with(facts: &Facts<'_>, effects: &[Effect]) -> Vec<(Caller, CallId)> {
 }
 
 /// What the runs of a program come to.
-struct Runs<'r, 'f, 'h> {
+struct Runs<'r, 'f> {
     facts: &'r Facts<'f>,
     program: &'r Program,
-    handed: &'h HandedOver,
+    handed: &'r HandedOver,
 }
 
-impl Runs<'_, '_, '_> {
+impl Runs<'_, '_> {
     /// The code of runs that start Horovod.
     fn with_horovod(&self) -> FxHashSet<Caller> {
         let reached = &self.program.reached;

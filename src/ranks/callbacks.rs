@@ -15,7 +15,7 @@ use super::{out_of_step, replicas_diverge, write_on_every_rank};
 use crate::api::{Effect, EffectSet};
 use crate::distribute::{Acts, Common, Handed, Job, Ranks};
 use crate::finding::{Confidence, Finding, Label, Level, Rule};
-use crate::program::{Caller, Facts, LoopKind, Object, ObjectId, Place, TrainingLoop};
+use crate::program::{Caller, Facts, LoopKind, Object, ObjectId, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::{Argument, BlockId, CallId, Element, Passing, ScopeId, Value, ValueId};
 use crate::syntax::TextRange;
@@ -84,8 +84,7 @@ fn validates_on_some(model: &Model<'_>, own: &TrainingLoop, average: &Given) -> 
     let facts = model.facts;
     let file = own.caller.file;
     let given = validation_data(facts, own)?;
-    let origin = |&place: &Place| model.same(place);
-    let place = std::iter::successors(Some((file, given.value)), origin).take(8).last()?;
+    let place = model.origins((file, given.value)).last()?;
     let difference = model.difference(place).filter(|own| own.cause == Cause::Rank)?;
     let Value::Phi(parts) = &facts.module(place.0).value(place.1).value else { return None };
     let without = parts.iter().filter(|&&part| facts.is_none(place.0, part)).count();

@@ -149,10 +149,8 @@ impl Given<'_, '_> {
         place: Place,
         differs: fn(&Self, Place, &Call, &Symbol) -> Option<Difference>,
     ) -> Option<Difference> {
-        const STEPS: usize = 8;
         let facts = self.model.facts;
-        let origin = |&place: &Place| self.model.same(place);
-        std::iter::successors(Some(place), origin).take(STEPS).find_map(|(file, value)| {
+        self.model.origins(place).find_map(|(file, value)| {
             let Value::Call(id) = facts.module(file).value(value).value else { return None };
             let call = facts.module(file).call(id);
             facts.called_symbols(file, id).find_map(|symbol| differs(self, (file, value), call, symbol))

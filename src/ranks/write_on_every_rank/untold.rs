@@ -151,7 +151,11 @@ fn may_ask_for_rank(model: &Model<'_>, (file, value): Place) -> bool {
             Value::Phi(ref parts) if module.junction(module.value(value).range) != Some(BranchKind::Or) => {
                 work.extend(parts);
             }
-            Value::Attribute { .. } if is_named_like_rank(model, (file, value)) => return true,
+            Value::Attribute { name, .. }
+                if facts.is_unknown(file, value) && is_name_of_rank(model, module.names.text(name)) =>
+            {
+                return true;
+            }
             Value::Operator { operator: Operator::Compare(_), .. } if is_of_rank(model, (file, value)) => {
                 return true;
             }
@@ -161,21 +165,15 @@ fn may_ask_for_rank(model: &Model<'_>, (file, value): Place) -> bool {
     false
 }
 
-/// Whether a value is an attribute of something unknown, under whose name the program stores what it knows of the rank.
-fn is_named_like_rank(model: &Model<'_>, (file, value): Place) -> bool {
-    let facts = model.facts;
-    let module = facts.module(file);
-    let Value::Attribute { name, .. } = module.value(value).value else { return false };
-    facts.is_unknown(file, value) && {
-        let name = module.names.text(name);
-        model.files.iter().any(|&file| {
-            let module = facts.module(file);
-            module.stores.iter().any(|store| {
-                matches!(store.key, StoreKey::Attribute(own) if module.names.text(own) == name)
-                    && model.difference((file, store.value)).is_some_and(|own| own.cause == Cause::Rank)
-            })
+/// Whether the program stores what it knows of the rank in attributes of a name.
+fn is_name_of_rank(model: &Model<'_>, name: &str) -> bool {
+    model.files.iter().any(|&file| {
+        let module = model.facts.module(file);
+        module.stores.iter().any(|store| {
+            matches!(store.key, StoreKey::Attribute(own) if module.names.text(own) == name)
+                && model.difference((file, store.value)).is_some_and(|own| own.cause == Cause::Rank)
         })
-    }
+    })
 }
 
 /// Whether a value is made of a variable of the environment by which launchers tell the processes apart,
