@@ -29,7 +29,7 @@ const BUDGET: usize = 4;
 #[must_use]
 pub fn doubt(
     context: Context<'_>,
-    findings: &mut [Finding],
+    findings: &mut Vec<Finding>,
     is_stopped: &(dyn Fn() -> bool + Sync),
 ) -> Option<()> {
     let facts = context.facts;
@@ -88,7 +88,16 @@ pub fn doubt(
     together.extend(open.iter().filter(|(_, programs)| !programs.is_empty()).map(|&(index, _)| index));
     let own = findings.iter_mut().enumerate().filter(|(index, _)| together.contains(index));
     modes::doubt(context.project, facts, own.map(|(_, finding)| finding));
+    tell_once(findings);
     Some(())
+}
+
+/// Leaves one of the findings that say the same of the same place: a callback that is given to two calls of `fit`.
+fn tell_once(findings: &mut Vec<Finding>) {
+    let mut told: FxHashSet<(&str, Location, String)> = FxHashSet::default();
+    findings.retain(|own| {
+        !own.is_certain_of_runs() || told.insert((own.rule.code, own.primary.location, own.message.clone()))
+    });
 }
 
 /// The programs that findings wait for, those of most findings first.

@@ -252,13 +252,6 @@ fn in_foreign_guard(facts: &Facts<'_>, training_loop: &TrainingLoop) -> bool {
         && facts.in_main_guard(training_loop.caller.file, training_loop.statement)
 }
 
-/// Whether an edge only makes a graph function of another that code calls elsewhere: `@tf.function` does not run what
-/// it decorates.
-fn only_wraps(facts: &Facts<'_>, edge: &CallEdge, function: FunctionRef) -> bool {
-    facts.is_mere_wrapping(edge)
-        && facts.incoming(function).iter().any(|other| !facts.is_mere_wrapping(other))
-}
-
 impl Facts<'_> {
     /// The files of a program that are its own as far as is known: what its entry imports, directly or through others. A
     /// program that imports modules by strings may have any file that is linked to it, but no test.
@@ -270,6 +263,14 @@ impl Facts<'_> {
         }
         let linked = self.modules.components.around([entry]).into_iter();
         linked.filter(|&file| loaded.files.contains(&file) || !self.modules.is_test(file)).collect()
+    }
+
+    /// Whether an edge only makes a graph function of another that code calls elsewhere: `@tf.function` does not run what
+    /// it decorates.
+    #[must_use]
+    pub fn only_wraps(&self, edge: &CallEdge, function: FunctionRef) -> bool {
+        self.is_mere_wrapping(edge)
+            && self.incoming(function).iter().any(|other| !self.is_mere_wrapping(other))
     }
 
     /// Whether the edge only makes a graph function of another and does not run it.
@@ -344,7 +345,7 @@ impl Ways<'_, '_> {
                 all.filter(|&own| loaded.has(own)).map(|own| facts.code_of(own)).collect::<Vec<Caller>>()
             };
             for (edge, function) in facts.reached_functions(caller) {
-                let may_run = runs(edge.call) && loaded.has(function) && !only_wraps(facts, &edge, function);
+                let may_run = runs(edge.call) && loaded.has(function) && !facts.only_wraps(&edge, function);
                 // What a wrapper calls is come to where the wrapper is called.
                 if may_run && wanted(&edge, function) && !decorated.is_within(&edge, function) {
                     work.extend(come_to(function, decorated.behind(&edge, function)));

@@ -41,16 +41,16 @@ fn is_reached(facts: &Facts<'_>, caller: Caller) -> bool {
 }
 
 /// The runs of the programs that are made for several ranks.
-fn meant<'r, 'f>(facts: &'r Facts<'f>, handed: &'r HandedOver) -> Vec<Runs<'r, 'f>> {
+fn meant<'r, 'f, 'h>(facts: &'r Facts<'f>, handed: &'h HandedOver) -> Vec<Runs<'r, 'f, 'h>> {
     let (using, communicating) = (code_with(facts, &USES), code_with(facts, &COMMUNICATES));
     let programs = facts.programs.iter().filter(|program| program.already_distributed);
-    let mut runs: Vec<Runs<'_, '_>> = programs.map(|program| Runs { facts, program, handed }).collect();
+    let mut runs: Vec<Runs<'_, '_, '_>> = programs.map(|program| Runs { facts, program, handed }).collect();
     let telling = code_with(facts, &TELLS);
-    let is_meant = |own: &Runs<'_, '_>| own.is_meant_for_several(&using, &communicating, &telling);
+    let is_meant = |own: &Runs<'_, '_, '_>| own.is_meant_for_several(&using, &communicating, &telling);
     let is_any = runs.iter().any(is_meant);
     // Where nothing is left of Horovod but the choice of a device, ranks have nothing to do with each other, and mostly
     // there is one.
-    let is_whole = |own: &Runs<'_, '_>| {
+    let is_whole = |own: &Runs<'_, '_, '_>| {
         own.reaches_some(&communicating) || own.reaches_some(&telling) || !own.reaches_some(&using)
     };
     runs.retain(|own| {
@@ -119,13 +119,13 @@ fn calls_with(facts: &Facts<'_>, effects: &[Effect]) -> Vec<(Caller, CallId)> {
 }
 
 /// What the runs of a program come to.
-struct Runs<'r, 'f> {
+struct Runs<'r, 'f, 'h> {
     facts: &'r Facts<'f>,
     program: &'r Program,
-    handed: &'r HandedOver,
+    handed: &'h HandedOver,
 }
 
-impl Runs<'_, '_> {
+impl Runs<'_, '_, '_> {
     /// The code of runs that start Horovod.
     fn with_horovod(&self) -> FxHashSet<Caller> {
         let reached = &self.program.reached;
@@ -223,7 +223,9 @@ impl Runs<'_, '_> {
     /// What a scope's code runs; with what it hands to code that nobody knows, or without.
     fn next(&self, caller: Caller, hands: bool) -> impl Iterator<Item = Caller> + '_ {
         let facts = self.facts;
-        let called = facts.reached_functions(caller).filter(|(edge, _)| facts.is_run(self.program, edge));
+        let called = facts.reached_functions(caller).filter(|(edge, function)| {
+            facts.is_run(self.program, edge) && !facts.only_wraps(edge, *function)
+        });
         let handed = self.handed.get(&caller).filter(|_| hands).into_iter().flatten();
         let functions = called.map(|(_, function)| function).chain(handed.map(|&(_, function)| function));
         functions.map(|own| facts.code_of(own)).filter(|own| self.program.reached.contains(own))

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use rustc_hash::FxHashSet;
 
 use super::alone::Alone;
-use super::apart;
+use super::apart::{self, modes::Modes};
 use super::blocks::Blocks;
 use super::closed::Closed;
 use super::comms::Comms;
@@ -24,7 +24,7 @@ use crate::finding::Location;
 use crate::program::{Caller, Facts, Literal, Object, Place, Program, Unreached};
 use crate::project::FileId;
 use crate::rewrite::Texts;
-use crate::semantic::{CallId, Module, Value};
+use crate::semantic::{BlockId, CallId, Module, Value};
 
 /// What is known of the ranks of the programs that use Horovod.
 #[derive(Debug)]
@@ -67,6 +67,8 @@ pub struct Model<'c> {
     pub comms: Comms,
     /// The code of the runs that start Horovod.
     together: OnceCell<FxHashSet<Caller>>,
+    /// In which of their code ranks do something together.
+    modes: OnceCell<Modes<'c>>,
 }
 
 impl<'c> Model<'c> {
@@ -110,6 +112,7 @@ impl<'c> Model<'c> {
             overrides,
             comms,
             together: OnceCell::new(),
+            modes: OnceCell::new(),
         };
         model.unreached = unreached::of_several(&model);
         model.comms = Comms::new(&model);
@@ -138,6 +141,11 @@ impl<'c> Model<'c> {
     /// Whether code belongs to runs that start Horovod, and not to other commands of a program of which one does.
     pub(super) fn is_together(&self, caller: Caller) -> bool {
         self.together.get_or_init(|| apart::together(self.facts)).contains(&caller)
+    }
+
+    /// Whether a block belongs to runs in which ranks do something together, and not to another mode of a program.
+    pub(super) fn is_of_ranks_together(&self, caller: Caller, block: BlockId) -> bool {
+        self.modes.get_or_init(|| Modes::new(self.facts, |_| true)).is_together(caller, Some(block))
     }
 
     /// Why a value may be something else on another rank; `None` if it is the same on all.

@@ -10,7 +10,7 @@ use crate::api::Effect;
 use crate::program::{CallEdge, Caller, FunctionRef, Unreached, Via};
 use crate::semantic::{BlockId, CallId, ScopeKind};
 
-impl Runs<'_, '_> {
+impl Runs<'_, '_, '_> {
     /// What is only run beside the way to these calls, where all of them lie behind one piece of code that runs once.
     pub(super) fn without(&self, calls: &[(Caller, CallId)]) -> Unreached {
         let leading = self.leading(calls.iter().map(|&(caller, _)| caller).collect());

@@ -7,7 +7,7 @@ use super::Guard;
 use crate::api::Returns;
 use crate::program::{CallEdge, Caller, Facts, FunctionRef, Object, Pattern, Place};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Statement, StatementKind, ValueId};
+use crate::semantic::{Argument, BlockId, CallId, Statement, StatementKind, ValueId};
 
 impl Model<'_> {
     /// What the calls of a scope's code say of the rank, all the way from the beginning of the program.
@@ -49,7 +49,7 @@ impl Model<'_> {
 
     /// What all calls of a function have in common, as far as their own scopes are known.
     fn calls_under(&self, function: FunctionRef) -> Option<Guard> {
-        let mut around: Vec<(Caller, Guard)> = Vec::new();
+        let mut calls: Vec<(Caller, BlockId)> = Vec::new();
         let is_run = |edge: &CallEdge| self.programs.iter().any(|program| self.facts.is_run(program, edge));
         let trains = |edge: &CallEdge| {
             let mut training = self.programs.iter().filter(|program| program.pattern != Pattern::None);
@@ -75,17 +75,16 @@ impl Model<'_> {
             if self.unreached.is_block(edge.caller, block) {
                 continue;
             }
-            if let Some(of_scope) = self.guards.scopes.get(&edge.caller) {
-                around.push((edge.caller, self.own_guard(edge.caller, block).and(of_scope)));
-            }
+            calls.push((edge.caller, block));
         }
-        // Other commands of the program run by themselves: what they leave open says nothing of the ranks.
-        let is_mixed =
-            around.iter().any(|(_, own)| own.is_all()) && !around.iter().all(|(_, own)| own.is_all());
-        if is_mixed && around.iter().any(|&(caller, _)| self.is_together(caller)) {
-            around.retain(|&(caller, _)| self.is_together(caller));
-        }
-        around.into_iter().map(|(_, own)| own).reduce(|joined, own| joined.both(&own))
+        // Other commands and modes of the program run by themselves: what they leave open says nothing of the ranks.
+        keep_if_any(&mut calls, |caller, _| self.is_together(caller));
+        keep_if_any(&mut calls, |caller, block| self.is_of_ranks_together(caller, block));
+        let known = |(caller, block): (Caller, BlockId)| {
+            let of_scope = self.guards.scopes.get(&caller)?;
+            Some(self.own_guard(caller, block).and(of_scope))
+        };
+        calls.into_iter().filter_map(known).reduce(|joined, own| joined.both(&own))
     }
 
     /// Whether a call means a method that others take the place of, one of which calls it on some ranks only: in the
@@ -104,6 +103,13 @@ impl Model<'_> {
                     })
             })
         })
+    }
+}
+
+/// Keeps the calls at some places, if there are any.
+fn keep_if_any(calls: &mut Vec<(Caller, BlockId)>, is_kept: impl Fn(Caller, BlockId) -> bool) {
+    if calls.len() > 1 && calls.iter().any(|&(caller, block)| is_kept(caller, block)) {
+        calls.retain(|&(caller, block)| is_kept(caller, block));
     }
 }
 
