@@ -17,6 +17,7 @@ mod own_files;
 mod parts;
 mod passing;
 mod puts;
+mod returning;
 mod sameness;
 mod unpacking;
 

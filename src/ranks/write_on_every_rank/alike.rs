@@ -1,5 +1,5 @@
 //! Files in which every rank writes the same, such as the settings of a run, or a mean of all: written twice, they are what
-//! they were. What differs in them, as a rank's own losses do, is another matter, and so is what appends.
+//! they were. What differs in them, as a rank's own losses do, is another matter, and so is what several of them append.
 
 use std::cell::OnceCell;
 
@@ -26,8 +26,8 @@ pub(super) struct Alike {
 }
 
 impl Alike {
-    /// Whether a call begins a file anew, and all that comes to stand in it is the same on all ranks, or written by one of
-    /// them.
+    /// Whether all that comes to stand in a file which a call opens is written by one rank, or begins it anew and is the same
+    /// on all.
     pub(super) fn is_written(&self, model: &Model<'_>, inputs: &Inputs, caller: Caller, id: CallId) -> bool {
         let facts = model.facts;
         let differing = self.differing.get_or_init(|| differing(model, inputs));
@@ -49,16 +49,18 @@ impl Alike {
         }
         // Other files are locked while a rank has them open.
         let call = facts.module(caller.file).call(id);
-        if !facts.opens_stream(caller.file, call) || !facts.begins_anew(caller.file, call) {
+        if !facts.opens_stream(caller.file, call) {
             return false;
         }
+        let begins_anew = facts.begins_anew(caller.file, call);
         let Some(writings) = self.writings(model, caller.file, id) else { return false };
         let guard =
             |caller: Caller, id: CallId| model.guard(caller, facts.module(caller.file).call(id).block);
         let is_of_one = |(caller, id, _): &Writing| guard(*caller, *id).is_one();
         let is_alike =
             |(caller, id, contents): &Writing| guard(*caller, *id).is_all() && are_same(*caller, contents);
-        !writings.is_empty() && (writings.iter().all(is_of_one) || writings.iter().all(is_alike))
+        !writings.is_empty()
+            && (writings.iter().all(is_of_one) || begins_anew && writings.iter().all(is_alike))
     }
 
     /// What is written to the stream that a call opens; `None` if that can't be seen.
