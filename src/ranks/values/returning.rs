@@ -108,8 +108,8 @@ impl<'f> Leaving<'f> {
     fn new(module: &Module, flow: &'f Flow, blocks: &Blocks, caller: Caller) -> Self {
         let count = flow.blocks.len();
         let mut repeats = vec![false; count];
-        for component in flow.components().into_iter().filter(|component| component.len() > 1) {
-            component.into_iter().for_each(|block| repeats[block.index()] = true);
+        for block in flow.components().into_iter().filter(|component| component.len() > 1).flatten() {
+            repeats[block.index()] = true;
         }
         let is_loop = |id| matches!(module.statement(id).kind, StatementKind::For | StatementKind::While);
         let ends_in_loop = |&block: &BlockId| {
