@@ -1,6 +1,7 @@
 //! What keeps a program from being distributed, whatever is done about its steps: the ranks would make different
 //! numbers of steps and wait for each other, or another library distributes it already.
 
+mod active_runs;
 mod batch_states;
 mod changed_gradients;
 pub(super) mod choices;
@@ -9,12 +10,15 @@ pub(super) mod common;
 pub(super) mod counted;
 mod cut_short;
 mod dataset_lengths;
+mod drawn_columns;
 mod drawn_constants;
 mod file_waits;
 mod form_questions;
 mod graph_draws;
 mod graph_states;
+mod graph_turns;
 mod hidden_members;
+mod later_layers;
 pub(super) mod layer_code;
 mod lookups;
 mod loss_terms;
@@ -24,6 +28,7 @@ mod old_keras;
 mod other_backends;
 mod other_fits;
 pub(super) mod own_lengths;
+mod own_optimizers;
 mod own_processes;
 pub(super) mod own_results;
 pub(super) mod raised;
@@ -74,6 +79,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         found.extend(loss_terms::steps(job, rule));
     }
     found.extend(chosen);
+    found.extend(drawn_columns::steps(job, rule));
     found.extend(drawn_constants::steps(job, rule));
     found.extend(traced_choices::steps(job, rule));
     found.extend(batch_states::steps(job, rule));
@@ -95,6 +101,10 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));
     found.extend(typed_input::steps(job, rule));
+    found.extend(own_optimizers::steps(job, rule));
+    found.extend(graph_turns::steps(job, rule));
+    found.extend(active_runs::steps(job, rule));
+    found.extend(later_layers::steps(job, rule));
     found
 }
 

@@ -7,9 +7,12 @@ use rustc_hash::FxHashSet;
 use super::super::job::Job;
 use super::choices::rests_on_own_results;
 use super::dataset_lengths::draws;
+use crate::api::Effect;
 use crate::program::{Literal, Object, Place};
 use crate::project::FileId;
-use crate::semantic::{Argument, BranchKind, CallId, Container, Element, Module, Operator, Value, ValueId};
+use crate::semantic::{
+    Argument, BranchKind, CallId, Constant, Container, Element, Module, Operator, Value, ValueId,
+};
 
 /// Of how many values it is asked at most where a sequence comes from.
 const MOST: usize = 256;
@@ -103,8 +106,11 @@ fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, seen: &mut Seen) -> bo
     let module = facts.module(file);
     match &module.value(value).value {
         &Value::Item { base, key, .. } => {
-            // `pairs[:, 0]`
-            let is_column = matches!(module.value(key).value, Value::Display(Container::Tuple, _));
+            // `pairs[:, 0]`, `archive["x"]`
+            let is_column = matches!(
+                module.value(key).value,
+                Value::Display(Container::Tuple, _) | Value::Constant(Constant::Str(_))
+            );
             is_selection(job, by, (file, key), seen)
                 || is_array(job, (file, base))
                     && (is_chosen(job, by, (file, key), seen)
@@ -125,6 +131,12 @@ fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, seen: &mut Seen) -> bo
             let call = module.call(id);
             let called = || facts.called_symbols(file, id).chain(facts.called_builtins(file, id));
             if called().any(|own| SELECTING.contains(&own.name())) && by.is_it(job, (file, value)) {
+                return true;
+            }
+            // `np.load(random.choice(paths))`
+            let is_own =
+                |own: &Argument| by == By::OwnResults && rests_on_own_results(job, (file, own.value));
+            if called().any(|own| own.has(Effect::ReadsFile)) && call.arguments.first().is_some_and(is_own) {
                 return true;
             }
             let draws = |own: &Argument| facts.objects(file, own.value).any(|(_, own)| draws(job, own));
