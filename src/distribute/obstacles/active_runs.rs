@@ -1,4 +1,4 @@
-//! What is asked of the run that MLflow records, `mlflow.active_run().info.run_id`: rank 0 alone begins one, and on the others there
+//! What is asked of the run that is recorded, `mlflow.active_run().info.run_id`: rank 0 alone begins one, and on the others there
 //! is none.
 
 use super::super::job::Job;

@@ -1,6 +1,8 @@
 //! Optimizers of the program's own that draw in a step: `apply_gradients` of a class that adds noise to the gradients. They do it
 //! behind the average over the ranks, each rank with numbers of its own.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashSet;
 
 use super::super::data::draws::draws_unseeded;
@@ -10,6 +12,7 @@ use super::obstacle;
 use crate::api::Kind;
 use crate::finding::Rule;
 use crate::program::{Ancestor, Caller, ClassRef, Object};
+use crate::project::FileId;
 use crate::semantic::CallId;
 
 /// The methods that compute gradients, before they are averaged.
@@ -25,24 +28,21 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
         }
     }
-    let mut code: Vec<Caller> = code.into_iter().collect();
-    code.sort_unstable();
-    let mut found = Vec::new();
-    for Caller { file, scope } in code {
-        let calls = facts.module(file).calls.iter().enumerate().filter(|(_, call)| call.scope == scope);
-        let calls = calls.map(|(index, _)| CallId::new(index));
-        for call in calls.filter(|&call| draws_unseeded(job, file, call)) {
-            let message = "each rank mixes what it draws by itself into the averaged gradients";
-            let finding = obstacle(rule, job.at_call(file, call), message)
-                .help("draw it with a constant seed")
-                .in_scope(job.scope_of(file, call));
-            found.push(Step::blocked(
-                finding,
-                "Each rank would make another step, and the ranks drift apart.",
-            ));
-        }
-    }
-    found
+    let files: BTreeSet<FileId> = code.iter().map(|own| own.file).collect();
+    let calls = files.into_iter().flat_map(|file| {
+        let calls = facts.module(file).calls.iter().enumerate();
+        calls.map(move |(index, call)| (Caller { file, scope: call.scope }, CallId::new(index)))
+    });
+    let is_own =
+        |(caller, call): &(Caller, CallId)| code.contains(caller) && draws_unseeded(job, caller.file, *call);
+    let step = |(Caller { file, .. }, call): (Caller, CallId)| {
+        let message = "each rank mixes what it draws by itself into the averaged gradients";
+        let finding = obstacle(rule, job.at_call(file, call), message)
+            .help("draw it with a constant seed")
+            .in_scope(job.scope_of(file, call));
+        Step::blocked(finding, "Each rank would make another step, and the ranks drift apart.")
+    };
+    calls.filter(is_own).map(step).collect()
 }
 
 /// The methods of the classes of optimizers that the program makes, by which they change variables.
