@@ -1,9 +1,13 @@
 //! Random draws that are the same on all ranks: they are given a seed, come from a generator that was made with a constant, or
 //! from a common one that the program seeds.
 
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
+
 use super::super::job::Job;
 use crate::api::{Effect, Kind, Symbol};
-use crate::program::{Literal, Object, ObjectId};
+use crate::program::{Caller, Literal, Object, ObjectId};
 use crate::project::FileId;
 use crate::ranks::given_seed;
 use crate::semantic::{CallId, ValueId};
@@ -19,6 +23,24 @@ pub(in crate::distribute) fn draws_unseeded(job: &Job<'_>, file: FileId, call: C
     let drawing =
         |own: &&Symbol| own.has(Effect::DrawsRandom) && !own.is_class() && !is_seeded(job, own.package());
     job.facts.called_symbols(file, call).any(|own| drawing(&own)) && !draws_alike(job, file, call)
+}
+
+/// The calls that do so in some code and in what it calls.
+pub(in crate::distribute) fn drawn_in(job: &Job<'_>, mut work: Vec<Caller>) -> Vec<(FileId, CallId)> {
+    let facts = job.facts;
+    let mut code: FxHashSet<Caller> = FxHashSet::default();
+    while let Some(caller) = work.pop() {
+        if code.insert(caller) {
+            work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
+        }
+    }
+    let files: BTreeSet<FileId> = code.iter().map(|own| own.file).collect();
+    let calls = files.into_iter().flat_map(|file| {
+        let calls = facts.module(file).calls.iter().enumerate();
+        calls.map(move |(index, call)| (Caller { file, scope: call.scope }, CallId::new(index)))
+    });
+    let own = calls.filter(|(caller, call)| code.contains(caller) && draws_unseeded(job, caller.file, *call));
+    own.map(|(caller, call)| (caller.file, call)).collect()
 }
 
 /// Whether the program seeds what a package draws with.

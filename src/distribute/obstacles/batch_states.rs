@@ -5,31 +5,34 @@ use rustc_hash::FxHashSet;
 
 use super::super::job::Job;
 use super::super::step::Step;
+use super::changed_gradients::losses;
 use super::layer_code::{calls_of_layers, is_of_layer, results_of_layers};
 use super::obstacle;
 use super::own_results::depends;
-use crate::api::{Effect, Kind};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::Rule;
 use crate::program::{Caller, Place};
 use crate::project::FileId;
-use crate::semantic::CallId;
+use crate::semantic::{BranchKind, CallId, ValueId};
 
 /// The calls that set such variables.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let facts = job.facts;
-    let set: Vec<(FileId, CallId)> =
-        training_calls(job).filter(|&(file, call)| sets_variable(job, file, call)).collect();
+    // Gradients are averaged.
+    let by_hand: FxHashSet<(FileId, CallId)> =
+        job.program.loops.iter().flat_map(|own| own.by_hand.iter().copied()).collect();
+    let is_set = |own: &(FileId, CallId)| !by_hand.contains(own) && assignment(job, own.0, own.1).is_some();
+    let set: Vec<(FileId, CallId)> = training_calls(job).filter(is_set).collect();
     if set.is_empty() {
         return Vec::new();
     }
     let batches = batches(job);
     let given = |&(file, call): &(FileId, CallId)| -> Vec<Place> {
-        let arguments = &facts.module(file).call(call).arguments;
-        arguments.iter().take(1).map(|argument| (file, argument.value)).collect()
+        assignment(job, file, call).into_iter().map(|(_, given)| (file, given)).collect()
     };
     // The calls that make the variables which a call sets.
     let makers = |&(file, call): &(FileId, CallId)| -> Vec<Place> {
-        let variable = facts.receiver(file, facts.module(file).call(call));
+        let variable = assignment(job, file, call).map(|(variable, _)| variable);
         let objects = variable.into_iter().flat_map(|own| facts.objects(file, own));
         let made = objects.filter_map(|(object, _)| facts.made_at(object));
         made.map(|(file, made)| (file, facts.module(file).call(made).result)).collect()
@@ -42,7 +45,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         left.retain(|own| {
             let given = given(own);
             let is_of_batch = given.iter().any(|&place| depends(job, place)) || {
-                let behind = facts.influence().backwards(&given, |_| false);
+                let is_averaged = |place| facts.gives(place, &[Effect::TakesGradients]);
+                let behind = facts.influence().backwards(&given, is_averaged);
                 behind.iter().any(|place| batches.contains(place) || of_batch.contains(place))
             };
             if is_of_batch {
@@ -54,7 +58,9 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             break;
         }
     }
-    let computing = facts.influence().backwards(&results_of_layers(job), |_| false);
+    let mut computed = results_of_layers(job);
+    computed.extend(job.tape_loops().flat_map(|own| losses(job, own)));
+    let computing = facts.influence().backwards(&computed, |_| false);
     let computes = |own: &(FileId, CallId)| makers(own).iter().any(|place| computing.contains(place));
     let step = |(file, call): (FileId, CallId)| {
         let message = "each rank sets a variable by its own batch, with which the model computes";
@@ -79,21 +85,46 @@ fn training_calls<'j>(job: &'j Job<'_>) -> impl Iterator<Item = (FileId, CallId)
     })
 }
 
-/// Whether a call assigns to a variable.
-fn sets_variable(job: &Job<'_>, file: FileId, call: CallId) -> bool {
+/// The variable that a call assigns to, and what it assigns: `variable.assign(value)`, `K.update(variable, value)`.
+fn assignment(job: &Job<'_>, file: FileId, id: CallId) -> Option<(ValueId, ValueId)> {
     let facts = job.facts;
-    facts.called_symbols(file, call).any(|own| own.has(Effect::UpdatesState))
-        && facts
-            .receiver(file, facts.module(file).call(call))
-            .is_some_and(|own| facts.may_be(file, own, Kind::Variable))
+    let call = facts.module(file).call(id);
+    let mut given = call.arguments.iter().map(|own| own.value);
+    let updates = |own: &Symbol| UPDATING.iter().any(|&name| facts.library.lookup(name) == Some(own));
+    let variable = if facts.called_symbols(file, id).any(updates) {
+        given.next()
+    } else {
+        let is_method = facts.called_symbols(file, id).any(|own| own.has(Effect::UpdatesState));
+        facts.receiver(file, call).filter(|_| is_method)
+    };
+    let variable = variable.filter(|&own| facts.may_be(file, own, Kind::Variable))?;
+    Some((variable, given.next()?))
 }
 
-/// What the layers of the program are called with: what has no default, behind the layer itself.
+/// The functions that assign to variables.
+const UPDATING: [&str; 4] = [
+    "tensorflow.keras.backend.moving_average_update",
+    "tensorflow.keras.backend.update",
+    "tensorflow.keras.backend.update_add",
+    "tensorflow.keras.backend.update_sub",
+];
+
+/// The batches: what the layers of the program are called with, without a default and behind the layer itself, and the elements of
+/// datasets in loops that make steps.
 fn batches(job: &Job<'_>) -> FxHashSet<Place> {
+    let facts = job.facts;
     let given = calls_of_layers(job).into_iter().flat_map(|own| {
-        let parameters = &job.facts.module(own.file).function(own.function).parameters;
+        let parameters = &facts.module(own.file).function(own.function).parameters;
         let needed = parameters.iter().skip(1).filter(|parameter| parameter.default.is_none());
         needed.map(move |parameter| (own.file, parameter.value))
     });
-    given.collect()
+    let mut found: FxHashSet<Place> = given.collect();
+    for &Caller { file, scope } in &job.leading_to_steps().code {
+        let module = facts.module(file);
+        let branches = module.scope(scope).flow.blocks.iter().filter_map(|own| own.branch);
+        let loops = branches.filter(|own| own.kind == BranchKind::For).filter_map(|own| own.condition);
+        let of_data = loops.filter(|&own| facts.may_be(file, own, Kind::Dataset));
+        found.extend(of_data.flat_map(|own| facts.influence().dependents((file, own))));
+    }
+    found
 }

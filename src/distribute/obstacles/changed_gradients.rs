@@ -30,17 +30,22 @@ fn changed(job: &Job<'_>, own: &TrainingLoop) -> Option<(FileId, CallId)> {
     let facts = job.facts;
     let gradients: FxHashSet<Place> =
         own.gradients.iter().map(|&(file, call)| (file, facts.module(file).call(call).result)).collect();
-    let losses = own.gradients.iter().filter_map(|&(file, call)| {
-        let data = facts.module(file).call(call);
-        let target = facts.called_symbols(file, call).find_map(|own| facts.argument(file, data, own, TARGET));
-        target.map(|own| (file, own.value))
-    });
-    let losses: Vec<Place> = losses.collect();
+    let losses: Vec<Place> = losses(job, own).collect();
     let ends = |place: Place| gradients.contains(&place) || is_common(job, place);
     let mut made = facts.influence().forwards(&losses, ends);
     made.retain(|place| !ends(*place));
     own.steps.iter().copied().find(|&(file, call)| {
         facts.module(file).call(call).arguments.iter().any(|own| made.contains(&(file, own.value)))
+    })
+}
+
+/// The losses of which the tapes of a loop take gradients.
+pub(super) fn losses<'j>(job: &'j Job<'_>, own: &'j TrainingLoop) -> impl Iterator<Item = Place> + 'j {
+    let facts = job.facts;
+    own.gradients.iter().filter_map(move |&(file, call)| {
+        let data = facts.module(file).call(call);
+        let target = facts.called_symbols(file, call).find_map(|own| facts.argument(file, data, own, TARGET));
+        Some((file, target?.value))
     })
 }
 

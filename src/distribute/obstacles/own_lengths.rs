@@ -139,6 +139,11 @@ fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, seen: &mut Seen) -> bo
             if called().any(|own| own.has(Effect::ReadsFile)) && call.arguments.first().is_some_and(is_own) {
                 return true;
             }
+            if by == By::OwnResults
+                && length_given(job, file, id).is_some_and(|own| rests_on_own_results(job, (file, own)))
+            {
+                return true;
+            }
             let draws = |own: &Argument| facts.objects(file, own.value).any(|(_, own)| draws(job, own));
             if by == By::OwnResults
                 && called().any(|own| own.name() == FILTER)
@@ -155,7 +160,13 @@ fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, seen: &mut Seen) -> bo
             let receiver = facts.receiver(file, call);
             let receiver = receiver.filter(|&own| !facts.is_module(file, own) && is_array(job, (file, own)));
             let mut sources = receiver.into_iter().chain(call.arguments.iter().map(|own| own.value));
-            !is_own && sources.any(|own| is_chosen(job, by, (file, own), seen))
+            if is_own {
+                return facts.called_functions(file, id).any(|own| {
+                    let returns = &facts.module(own.file).function(own.function).returns;
+                    returns.iter().any(|&value| is_chosen(job, by, (own.file, value), seen))
+                });
+            }
+            sources.any(|own| is_chosen(job, by, (file, own), seen))
         }
         Value::Display(..) if is_filtered(job, by, (file, value)) => true,
         Value::Display(..) | Value::Phi(_) | Value::Cell(_) | Value::Parameter(..) | Value::Unpack { .. } => {
@@ -164,6 +175,29 @@ fn is_chosen(job: &Job<'_>, by: By, (file, value): Place, seen: &mut Seen) -> bo
         _ => false,
     }
 }
+
+/// How many elements an array is to have that a call makes: `n` in `np.zeros((n, 4))`, `np.random.rand(n, 4)`.
+fn length_given(job: &Job<'_>, file: FileId, id: CallId) -> Option<ValueId> {
+    let facts = job.facts;
+    let module = facts.module(file);
+    let call = module.call(id);
+    let given = facts.called_symbols(file, id).find_map(|own| {
+        let by_name = SHAPES.iter().find_map(|name| facts.argument(file, call, own, name));
+        by_name.or_else(|| call.arguments.first().filter(|_| BY_DIMENSIONS.contains(&own.name())))
+    })?;
+    let first = match &module.value(given.value).value {
+        Value::Display(_, elements) => elements.first()?.written_out(),
+        _ => Some(given.value),
+    };
+    // One constant stands for all that are written alike.
+    first.filter(|&own| !matches!(module.value(own).value, Value::Constant(_)))
+}
+
+/// The parameters for the form of an array.
+const SHAPES: [&str; 2] = ["shape", "size"];
+
+/// What is given the dimensions one by one.
+const BY_DIMENSIONS: [&str; 2] = ["numpy.random.rand", "numpy.random.randn"];
 
 /// Whether it is decided which elements a comprehension has: `[x for x in data if random.random() < 0.5]`.
 fn is_filtered(job: &Job<'_>, by: By, (file, value): Place) -> bool {

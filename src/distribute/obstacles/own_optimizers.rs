@@ -1,60 +1,49 @@
-//! Optimizers of the program's own that draw in a step: `apply_gradients` of a class that adds noise to the gradients. They do it
-//! behind the average over the ranks, each rank with numbers of its own.
-
-use std::collections::BTreeSet;
+//! Optimizers and constraints of the program's own that draw in a step: `apply_gradients` of a class that adds noise to the
+//! gradients. They do it behind the average over the ranks, each rank with numbers of its own.
 
 use rustc_hash::FxHashSet;
 
-use super::super::data::draws::draws_unseeded;
+use super::super::data::draws::drawn_in;
 use super::super::job::Job;
 use super::super::step::Step;
 use super::obstacle;
-use crate::api::Kind;
+use crate::api::{Kind, Symbol};
 use crate::finding::Rule;
-use crate::program::{Ancestor, Caller, ClassRef, Object};
+use crate::program::{Ancestor, Caller, ClassRef, Object, code};
 use crate::project::FileId;
-use crate::semantic::CallId;
+use crate::semantic::{CallId, Value};
 
 /// The methods that compute gradients, before they are averaged.
 const BEFORE_AVERAGE: [&str; 3] = ["_compute_gradients", "compute_gradients", "get_gradients"];
 
-/// The draws of such optimizers.
+/// What changes weights behind each step.
+const CONSTRAINT: &str = "tensorflow.keras.constraints.Constraint";
+
+/// The draws of such classes.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let facts = job.facts;
-    let mut code: FxHashSet<Caller> = FxHashSet::default();
-    let mut work = methods(job);
-    while let Some(caller) = work.pop() {
-        if code.insert(caller) {
-            work.extend(facts.reached_functions(caller).map(|(_, function)| facts.code_of(function)));
-        }
-    }
-    let files: BTreeSet<FileId> = code.iter().map(|own| own.file).collect();
-    let calls = files.into_iter().flat_map(|file| {
-        let calls = facts.module(file).calls.iter().enumerate();
-        calls.map(move |(index, call)| (Caller { file, scope: call.scope }, CallId::new(index)))
-    });
-    let is_own =
-        |(caller, call): &(Caller, CallId)| code.contains(caller) && draws_unseeded(job, caller.file, *call);
-    let step = |(Caller { file, .. }, call): (Caller, CallId)| {
-        let message = "each rank mixes what it draws by itself into the averaged gradients";
+    let step = |(file, call): (FileId, CallId)| {
+        let message = "each rank mixes what it draws by itself into the common step";
         let finding = obstacle(rule, job.at_call(file, call), message)
             .help("draw it with a constant seed")
             .in_scope(job.scope_of(file, call));
         Step::blocked(finding, "Each rank would make another step, and the ranks drift apart.")
     };
-    calls.filter(is_own).map(step).collect()
+    let mut code = methods(job);
+    code.extend(transformers(job));
+    drawn_in(job, code).into_iter().map(step).collect()
 }
 
-/// The methods of the classes of optimizers that the program makes, by which they change variables.
+/// The methods by which the objects of such classes change variables.
 fn methods(job: &Job<'_>) -> Vec<Caller> {
     let facts = job.facts;
+    let constraint = facts.library.lookup(CONSTRAINT);
+    let updates =
+        |own: &Symbol| facts.library.kind_of_class(own) == Kind::Optimizer || Some(own) == constraint;
     let mut classes: FxHashSet<ClassRef> = FxHashSet::default();
     for (file, call) in job.calls() {
         for (_, object) in facts.objects(file, facts.module(file).call(call).callee) {
             if let Object::Class(class) = object
-                && facts
-                    .library_base(class)
-                    .is_some_and(|own| facts.library.kind_of_class(own) == Kind::Optimizer)
+                && facts.library_base(class).is_some_and(updates)
             {
                 let bases = facts.hierarchy.order(class).iter();
                 classes.extend(bases.filter_map(|own| match own {
@@ -73,3 +62,25 @@ fn methods(job: &Job<'_>) -> Vec<Caller> {
     });
     functions.map(|own| facts.code_of(own)).filter(|&code| !facts.is_constructor(code)).collect()
 }
+
+/// The functions that change the gradients of a library's optimizer: `Adam(gradient_transformers=[clip])`.
+fn transformers(job: &Job<'_>) -> Vec<Caller> {
+    let facts = job.facts;
+    let mut found = Vec::new();
+    for (file, id) in job.calls() {
+        let module = facts.module(file);
+        let given =
+            facts.called_symbols(file, id).filter(|own| facts.library.kind_of_class(own) == Kind::Optimizer);
+        let mut given = given.filter_map(|own| facts.argument(file, module.call(id), own, TRANSFORMERS));
+        if let Some(Value::Display(_, elements)) = given.next().map(|own| &module.value(own.value).value) {
+            let functions = elements.iter().filter_map(|own| own.written_out());
+            let functions =
+                functions.flat_map(|own| facts.objects(file, own)).filter_map(|(_, own)| code(own));
+            found.extend(functions.map(|own| facts.code_of(own)));
+        }
+    }
+    found
+}
+
+/// The parameter for them.
+const TRANSFORMERS: &str = "gradient_transformers";

@@ -93,11 +93,24 @@ fn set_by_gradients(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     job.calls().find(is_set).map(step).into_iter().collect()
 }
 
-/// Whether a call sets the weights of a layer or a model, or is a method of that name of an object that nobody knows:
-/// `model.layers[0].set_weights(weights)`.
+/// Whether a call sets the weights of a layer or a model, or a variable by `K.set_value`, or is a method of that name of an object
+/// that nobody knows: `model.layers[0].set_weights(weights)`.
 pub(super) fn sets_weights(job: &Job<'_>, file: FileId, id: CallId) -> bool {
-    job.facts.may_call(file, id, LAYER, |own| own.has(Effect::SetsWeights))
+    let library = job.facts.library;
+    let sets = |own: &Symbol| {
+        own.has(Effect::SetsWeights) || SETTING.iter().any(|&name| library.lookup(name) == Some(own))
+    };
+    job.facts.may_call(file, id, LAYER, sets)
 }
+
+/// The functions that set variables, those of an optimizer too.
+const SETTING: [&str; 5] = [
+    "tensorflow.keras.backend.batch_set_value",
+    "tensorflow.keras.backend.set_value",
+    "tensorflow.keras.backend.update",
+    "tensorflow.keras.backend.update_add",
+    "tensorflow.keras.backend.update_sub",
+];
 
 /// The class of layers.
 const LAYER: &str = "tensorflow.keras.layers.Layer";
