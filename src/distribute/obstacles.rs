@@ -30,9 +30,10 @@ mod other_backends;
 mod other_fits;
 mod own_databases;
 pub(super) mod own_lengths;
-mod own_optimizers;
+
 mod own_processes;
 pub(super) mod own_results;
+mod own_updates;
 pub(super) mod raised;
 mod serving;
 mod session_choices;
@@ -104,7 +105,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(driven_callbacks(job, rule));
     found.extend(file_waits::steps(job, rule));
     found.extend(typed_input::steps(job, rule));
-    found.extend(own_optimizers::steps(job, rule));
+    found.extend(own_updates::steps(job, rule));
     found.extend(own_databases::steps(job, rule));
     found.extend(graph_turns::steps(job, rule));
     found.extend(active_runs::steps(job, rule));

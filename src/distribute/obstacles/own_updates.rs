@@ -1,5 +1,5 @@
-//! Optimizers and constraints of the program's own that draw in a step: `apply_gradients` of a class that adds noise to the
-//! gradients. They do it behind the average over the ranks, each rank with numbers of its own.
+//! Code of the program's own that changes gradients or weights in a step behind the average over the ranks, and draws: optimizers and
+//! constraints, and functions that an optimizer of a library is given.
 
 use rustc_hash::FxHashSet;
 
@@ -19,7 +19,7 @@ const BEFORE_AVERAGE: [&str; 3] = ["_compute_gradients", "compute_gradients", "g
 /// What changes weights behind each step.
 const CONSTRAINT: &str = "tensorflow.keras.constraints.Constraint";
 
-/// The draws of such classes.
+/// The draws of such code.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let step = |(file, call): (FileId, CallId)| {
         let message = "each rank mixes what it draws by itself into the common step";
