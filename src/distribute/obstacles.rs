@@ -30,7 +30,6 @@ mod other_backends;
 mod other_fits;
 mod own_databases;
 pub(super) mod own_lengths;
-
 mod own_processes;
 pub(super) mod own_results;
 mod own_updates;
