@@ -11,16 +11,18 @@ use crate::finding::{Finding, Level, Location};
 use crate::program::{Caller, Facts, Program, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::CallId;
+use unseen::Unseen;
 
 check!("HVD102", "loop-not-recognised", TrainingLoop, Error, run);
 
 fn run(context: Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let unseen = Unseen::of(context.facts);
     for program in &context.facts.programs {
         findings.extend(other_gradients(context, program));
         findings.extend(updates_by_hand(context, program));
         findings.extend(mixture(context.facts, program));
-        findings.extend(unseen::finding(context, program));
+        findings.extend(unseen.finding(context, program));
     }
     // Programs may share files.
     let mut reported = FxHashSet::default();
@@ -76,8 +78,7 @@ fn training_use(
     call: CallId,
 ) -> Option<(FileId, CallId)> {
     let scope = facts.module(file).call(call).scope;
-    let uses = facts.uses_of_gradients(program, (file, call)).into_iter();
-    uses.min_by_key(|&(of, id)| {
+    facts.uses_of_gradients(program, (file, call)).min_by_key(|&(of, id)| {
         (of != file, facts.module(of).call(id).scope != scope, place(facts, (of, id)))
     })
 }

@@ -1,13 +1,14 @@
 //! A program under distribution, with what every rule asks for.
 
 use std::cell::{OnceCell, RefCell};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::answers::Answers;
 use super::callback::Hook;
 use super::data::fed_generators;
-use super::data::held_out;
+use super::data::held_out::{self, Draw};
 use super::initialisation::end_of_imports;
 use super::leading_to_steps::LeadingToSteps;
 use super::learning_rate::rates;
@@ -54,7 +55,7 @@ pub struct Job<'c> {
     own_lengths: OnceCell<Vec<Place>>,
     padded: OnceCell<FxHashSet<Place>>,
     deciding_traces: OnceCell<FxHashSet<Place>>,
-    drawn_together: OnceCell<FxHashSet<(FileId, CallId)>>,
+    draws_for_all: OnceCell<Vec<Draw>>,
     inputs: OnceCell<Inputs>,
     settings: OnceCell<Settings>,
     preparations: OnceCell<Preparations>,
@@ -74,31 +75,35 @@ pub struct Common {
     /// The stretches that tapes' blocks lose.
     pub(super) moved: Vec<Moved>,
     /// The names that new code in files uses.
-    names: RefCell<FxHashMap<(FileId, Api), Names>>,
+    names: Mutex<FxHashMap<(FileId, Api), Names>>,
     /// What is computed from the rank's number; found when it is first asked for, as what follows.
-    pub(super) rank: OnceCell<FxHashSet<Place>>,
+    pub(super) rank: OnceLock<FxHashSet<Place>>,
     /// What is computed from the number of ranks.
-    pub(super) size: OnceCell<FxHashSet<Place>>,
+    pub(super) size: OnceLock<FxHashSet<Place>>,
     /// The code that runs also where Horovod is not started.
-    unstarted: OnceCell<Unstarted>,
+    unstarted: OnceLock<Unstarted>,
     /// Where the calls end that start Horovod, by the scope whose code makes the first one.
-    pub(super) starts: OnceCell<FxHashMap<Caller, TextSize>>,
+    pub(super) starts: OnceLock<FxHashMap<Caller, TextSize>>,
     /// The calls that count something.
-    counted: OnceCell<Counted>,
+    counted: OnceLock<Counted>,
     /// The calls that compute a learning rate from an initial one.
-    decays: OnceCell<Vec<(FileId, CallId)>>,
+    decays: OnceLock<Vec<(FileId, CallId)>>,
     /// What no path of a file is made of.
-    path_ends: OnceCell<FxHashSet<Place>>,
+    path_ends: OnceLock<FxHashSet<Place>>,
     /// What parameters have where they are left out.
-    default_texts: OnceCell<DefaultTexts>,
+    default_texts: OnceLock<DefaultTexts>,
     /// What each function changes.
-    changes: OnceCell<Changes>,
+    changes: OnceLock<Changes>,
     /// The generators that libraries are fed with.
-    fed_generators: OnceCell<FxHashSet<ObjectId>>,
+    fed_generators: OnceLock<FxHashSet<ObjectId>>,
+    /// The values that are the same on all ranks though they are computed from what differs.
+    alike: OnceLock<Answers>,
+    /// The code that some program comes to.
+    reached: OnceLock<FxHashSet<Caller>>,
     /// The programs that train in sessions of TensorFlow 1, by their place among all.
-    session_programs: OnceCell<Vec<usize>>,
+    session_programs: OnceLock<Vec<usize>>,
     /// What the hooks of callbacks do.
-    hooks: RefCell<FxHashMap<(FileId, FunctionId), Rc<Hook>>>,
+    hooks: Mutex<FxHashMap<(FileId, FunctionId), Arc<Hook>>>,
 }
 
 impl Common {
@@ -152,6 +157,17 @@ impl Common {
         self.fed_generators.get_or_init(|| fed_generators::all(facts))
     }
 
+    /// Whether values are the same on all ranks though they are computed from what differs.
+    pub(super) fn alike(&self, facts: &Facts<'_>) -> &Answers {
+        self.alike.get_or_init(|| Answers::none_of(facts))
+    }
+
+    /// The code that some program comes to.
+    fn reached(&self, facts: &Facts<'_>) -> &FxHashSet<Caller> {
+        let all = || facts.programs.iter().flat_map(|program| &program.reached).copied().collect();
+        self.reached.get_or_init(all)
+    }
+
     /// The programs that train in sessions of TensorFlow 1.
     pub(super) fn session_programs<'f>(&self, facts: &'f Facts<'_>) -> Vec<&'f Program> {
         let all = facts.programs.iter().enumerate();
@@ -161,10 +177,10 @@ impl Common {
     }
 
     /// What a function does that the library calls as a hook.
-    pub(super) fn hook(&self, facts: &Facts<'_>, file: FileId, function: FunctionId) -> Rc<Hook> {
-        let mut hooks = self.hooks.borrow_mut();
+    pub(super) fn hook(&self, facts: &Facts<'_>, file: FileId, function: FunctionId) -> Arc<Hook> {
+        let mut hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
         let hook = hooks.entry((file, function)).or_insert_with(|| Hook::of(facts, file, function).into());
-        Rc::clone(hook)
+        Arc::clone(hook)
     }
 }
 
@@ -195,7 +211,7 @@ impl<'c> Job<'c> {
             own_lengths: OnceCell::new(),
             padded: OnceCell::new(),
             deciding_traces: OnceCell::new(),
-            drawn_together: OnceCell::new(),
+            draws_for_all: OnceCell::new(),
             inputs: OnceCell::new(),
             settings: OnceCell::new(),
             preparations: OnceCell::new(),
@@ -214,6 +230,15 @@ impl<'c> Job<'c> {
             job.api = if told_paths::own_names(&job).is_empty() { Api::Keras } else { Api::Tape };
         }
         Some(job)
+    }
+
+    /// The same job among those that have this in common.
+    pub(super) fn among<'o>(self, common: &'o Common) -> Job<'o>
+    where
+        'c: 'o,
+    {
+        // Where Horovod is started depends on the others.
+        Job { common, started: RefCell::default(), import_ends: RefCell::default(), ..self }
     }
 
     /// Where Horovod is started: the module that owns the training loop, or the program if others need it while they are imported.
@@ -284,7 +309,7 @@ impl<'c> Job<'c> {
     pub fn names(&self, file: FileId) -> Names {
         let own = if file == self.owner { self.api } else { Api::Tape };
         let api = self.common.owners.get(&file).copied().unwrap_or(own);
-        let mut known = self.common.names.borrow_mut();
+        let mut known = self.common.names.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry((file, api)).or_insert_with(|| Names::new(self.facts, file, api)).clone()
     }
 
@@ -359,6 +384,18 @@ impl<'c> Job<'c> {
     #[must_use]
     pub fn runs(&self, file: FileId, call: CallId) -> bool {
         self.facts.runs(self.program, file, call)
+    }
+
+    /// Whether the program may run the code that a value stands in: not what only other programs come to. Of code that none
+    /// comes to nobody knows who calls it. A constant stands for all that are written alike.
+    #[must_use]
+    pub fn evaluates(&self, (file, value): Place) -> bool {
+        let module = self.facts.module(file);
+        let own = module.value(value);
+        let code = Caller { file, scope: module.code_scope(own.scope) };
+        own.is_shared()
+            || self.program.reached.contains(&code)
+            || self.runs_in(file) && !self.common.reached(self.facts).contains(&code)
     }
 
     /// The calls that the program runs, file by file in source order.
@@ -440,12 +477,14 @@ impl<'c> Job<'c> {
         self.deciding_traces.get_or_init(|| traced_choices::deciding(self))
     }
 
+    /// The draws that all ranks need the same of.
+    pub(super) fn draws_for_all(&self) -> &[Draw] {
+        self.draws_for_all.get_or_init(|| held_out::deciding(self))
+    }
+
     /// Whether a call draws what decides which examples are held out: all ranks are given a seed for it.
     pub(super) fn draws_together(&self, file: FileId, call: CallId) -> bool {
-        let drawn = self
-            .drawn_together
-            .get_or_init(|| held_out::deciding(self).into_iter().map(|own| (own.file, own.call)).collect());
-        drawn.contains(&(file, call))
+        self.draws_for_all().iter().any(|own| (own.file, own.call) == (file, call))
     }
 
     /// What is made of batches that are as long as their longest example.

@@ -18,6 +18,7 @@
 //! knows those of TensorFlow 1, and `obstacles` what keeps a program from being distributed at all, one reason a file.
 //! What stands beside the rules is asked by several of them.
 
+mod answers;
 mod awaited;
 mod bound;
 pub mod broadcast;

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::initialisation;
@@ -43,19 +44,27 @@ struct Plan<'c> {
 pub(super) fn findings(facts: &Facts<'_>, texts: &Texts<'_>, restrictions: &[Finding]) -> Vec<Finding> {
     let traced = facts.traced();
     let nothing = Common::default();
-    let programs = || facts.programs.iter().filter(|program| program.pattern != Pattern::None);
-    let alone: Vec<Job<'_>> =
-        programs().filter_map(|program| Job::new(facts, texts, program, &traced, &nothing)).collect();
+    let programs: Vec<&Program> =
+        facts.programs.iter().filter(|program| program.pattern != Pattern::None).collect();
+    let alone: Vec<Job<'_>> = programs
+        .into_par_iter()
+        .filter_map(|program| Job::new(facts, texts, program, &traced, &nothing))
+        .collect();
     let common = Common::of(&alone);
-    let jobs: Vec<Job<'_>> =
-        programs().filter_map(|program| Job::new(facts, texts, program, &traced, &common)).collect();
+    let jobs: Vec<Job<'_>> = alone.into_iter().map(|job| job.among(&common)).collect();
     let steps_of = |job: &Job<'_>| -> Vec<Step> {
         let of_rules = DISTRIBUTION.iter().flat_map(|rule| (rule.steps)(job));
         of_rules.chain(decided_by_first::steps(job)).collect()
     };
-    let steps: Vec<Vec<Step>> = jobs.iter().map(steps_of).collect();
-    let needed = needed(&steps);
-    let plans = jobs.iter().zip(steps).map(|(job, steps)| plan(job, steps, &needed, restrictions));
+    let begun: Vec<(Job<'_>, Vec<Step>)> = jobs
+        .into_par_iter()
+        .map(|job| {
+            let steps = steps_of(&job);
+            (job, steps)
+        })
+        .collect();
+    let needed = needed(begun.iter().flat_map(|(_, steps)| steps));
+    let plans = begun.into_par_iter().map(|(job, steps)| plan(&job, steps, &needed, restrictions));
     let mut plans: Vec<Plan<'_>> = plans.filter(|plan| !plan.steps.is_empty()).collect();
     let units = units(facts, &common, &mut plans);
     let mut seen: FxHashMap<(&str, Location), usize> = FxHashMap::default();
@@ -103,9 +112,9 @@ fn bring_own_imports(known: &mut Finding, step: Step) {
 }
 
 /// The names that steps use, file by file: those of several programs, so that a file that they share gets each once.
-fn needed(steps: &[Vec<Step>]) -> BTreeMap<FileId, Vec<Import>> {
+fn needed<'s>(steps: impl Iterator<Item = &'s Step>) -> BTreeMap<FileId, Vec<Import>> {
     let mut needed: BTreeMap<FileId, Vec<Import>> = BTreeMap::new();
-    for step in steps.iter().flatten() {
+    for step in steps {
         if let Outcome::Change { uses, .. } = &step.outcome {
             for &(file, import) in uses {
                 needed.entry(file).or_default().push(import);

@@ -1,6 +1,8 @@
 //! What becomes of gradients that are taken without a tape: `tf.gradients(loss, variables)` in the graph of a session.
 
-use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::elements::influenced_through_contents;
 use super::loops::LoopKind;
@@ -13,6 +15,9 @@ use crate::semantic::{CallId, Value};
 
 /// The functions that take gradients in a graph.
 const GRADIENTS: [&str; 2] = ["tensorflow.compat.v1.gradients", "tensorflow.gradients"];
+
+/// The calls that change variables by the gradients that others give.
+pub(super) type UsesOfGradients = FxHashMap<(FileId, CallId), Vec<(FileId, CallId)>>;
 
 /// What of the graphs that sessions run trains: all that is made of steps and of gradients, also what containers hold.
 #[derive(Debug, Default)]
@@ -60,25 +65,39 @@ impl GraphOfTraining {
 }
 
 impl Facts<'_> {
-    /// The calls of a program that change variables by the gradients that a call gives.
-    #[must_use]
+    /// The calls of a program that change variables by the gradients that one of its other calls gives.
     pub fn uses_of_gradients(
         &self,
         program: &Program,
-        (file, call): (FileId, CallId),
-    ) -> Vec<(FileId, CallId)> {
+        taking: (FileId, CallId),
+    ) -> impl Iterator<Item = (FileId, CallId)> {
+        let find = || {
+            let taking = self.programs.iter().flat_map(|program| &program.other_gradients);
+            let taking: FxHashSet<(FileId, CallId)> = taking.copied().collect();
+            taking.into_iter().map(|own| (own, self.find_uses_of_gradients(own))).collect()
+        };
+        let known: &UsesOfGradients = self.uses_of_gradients.get_or_init(find);
+        let uses = known.get(&taking).into_iter().flatten().copied();
+        uses.filter(|&(file, id)| {
+            let scope = self.module(file).call(id).scope;
+            program.reached.contains(&Caller { file, scope })
+        })
+    }
+
+    /// The same calls of all programs, file by file.
+    fn find_uses_of_gradients(&self, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
         let taken = (file, self.module(file).call(call).result);
         // Gradients of a loss that is computed with others are new ones.
         let is_new = |place: Place| self.gives(place, &[Effect::TakesGradients]);
         let mut depends = self.influence().forwards(&[taken], is_new);
         depends.retain(|&place| place == taken || !is_new(place));
-        let files = program.files().into_iter();
+        let files: BTreeSet<FileId> = depends.iter().map(|&(file, _)| file).collect();
         let calls = files
+            .into_iter()
             .flat_map(|file| (0..self.module(file).calls.len()).map(move |index| (file, CallId::new(index))));
         let is_use = |&(file, id): &(FileId, CallId)| {
-            let call = self.module(file).call(id);
-            call.arguments.iter().any(|argument| depends.contains(&(file, argument.value)))
-                && program.reached.contains(&Caller { file, scope: call.scope })
+            let mut given = self.module(file).call(id).arguments.iter();
+            given.any(|argument| depends.contains(&(file, argument.value)))
                 && self.changes_variables(file, id)
         };
         calls.filter(is_use).collect()
@@ -120,7 +139,7 @@ impl Facts<'_> {
         {
             return false;
         }
-        let uses = self.uses_of_gradients(program, (file, call));
+        let uses: Vec<_> = self.uses_of_gradients(program, (file, call)).collect();
         let is_step = |&(file, id): &(FileId, CallId)| {
             let receiver = self.receiver(file, self.module(file).call(id));
             receiver.is_some_and(|own| self.may_be(file, own, Kind::Optimizer))

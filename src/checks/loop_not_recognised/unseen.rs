@@ -2,6 +2,8 @@
 //! Keras trains them is told by their being compiled with an optimizer or given callbacks of Keras, or by the function that
 //! makes them, which the library is given. An agent or a trainer of a library is told by the optimizer that it is made with.
 
+use std::collections::BTreeMap;
+
 use super::{CHECK, place, scope};
 use crate::api::{Effect, Kind, Symbol};
 use crate::checks::Context;
@@ -20,34 +22,69 @@ const MODEL: &str = "tensorflow.keras.Model";
 /// The parameter of `compile` for what trains.
 const OPTIMIZER: &str = "optimizer";
 
-/// The first training of a program that can't be followed. Programs that use Horovod already have found their way.
-pub(super) fn finding(context: Context<'_>, program: &Program) -> Option<Finding> {
-    let facts = context.facts;
-    if program.already_distributed {
-        return None;
+/// The calls by which models are trained that can't be followed, of all files of training programs.
+pub(super) struct Unseen {
+    calls: BTreeMap<FileId, Vec<(CallId, Way)>>,
+}
+
+/// How a call is known to train.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// By what it is given, or what has been made for it.
+    Surely,
+    /// By being made again and again: where no other training is seen.
+    ByTurns,
+}
+
+impl Unseen {
+    /// Those of a project.
+    pub(super) fn of(facts: &Facts<'_>) -> Self {
+        let in_file = |file: FileId| {
+            let calls = (0..).map(CallId::new).zip(&facts.module(file).calls);
+            let ways = calls.filter_map(move |(id, call)| Some((id, way(facts, file, id, call)?)));
+            (file, ways.collect())
+        };
+        Self { calls: facts.files().map(in_file).collect() }
     }
-    let calls = program.files().into_iter().flat_map(|file| {
-        let calls = facts.module(file).calls.iter().enumerate();
-        calls.map(move |(index, call)| (file, CallId::new(index), call))
-    });
-    // Values are not followed into code that has nothing to do with training that is seen.
-    let is_none_seen = program.pattern == Pattern::None;
-    let mut run = calls.filter(|&(file, _, call)| {
-        is_none_seen || program.reached.contains(&Caller { file, scope: call.scope })
-    });
-    let (file, id, _) = run.find(|&(file, id, call)| {
-        trains_unseen(facts, file, id, call) || is_none_seen && steps_unseen(facts, file, id, call)
-    })?;
-    let message = "a model is trained here that can't be followed";
-    // Where other loops are found, the program would be distributed by half.
-    let level = if is_none_seen { Level::Warning } else { Level::Error };
-    let finding = Finding::new(&CHECK.rule, level, place(facts, (file, id)), message)
-        .here("trains what nobody knows")
-        .help(
-            "make the model and call its `fit` in the program's own code, in functions that it calls by name",
-        )
-        .in_scope(scope(facts, (file, id)));
-    Some(finding)
+
+    /// The first training of a program that can't be followed. Programs that use Horovod already have found their way.
+    pub(super) fn finding(&self, context: Context<'_>, program: &Program) -> Option<Finding> {
+        let facts = context.facts;
+        if program.already_distributed {
+            return None;
+        }
+        // Values are not followed into code that has nothing to do with training that is seen.
+        let is_none_seen = program.pattern == Pattern::None;
+        let is_run = |file: FileId, id: CallId| {
+            let scope = facts.module(file).call(id).scope;
+            is_none_seen || program.reached.contains(&Caller { file, scope })
+        };
+        let (file, id) = program.files().into_iter().find_map(|file| {
+            let mut calls = self.calls.get(&file)?.iter();
+            let trains =
+                |&&(id, way): &&(CallId, Way)| is_run(file, id) && (is_none_seen || way == Way::Surely);
+            calls.find(trains).map(|&(id, _)| (file, id))
+        })?;
+        let message = "a model is trained here that can't be followed";
+        // Where other loops are found, the program would be distributed by half.
+        let level = if is_none_seen { Level::Warning } else { Level::Error };
+        let finding = Finding::new(&CHECK.rule, level, place(facts, (file, id)), message)
+            .here("trains what nobody knows")
+            .help(
+                "make the model and call its `fit` in the program's own code, in functions that it calls by name",
+            )
+            .in_scope(scope(facts, (file, id)));
+        Some(finding)
+    }
+}
+
+/// Whether a call trains what can't be followed, and how that is known.
+fn way(facts: &Facts<'_>, file: FileId, id: CallId, call: &Call) -> Option<Way> {
+    if trains_unseen(facts, file, id, call) {
+        Some(Way::Surely)
+    } else {
+        steps_unseen(facts, file, id, call).then_some(Way::ByTurns)
+    }
 }
 
 fn trains_unseen(facts: &Facts<'_>, file: FileId, id: CallId, call: &Call) -> bool {

@@ -41,14 +41,14 @@ const GENERATORS: [(&str, &str); 2] = [("numpy.random", "RandomState"), ("random
 
 /// What a program that is not distributed yet has to do so that the draws that decide what is held out are alike on all ranks.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    deciding(job).into_iter().filter_map(|draw| step(job, rule, &draw)).collect()
+    job.draws_for_all().iter().filter_map(|draw| step(job, rule, draw)).collect()
 }
 
 /// What a distributed program is told of such draws: that of a graph, or under a condition, gets no seed from rank 0.
 pub(super) fn left(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let draws = deciding(job).into_iter().filter(|own| !is_of_told_generator(job, own.file, own.call));
+    let draws = job.draws_for_all().iter().filter(|own| !is_of_told_generator(job, own.file, own.call));
     let told = draws.map(|draw| Step {
-        finding: finding(job, rule, &draw).confidence(Confidence::Possible),
+        finding: finding(job, rule, draw).confidence(Confidence::Possible),
         outcome: Outcome::ByHand,
         everywhere: Vec::new(),
     });
@@ -66,15 +66,17 @@ fn is_of_told_generator(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 }
 
 /// A call that draws what all ranks need the same of.
-pub(in crate::distribute) struct Draw<'c> {
+#[derive(Debug)]
+pub(in crate::distribute) struct Draw {
     pub(in crate::distribute) file: FileId,
     pub(in crate::distribute) call: CallId,
-    symbol: &'c Symbol,
+    /// Which of the symbols that the call may call draws.
+    symbol: usize,
     decides: Decides,
 }
 
 /// What a draw decides.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Decides {
     /// Which examples are held out.
     HeldOut,
@@ -85,12 +87,14 @@ enum Decides {
 }
 
 /// The draws that decide what is held out, which examples there are, or what they are computed with.
-pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<Draw<'c>> {
+pub(in crate::distribute) fn deciding(job: &Job<'_>) -> Vec<Draw> {
     let facts = job.facts;
-    let draws: Vec<(FileId, CallId, &Symbol)> = job
+    let draws: Vec<(FileId, CallId, (usize, &Symbol))> = job
         .calls()
-        .flat_map(|(file, call)| facts.called_symbols(file, call).map(move |own| (file, call, own)))
-        .filter(|&(file, call, own)| {
+        .flat_map(|(file, call)| {
+            facts.called_symbols(file, call).enumerate().map(move |own| (file, call, own))
+        })
+        .filter(|&(file, call, (_, own))| {
             // What is drawn again and again is an order of batches, which each rank has for itself.
             own.has(Effect::DrawsRandom)
                 && !is_repeated(job, file, call)
@@ -102,7 +106,7 @@ pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<Draw<'c>> {
         return Vec::new();
     }
     let (trained_on, validated_with) = (trained_on(job), validated(job));
-    let behind = |places: &[Place]| job.facts.influence().backwards(places, |_| false);
+    let behind = |places: &[Place]| job.facts.influence().backwards(places, |place| !job.evaluates(place));
     let (trained, validated) = (behind(&trained_on), behind(&validated_with));
     // What layers compute with goes into the training as well.
     let others: Vec<Place> = targets(job).into_iter().chain(results_of_layers(job)).collect();
@@ -146,8 +150,8 @@ pub(in crate::distribute) fn deciding<'c>(job: &Job<'c>) -> Vec<Draw<'c>> {
         let is_noise = job.traced.contains(&code) || is_of_layer(job, code);
         (!is_noise && (is_used || products.are_by(job, drawn))).then_some(Decides::Function)
     };
-    let draw = |(file, call, symbol)| {
-        decides(file, call, symbol).map(|decides| Draw { file, call, symbol, decides })
+    let draw = |(file, call, (symbol, own))| {
+        decides(file, call, own).map(|decides| Draw { file, call, symbol, decides })
     };
     draws.into_iter().filter_map(draw).collect()
 }
@@ -158,7 +162,8 @@ const SPLITTING: &str = "sklearn.model_selection";
 /// What is made of values, also through lists, and by leaving out what is among them: `[own for own in names if own not in held]`.
 fn reached_from(job: &Job<'_>, from: &[Place]) -> FxHashSet<Place> {
     let facts = job.facts;
-    let mut found = influenced_through_contents(facts, from, |_| false);
+    let computed = |from: &[Place]| influenced_through_contents(facts, from, |place| !job.evaluates(place));
+    let mut found = computed(from);
     let files = job.program.files().into_iter();
     let chosen: Vec<Place> = files
         .flat_map(|file| (0..facts.module(file).values.len()).map(move |own| (file, ValueId::new(own))))
@@ -167,7 +172,7 @@ fn reached_from(job: &Job<'_>, from: &[Place]) -> FxHashSet<Place> {
             tests.any(|test| found.contains(&(file, test)))
         })
         .collect();
-    found.extend(influenced_through_contents(facts, &chosen, |_| false));
+    found.extend(computed(&chosen));
     found
 }
 
@@ -292,7 +297,7 @@ fn reordered(job: &Job<'_>, file: FileId, id: CallId, symbol: &Symbol) -> FxHash
     }
 }
 
-fn finding(job: &Job<'_>, rule: &'static Rule, draw: &Draw<'_>) -> Finding {
+fn finding(job: &Job<'_>, rule: &'static Rule, draw: &Draw) -> Finding {
     let message = match draw.decides {
         Decides::HeldOut => {
             "each rank holds out other examples, and validates with what another one trains on"
@@ -306,9 +311,10 @@ fn finding(job: &Job<'_>, rule: &'static Rule, draw: &Draw<'_>) -> Finding {
         .in_scope(job.scope_of(draw.file, draw.call))
 }
 
-fn step(job: &Job<'_>, rule: &'static Rule, draw: &Draw<'_>) -> Option<Step> {
+fn step(job: &Job<'_>, rule: &'static Rule, draw: &Draw) -> Option<Step> {
     let finding = finding(job, rule, draw);
-    if let Some((edit, uses)) = seeded(job, draw.file, draw.call, draw.symbol) {
+    let symbol = job.facts.called_symbols(draw.file, draw.call).nth(draw.symbol);
+    if let Some((edit, uses)) = symbol.and_then(|own| seeded(job, draw.file, draw.call, own)) {
         return Some(Step::change(finding, "let rank 0 draw a seed for all", vec![edit], uses));
     }
     let reason = match draw.decides {

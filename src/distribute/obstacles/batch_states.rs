@@ -45,7 +45,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         left.retain(|own| {
             let given = given(own);
             let is_of_batch = given.iter().any(|&place| depends(job, place)) || {
-                let is_averaged = |place| facts.gives(place, &[Effect::TakesGradients]);
+                let is_averaged =
+                    |place| facts.gives(place, &[Effect::TakesGradients]) || !job.evaluates(place);
                 let behind = facts.influence().backwards(&given, is_averaged);
                 behind.iter().any(|place| batches.contains(place) || of_batch.contains(place))
             };
@@ -60,7 +61,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     let mut computed = results_of_layers(job);
     computed.extend(job.tape_loops().flat_map(|own| losses(job, own)));
-    let computing = facts.influence().backwards(&computed, |_| false);
+    let computing = facts.influence().backwards(&computed, |place| !job.evaluates(place));
     let computes = |own: &(FileId, CallId)| makers(own).iter().any(|place| computing.contains(place));
     let step = |(file, call): (FileId, CallId)| {
         let message = "each rank sets a variable by its own batch, with which the model computes";

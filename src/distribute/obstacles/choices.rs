@@ -74,15 +74,15 @@ pub(in crate::distribute) fn chosen_by_own_results(job: &Job<'_>) -> FxHashSet<P
         let deciding = Deciding::new(job, &news);
         let mut chosen = deciding.chosen();
         chosen.extend(lengths.changed_under(&deciding));
-        chosen.retain(|place| !found.contains(place));
+        chosen.retain(|&place| !found.contains(&place) && job.evaluates(place));
         let begin: FxHashSet<Place> = chosen.iter().copied().collect();
         // What is computed from what is found has been found with it. What `__len__` of the project returns may be one of
         // the lengths.
         let is_own = |place| job.facts.implied_functions(place).next().is_some();
         let is_alike = |place| is_common(job, place) && !is_own(place);
-        let stops = |place| found.contains(&place) || is_alike(place);
+        let stops = |place| found.contains(&place) || !job.evaluates(place) || is_alike(place);
         news = influenced_through_contents(job.facts, &chosen, stops);
-        news.retain(|&place| begin.contains(&place) || !is_alike(place));
+        news.retain(|&place| begin.contains(&place) || job.evaluates(place) && !is_alike(place));
         news.retain(|&place| found.insert(place));
     }
     found

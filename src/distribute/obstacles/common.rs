@@ -14,7 +14,13 @@ use crate::semantic::{CallId, Value};
 
 /// Whether a value is the same on all ranks though it is computed from what differs. The number that `enumerate` gives
 /// does not depend on what it counts.
-pub(super) fn is_common(job: &Job<'_>, (file, value): Place) -> bool {
+pub(super) fn is_common(job: &Job<'_>, place: Place) -> bool {
+    let is_common = job.common.alike(job.facts).get_or(job.facts, place, || is_common_anywhere(job, place));
+    is_common && !is_padded_form(job, place)
+}
+
+/// The same where no data are padded; it does not depend on the program.
+fn is_common_anywhere(job: &Job<'_>, (file, value): Place) -> bool {
     let facts = job.facts;
     if tells_form(job, (file, value)) {
         return true;
@@ -27,7 +33,7 @@ pub(super) fn is_common(job: &Job<'_>, (file, value): Place) -> bool {
                 || fetched::is_step(job, (file, value))
         }
         Value::Attribute { name, base, .. } => match facts.module(file).names.text(name) {
-            SHAPE => !is_selected(job, (file, base)) && !is_padded(job, (file, base)),
+            SHAPE => !is_selected(job, (file, base)),
             // How many epochs were made, in what `fit` returns.
             EPOCHS => facts.gives((file, base), &[Effect::Trains]),
             name => facts.objects(file, base).any(|(_, object)| {
@@ -74,9 +80,15 @@ fn measures_selection(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     counted.is_some_and(|own| is_selected(job, (file, own.value)))
 }
 
-/// Whether a value comes from batches that are as long as their longest example.
-fn is_padded(job: &Job<'_>, place: Place) -> bool {
-    job.padded().contains(&place)
+/// Whether a value is the form of batches that are as long as their longest example.
+fn is_padded_form(job: &Job<'_>, (file, value): Place) -> bool {
+    let module = job.facts.module(file);
+    match module.value(value).value {
+        Value::Attribute { name, base, .. } => {
+            module.names.text(name) == SHAPE && job.padded().contains(&(file, base))
+        }
+        _ => false,
+    }
 }
 
 /// What is made of such batches.

@@ -166,10 +166,11 @@ pub(in crate::distribute) fn depends(job: &Job<'_>, place: Place) -> bool {
     job.of_own_results().contains(&place)
 }
 
-/// All that is computed from values, themselves included, and is not the same on all ranks.
+/// All that the program computes from values, themselves included, and that is not the same on all ranks.
 pub(super) fn computed_from(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
-    let mut found = influenced_through_contents(job.facts, places, |place| is_common(job, place));
-    found.retain(|&place| !is_common(job, place));
+    let stops = |place| !job.evaluates(place) || is_common(job, place);
+    let mut found = influenced_through_contents(job.facts, places, stops);
+    found.retain(|&place| !stops(place));
     found.extend(places);
     found
 }

@@ -1,5 +1,8 @@
 //! The files that a program reads, and whether it makes them itself: what a call writes is output, or input for later.
 
+use std::cell::RefCell;
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::job::Job;
@@ -47,6 +50,9 @@ fn takes_place_of_writer(job: &Job<'_>, function: FunctionRef) -> bool {
 const OF_WRITING: [Effect; 5] =
     [Effect::WritesFile, Effect::MakesFolder, Effect::FailsTwice, Effect::Idempotent, Effect::Prints];
 
+/// Some calls.
+pub(super) type Calls = Arc<[(FileId, CallId)]>;
+
 /// What a program reads.
 #[derive(Debug, Default)]
 pub(in crate::distribute) struct Inputs {
@@ -72,6 +78,8 @@ pub(in crate::distribute) struct Inputs {
     unknown: UnknownReaders,
     /// All that goes into what `fit` is given.
     fitted: FxHashSet<Place>,
+    /// What is known to read where a call writes.
+    read_where: RefCell<FxHashMap<(FileId, CallId), Calls>>,
 }
 
 impl Inputs {
@@ -114,6 +122,7 @@ impl Inputs {
             searches: free_names::questions(job),
             unknown: UnknownReaders::new(job),
             fitted: fitted(job),
+            read_where: RefCell::default(),
         }
     }
 
@@ -144,12 +153,15 @@ impl Inputs {
         if writes_anywhere(job, file, call) {
             return self.data_read.clone();
         }
-        self.given_path_of(job, (file, call), &self.data_read)
+        self.given_path_of(job, &written_to(job, (file, call)), &self.data_read)
     }
 
     /// The questions that find whether the name is free that a call writes to.
     pub(super) fn searches(&self, job: &Job<'_>, write: (FileId, CallId)) -> Vec<(FileId, CallId)> {
-        if self.searches.is_empty() { Vec::new() } else { self.given_path_of(job, write, &self.searches) }
+        if self.searches.is_empty() {
+            return Vec::new();
+        }
+        self.given_path_of(job, &written_to(job, write), &self.searches)
     }
 
     /// The calls of libraries that nobody knows and that are told where a call writes.
@@ -157,16 +169,15 @@ impl Inputs {
         self.unknown.given_path_of(job, write)
     }
 
-    /// Those calls that are given a path of one that writes.
+    /// Those calls that are given a path which is made of these values, as that is to which something is written.
     fn given_path_of(
         &self,
         job: &Job<'_>,
-        (file, call): (FileId, CallId),
+        behind: &[Place],
         among: &[(FileId, CallId)],
     ) -> Vec<(FileId, CallId)> {
-        let behind = list_paths_behind(job, &arguments(job, file, call));
-        let written = texts_among(job, &behind);
-        let met = PathTexts::among(job, behind);
+        let written = texts_among(job, behind);
+        let met = PathTexts::among(job, behind.iter().copied());
         let sources: Vec<Place> = written.into_iter().chain(met.met_in(&self.texts)).collect();
         let sources = job.common.default_texts(job.facts).with_parameters(&sources);
         let paths = job.facts.influence().forwards(&sources, |place| ends_path(job, place));
@@ -177,21 +188,32 @@ impl Inputs {
     }
 
     /// The calls that may read, as data or as weights, what lies where a call writes.
-    pub(super) fn read_where(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
-        let mut found = self.data_read(job, (file, call));
-        let written = texts_behind(job, &arguments(job, file, call));
+    pub(super) fn read_where(&self, job: &Job<'_>, write: (FileId, CallId)) -> Calls {
+        if let Some(known) = self.read_where.borrow().get(&write) {
+            return Arc::clone(known);
+        }
+        let behind = written_to(job, write);
+        let mut found = if writes_anywhere(job, write.0, write.1) {
+            self.data_read.clone()
+        } else {
+            self.given_path_of(job, &behind, &self.data_read)
+        };
+        let written = texts_among(job, &behind);
         let loading = self.weights_read.iter().zip(&self.loaded);
         found.extend(loading.filter(|(_, read)| is_one_place(read, &written)).map(|(&own, _)| own));
+        let found: Calls = found.into();
+        self.read_where.borrow_mut().insert(write, Arc::clone(&found));
         found
     }
 
     /// The calls that read, not as weights, what lies where a call writes, by all that both paths are made of.
     pub(super) fn read_at(&self, job: &Job<'_>, write: (FileId, CallId)) -> Vec<(FileId, CallId)> {
-        let written = texts_behind(job, &arguments(job, write.0, write.1));
+        let behind = written_to(job, write);
+        let written = texts_among(job, &behind);
         let is_there = |&(file, call): &(FileId, CallId)| {
             is_one_place(&texts_behind(job, &arguments(job, file, call)), &written)
         };
-        self.given_path_of(job, write, &self.data_read).into_iter().filter(is_there).collect()
+        self.given_path_of(job, &behind, &self.data_read).into_iter().filter(is_there).collect()
     }
 
     /// Whether what is written to a path that is made of `given` may be read. Weights lie in a folder beside others:
@@ -204,6 +226,11 @@ impl Inputs {
                 self.loaded.iter().any(|read| is_one_place(read, &written))
             }
     }
+}
+
+/// What the path is made of that a call writes to.
+fn written_to(job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<Place> {
+    list_paths_behind(job, &arguments(job, file, call))
 }
 
 /// All that goes into what `fit` is given.

@@ -16,8 +16,7 @@ pub(super) fn is_awaited(job: &Job<'_>, write: (FileId, CallId), statement: Stat
     if job.program.already_distributed {
         return false;
     }
-    let mut read = job.inputs().read_where(job, write);
-    read.extend(job.inputs().searches(job, write));
+    let read = [&job.inputs().read_where(job, write)[..], &job.inputs().searches(job, write)].concat();
     if read.is_empty() || writes_anywhere(job, write.0, write.1) {
         return false;
     }

@@ -11,7 +11,7 @@ use super::super::meeting::Meeting;
 use super::super::ranked::is_for_some;
 use super::super::step::{Outcome, Step};
 use super::downloads::missed_elsewhere;
-use super::inputs::{names_input, own_effects};
+use super::inputs::{Calls, names_input, own_effects};
 use super::read_before;
 use crate::api::Effect;
 use crate::program::{Caller, Spot};
@@ -102,7 +102,7 @@ impl Waiting {
         if later.peek().is_none() {
             return Self::default();
         }
-        if !job.program.already_distributed && loop_over_listed(job, write, || read.to_vec()).is_some() {
+        if !job.program.already_distributed && loop_over_listed(job, write, || read.into()).is_some() {
             return Self { impossible: Some(LISTED), ..Self::default() };
         }
         let module = job.facts.module(write.0);
@@ -206,7 +206,7 @@ fn catches_reading(job: &Job<'_>, (file, write): (FileId, CallId), read: &[(File
 pub(super) fn loop_over_listed(
     job: &Job<'_>,
     write: (FileId, CallId),
-    read: impl FnOnce() -> Vec<(FileId, CallId)>,
+    read: impl FnOnce() -> Calls,
 ) -> Option<StatementId> {
     let (file, call) = write;
     let facts = job.facts;

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::contents::Contents;
 use super::effects::Effects;
-use super::graph_gradients::GraphOfTraining;
+use super::graph_gradients::{GraphOfTraining, UsesOfGradients};
 use super::hierarchy::{Hierarchy, Resolver};
 use super::influence::{Influence, Place};
 use super::makings::Makings;
@@ -64,6 +64,7 @@ pub struct Facts<'a> {
     travel: OnceLock<Travel>,
     pub(super) averaged: OnceLock<FxHashSet<Place>>,
     pub(super) graph_of_training: OnceLock<GraphOfTraining>,
+    pub(super) uses_of_gradients: OnceLock<UsesOfGradients>,
     pub(super) changed_by_name: OnceLock<FxHashSet<ObjectId>>,
     pub(super) makings: OnceLock<Makings>,
     pub(super) replaced_members: OnceLock<FxHashSet<String>>,
@@ -109,6 +110,7 @@ impl<'a> Facts<'a> {
             initialisers: OnceLock::new(),
             averaged: OnceLock::new(),
             graph_of_training: OnceLock::new(),
+            uses_of_gradients: OnceLock::new(),
             changed_by_name: OnceLock::new(),
             makings: OnceLock::new(),
             replaced_members: OnceLock::new(),
