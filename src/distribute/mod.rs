@@ -25,6 +25,7 @@ pub mod broadcast;
 mod callback;
 pub mod callbacks;
 pub mod checkpoint;
+mod common;
 pub mod data;
 pub mod device;
 pub mod initialisation;
@@ -54,7 +55,8 @@ use crate::checks::Context;
 use crate::finding::{Finding, Rule};
 
 pub(crate) use callback::{Acts, Handed, Ranks, SHARES, hooks};
-pub use job::{Common, Job};
+pub use common::Common;
+pub use job::Job;
 pub use names::{Api, Import, Name, Names};
 pub(crate) use output::open_files::NOWHERE;
 pub use step::{Outcome, Step};

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::common::Common;
 use super::initialisation;
-use super::job::{Common, Job};
+use super::job::Job;
 use super::names::Import;
 use super::output::decided_by_first;
 use super::step::{Outcome, Step};
