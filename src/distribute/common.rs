@@ -51,6 +51,8 @@ pub struct Common {
     changes: OnceLock<Changes>,
     /// The generators that libraries are fed with.
     fed_generators: OnceLock<FxHashSet<ObjectId>>,
+    /// The variables that count the steps of optimizers.
+    step_counters: OnceLock<FxHashSet<ObjectId>>,
     /// The values that are the same on all ranks though they are computed from what differs.
     alike: OnceLock<Answers>,
     /// The code that some program comes to.
@@ -114,6 +116,11 @@ impl Common {
     /// The generators that libraries are fed with.
     pub(super) fn fed_generators(&self, facts: &Facts<'_>) -> &FxHashSet<ObjectId> {
         self.fed_generators.get_or_init(|| fed_generators::all(facts))
+    }
+
+    /// The variables that count the steps of optimizers.
+    pub(super) fn step_counters(&self, facts: &Facts<'_>) -> &FxHashSet<ObjectId> {
+        self.step_counters.get_or_init(|| facts.step_counters())
     }
 
     /// Whether values are the same on all ranks though they are computed from what differs.

@@ -9,7 +9,7 @@ use super::data::held_out::{self, Draw};
 use super::initialisation::end_of_imports;
 use super::leading_to_steps::LeadingToSteps;
 use super::names::{Api, Import, Names};
-use super::obstacles::{choices, common, own_results, traced_choices};
+use super::obstacles::{alike, choices, own_results, traced_choices};
 use super::output::inputs::{Inputs, Settings};
 use super::output::preparation::Preparations;
 use super::output::told_paths;
@@ -55,7 +55,6 @@ pub struct Job<'c> {
     leading_to_steps: OnceCell<LeadingToSteps>,
     alone: OnceCell<Unreached>,
     kept_containers: OnceCell<FxHashMap<ObjectId, Vec<Place>>>,
-    step_counters: OnceCell<FxHashSet<ObjectId>>,
     started: RefCell<FxHashMap<FileId, Option<TextSize>>>,
     import_ends: RefCell<FxHashMap<FileId, Option<TextSize>>>,
 }
@@ -94,7 +93,6 @@ impl<'c> Job<'c> {
             leading_to_steps: OnceCell::new(),
             alone: OnceCell::new(),
             kept_containers: OnceCell::new(),
-            step_counters: OnceCell::new(),
             started: RefCell::default(),
             import_ends: RefCell::default(),
         };
@@ -364,12 +362,7 @@ impl<'c> Job<'c> {
 
     /// What is made of batches that are as long as their longest example.
     pub(super) fn padded(&self) -> &FxHashSet<Place> {
-        self.padded.get_or_init(|| common::padded(self))
-    }
-
-    /// The variables that count the steps of optimizers.
-    pub(super) fn step_counters(&self) -> &FxHashSet<ObjectId> {
-        self.step_counters.get_or_init(|| self.facts.step_counters())
+        self.padded.get_or_init(|| alike::padded(self))
     }
 
     /// Whether the program runs code of a file.

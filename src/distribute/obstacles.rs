@@ -2,11 +2,11 @@
 //! numbers of steps and wait for each other, or another library distributes it already.
 
 mod active_runs;
+pub(super) mod alike;
 mod batch_states;
 mod changed_gradients;
 pub(super) mod choices;
 mod chosen_forms;
-pub(super) mod common;
 pub(super) mod counted;
 mod cut_short;
 mod dataset_lengths;

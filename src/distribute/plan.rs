@@ -52,20 +52,14 @@ pub(super) fn findings(facts: &Facts<'_>, texts: &Texts<'_>, restrictions: &[Fin
         .filter_map(|program| Job::new(facts, texts, program, &traced, &nothing))
         .collect();
     let common = Common::of(&alone);
-    let jobs: Vec<Job<'_>> = alone.into_iter().map(|job| job.among(&common)).collect();
     let steps_of = |job: &Job<'_>| -> Vec<Step> {
         let of_rules = DISTRIBUTION.iter().flat_map(|rule| (rule.steps)(job));
         of_rules.chain(decided_by_first::steps(job)).collect()
     };
-    let begun: Vec<(Job<'_>, Vec<Step>)> = jobs
-        .into_par_iter()
-        .map(|job| {
-            let steps = steps_of(&job);
-            (job, steps)
-        })
-        .collect();
-    let needed = needed(begun.iter().flat_map(|(_, steps)| steps));
-    let plans = begun.into_par_iter().map(|(job, steps)| plan(&job, steps, &needed, restrictions));
+    let jobs = alone.into_par_iter().map(|job| job.among(&common));
+    let begun: Vec<(Vec<Step>, Job<'_>)> = jobs.map(|job| (steps_of(&job), job)).collect();
+    let needed = needed(begun.iter().flat_map(|(steps, _)| steps));
+    let plans = begun.into_par_iter().map(|(steps, job)| plan(&job, steps, &needed, restrictions));
     let mut plans: Vec<Plan<'_>> = plans.filter(|plan| !plan.steps.is_empty()).collect();
     let units = units(facts, &common, &mut plans);
     let mut seen: FxHashMap<(&str, Location), usize> = FxHashMap::default();

@@ -65,7 +65,8 @@ impl GraphOfTraining {
 }
 
 impl Facts<'_> {
-    /// The calls of a program that change variables by the gradients that one of its other calls gives.
+    /// The calls of a program that change variables by the gradients that a call gives; known for those that programs take without
+    /// a tape, and found anew for others.
     pub fn uses_of_gradients(
         &self,
         program: &Program,
@@ -77,8 +78,8 @@ impl Facts<'_> {
             taking.into_iter().map(|own| (own, self.find_uses_of_gradients(own))).collect()
         };
         let known: &UsesOfGradients = self.uses_of_gradients.get_or_init(find);
-        let uses = known.get(&taking).into_iter().flatten().copied();
-        uses.filter(|&(file, id)| {
+        let uses = known.get(&taking).cloned().unwrap_or_else(|| self.find_uses_of_gradients(taking));
+        uses.into_iter().filter(|&(file, id)| {
             let scope = self.module(file).call(id).scope;
             program.reached.contains(&Caller { file, scope })
         })

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::job::Job;
 use super::super::step::Step;
-use super::common::is_common;
+use super::alike::is_common;
 use super::obstacle;
 use crate::finding::Rule;
 use crate::program::{Place, TrainingLoop};

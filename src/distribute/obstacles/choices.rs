@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::super::bound::may_be;
 use super::super::job::Job;
 use super::super::output::inputs::own_effects;
-use super::common::is_common;
+use super::alike::is_common;
 use super::counted::is_length;
 use super::form_questions::asks_for_form;
 use super::own_lengths::comprehension_tests;

@@ -9,7 +9,7 @@ use super::super::data::moved_seeds::is_order;
 use super::super::job::Job;
 use super::super::session;
 use super::super::session::fetched;
-use super::common::{counts_memory, is_common};
+use super::alike::{counts_memory, is_common};
 use crate::api::{Effect, Kind, Symbol};
 use crate::program::{Literal, Object, Place, influenced_through_contents};
 use crate::project::FileId;

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::super::data::draws::draws_unseeded;
 use super::super::job::Job;
 use super::super::step::Step;
-use super::common::is_common;
+use super::alike::is_common;
 use super::obstacle;
 use crate::api::{Kind, Symbol};
 use crate::finding::Rule;

@@ -50,7 +50,7 @@ fn takes_place_of_writer(job: &Job<'_>, function: FunctionRef) -> bool {
 const OF_WRITING: [Effect; 5] =
     [Effect::WritesFile, Effect::MakesFolder, Effect::FailsTwice, Effect::Idempotent, Effect::Prints];
 
-/// Some calls.
+/// Calls that are found once and asked for again, in a job that goes from one thread to another.
 pub(super) type Calls = Arc<[(FileId, CallId)]>;
 
 /// What a program reads.
@@ -150,10 +150,20 @@ impl Inputs {
 
     /// The calls that may read the data that a call writes.
     pub(super) fn data_read(&self, job: &Job<'_>, (file, call): (FileId, CallId)) -> Vec<(FileId, CallId)> {
+        self.data_read_at(job, (file, call), &written_to(job, (file, call)))
+    }
+
+    /// The same, with what the path is made of that the call writes to.
+    fn data_read_at(
+        &self,
+        job: &Job<'_>,
+        (file, call): (FileId, CallId),
+        behind: &[Place],
+    ) -> Vec<(FileId, CallId)> {
         if writes_anywhere(job, file, call) {
             return self.data_read.clone();
         }
-        self.given_path_of(job, &written_to(job, (file, call)), &self.data_read)
+        self.given_path_of(job, behind, &self.data_read)
     }
 
     /// The questions that find whether the name is free that a call writes to.
@@ -193,11 +203,7 @@ impl Inputs {
             return Arc::clone(known);
         }
         let behind = written_to(job, write);
-        let mut found = if writes_anywhere(job, write.0, write.1) {
-            self.data_read.clone()
-        } else {
-            self.given_path_of(job, &behind, &self.data_read)
-        };
+        let mut found = self.data_read_at(job, write, &behind);
         let written = texts_among(job, &behind);
         let loading = self.weights_read.iter().zip(&self.loaded);
         found.extend(loading.filter(|(_, read)| is_one_place(read, &written)).map(|(&own, _)| own));

@@ -55,5 +55,5 @@ pub(super) fn fetched_step(job: &Job<'_>, (file, value): Place) -> Option<Fetche
 
 fn is_counter(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
     let mut objects = job.facts.objects(file, value).peekable();
-    objects.peek().is_some() && objects.all(|(own, _)| job.step_counters().contains(&own))
+    objects.peek().is_some() && objects.all(|(own, _)| job.common.step_counters(job.facts).contains(&own))
 }

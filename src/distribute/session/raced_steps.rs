@@ -22,7 +22,7 @@ use crate::syntax::{TextRange, TextSize};
 
 /// The steps by which a program reads such numbers by themselves.
 pub(in crate::distribute) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    if job.step_counters().is_empty() {
+    if job.common.step_counters(job.facts).is_empty() {
         return Vec::new();
     }
     let running: BTreeSet<(FileId, CallId)> =
