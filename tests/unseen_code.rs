@@ -3,6 +3,8 @@
 
 mod support;
 
+use serde_json::json;
+
 /// The certain findings of a project's ranks and traced code.
 fn found(files: &[(&str, &str)]) -> Vec<String> {
     support::found(files, "certain")
@@ -222,9 +224,31 @@ fn folders_that_a_project_puts_on_the_path_are_searched() {
     assert_eq!(reports("sys.path.insert(0, HOME + '/own')"), told);
     assert_eq!(reports("sys.path.append('../run/own')"), told);
     assert_eq!(reports("sys.path.append('run/own')"), told);
-    // A folder of the machine is none of the project's.
+    // The project may lie elsewhere; a folder of the machine is none of the project's.
+    assert_eq!(reports("sys.path.append('/workspace/run/own')"), told);
     assert_eq!(reports("sys.path.append('/own')"), Vec::<String>::new());
     assert_eq!(reports("sys.path.append(os.path.join(HOME, 'other'))"), Vec::<String>::new());
+}
+
+#[test]
+fn a_folder_on_the_path_serves_the_programs_that_put_it_there() {
+    let train = |edit: &str| {
+        format!(
+            "import sys\nimport horovod.tensorflow.keras as hvd\n{edit}\nfrom training import train\n\nhvd.init()\ntrain()\n"
+        )
+    };
+    let (with, without) = (train("sys.path.append('../lib')"), train(""));
+    let files = [("a/train.py", &*with), ("b/train.py", &*without), ("lib/training.py", TRAINING)];
+    let project = support::folder(&files);
+    let graph = support::run(project.path(), &["graph", "imports", "--all"]).json();
+    assert_eq!([&graph["a.train"], &graph["b.train"]], [&json!(["lib.training"]), &json!([])]);
+    let imported = without.replace("import sys\n", "import paths\n");
+    let files = [
+        ("b/train.py", &*imported),
+        ("b/paths.py", "import sys\nsys.path.append('../lib')\n"),
+        ("lib/training.py", TRAINING),
+    ];
+    assert_eq!(found(&files), ["lib/training.py:6 HVD303"]);
 }
 
 #[test]
@@ -238,5 +262,9 @@ fn folders_that_a_project_installs_packages_from_are_searched() {
     let (beside, below) = ("python/lib/own/training.py", "python/lib/src/own/training.py");
     assert_eq!(reports(("python/lib/setup.py", setup), beside), [format!("{beside}:6 HVD303")]);
     assert_eq!(reports(("python/lib/setup.py", setup), below), [format!("{below}:6 HVD303")]);
+    let other = "import setuptools\nsetuptools.setup(name='own')\n";
+    assert_eq!(reports(("python/lib/setup.py", other), beside), [format!("{beside}:6 HVD303")]);
     assert_eq!(reports(("python/lib/setup.py", "setup = 1\n"), beside), Vec::<String>::new());
+    let version = "from distutils.version import StrictVersion\n";
+    assert_eq!(reports(("python/lib/versions.py", version), beside), Vec::<String>::new());
 }

@@ -161,12 +161,32 @@ impl<'a> Linking<'a> {
             }
             let texts = texts.entry(group).or_insert_with(|| self.module_names(members));
             for text in &*texts {
-                for target in self.modules.imports.resolve_prefix(site, 0, text) {
+                for target in self.named(site, text) {
                     changed |= self.link(site, target);
                 }
             }
         }
         changed
+    }
+
+    /// What is imported by a dotted name, which may be that of a module, or of what a module has. `net.h5` is none because
+    /// there is a module `net`.
+    fn named(&self, site: FileId, text: &str) -> Vec<Target> {
+        let found = self.modules.imports.resolve_string(site, text);
+        let mut behind = text.split('.').filter(|part| !part.is_empty()).skip(found.len());
+        let is_member =
+            |name: &str| matches!(found.last(), Some(&Target::File(file)) if self.binds(file, name));
+        match (behind.next(), behind.next()) {
+            (None, _) => found,
+            (Some(member), None) if is_member(member) => found,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a module has something of this name, if it isn't by a star.
+    fn binds(&self, file: FileId, name: &str) -> bool {
+        let module = self.modules.get(file);
+        module.names.get(name).is_some_and(|name| module.scope(Module::TOP).exports.contains_key(&name))
     }
 
     /// The strings in files that may be the name of a module of the project.
@@ -253,6 +273,11 @@ mod tests {
             components(&[("main.py", &text), ("models/net.py", ""), ("models/other.py", "")])
         };
         assert_eq!(file("from importlib import import_module"), ["main.py models/net.py", "models/other.py"]);
+        let named = |name: &str| {
+            let text = format!("from importlib import import_module\nname = '{name}'");
+            components(&[("main.py", &text), ("net.py", "class Net: pass")]).len()
+        };
+        assert_eq!([named("net"), named("net.Net"), named("net."), named("net.h5")], [1, 1, 1, 2]);
         let files = [("main.py", "name = 'models.net'"), ("models/net.py", "")];
         assert_eq!(components(&files).len(), 2, "a string by itself imports nothing");
     }

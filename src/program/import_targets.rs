@@ -1,5 +1,8 @@
-//! Where the import statements of a file lead, found once for each file.
+//! Where import statements lead, found once for each file.
 
+use std::sync::Arc;
+
+use rayon::prelude::*;
 use smallvec::SmallVec;
 
 use super::numbering::Lists;
@@ -67,4 +70,55 @@ impl ImportTargets {
         }
         all
     }
+}
+
+/// Where the imports of all files lead.
+#[derive(Clone, Debug)]
+pub(super) struct Targets {
+    /// What was asked.
+    pub(super) imports: Arc<Imports>,
+    lists: Vec<Arc<ImportTargets>>,
+}
+
+impl Targets {
+    /// Asks where the imports of each file lead.
+    pub(super) fn new(imports: Arc<Imports>, modules: &[Arc<Module>]) -> Self {
+        let mut targets = Self { imports, lists: Vec::new() };
+        let files: Vec<FileId> = (0..modules.len()).map(file_at).collect();
+        targets.lists = targets.found(&files, modules);
+        targets
+    }
+
+    /// Asks anew for some files.
+    pub(super) fn find_again(&mut self, files: &[FileId], modules: &[Arc<Module>]) {
+        for (file, list) in files.iter().zip(self.found(files, modules)) {
+            self.lists[file.index()] = list;
+        }
+    }
+
+    fn found(&self, files: &[FileId], modules: &[Arc<Module>]) -> Vec<Arc<ImportTargets>> {
+        let found =
+            files.par_iter().map(|&file| ImportTargets::new(&self.imports, file, &modules[file.index()]));
+        found.map(Arc::new).collect()
+    }
+
+    /// All files.
+    pub(super) fn files(&self) -> impl Iterator<Item = FileId> + use<> {
+        (0..self.lists.len()).map(file_at)
+    }
+
+    /// Where those of a file lead.
+    pub(super) fn of(&self, file: FileId) -> &ImportTargets {
+        &self.lists[file.index()]
+    }
+
+    /// Whether an import of a file leads nowhere yet that may mean something of the project.
+    pub(super) fn is_open(&self, file: FileId, module: &Module) -> bool {
+        let leads_nowhere = |own: &Import| own.level == 0 && self.of(file).prefixes(own).is_empty();
+        module.imports.iter().any(|own| leads_nowhere(own) && self.imports.may_be_module(&own.module))
+    }
+}
+
+fn file_at(index: usize) -> FileId {
+    FileId(u32::try_from(index).expect("fewer files than 2^32"))
 }

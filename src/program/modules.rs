@@ -7,11 +7,11 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::components::Components;
-use super::import_targets::ImportTargets;
-use super::search_path;
+use super::import_targets::{ImportTargets, Targets};
+use super::search_path::{self, Named};
 use super::solver::capacity;
 use crate::api::Library;
-use crate::project::{FileId, FileKind, FileProblem, FolderId, Imports, Project, SourceFile, Target};
+use crate::project::{FileId, FileKind, FileProblem, Imports, Project, SearchPath, SourceFile, Target};
 use crate::semantic::{self, FunctionId, Import, ImportId, Imported, Module, Value, ValueId};
 
 /// A function or lambda of the project.
@@ -72,7 +72,9 @@ pub struct Modules {
     /// Which imports lead where.
     pub imports: Arc<Imports>,
     /// The same for the import statements of each file.
-    targets: Vec<Arc<ImportTargets>>,
+    targets: Targets,
+    /// The same without what programs put on the search path themselves.
+    near: Targets,
     /// Which files can have to do with each other.
     pub components: Arc<Components>,
     /// Files and folders that could not be read.
@@ -126,13 +128,16 @@ impl Modules {
             Some((modules, same)) => modules.made(same, file.id),
             None => Made::read(project, file),
         });
+        let imports = Arc::new(Imports::new(project.files()));
+        let nowhere = Targets::new(Arc::clone(&imports), &[]);
         let mut modules = Self {
             list: Vec::with_capacity(project.files().len()),
             digests: Vec::with_capacity(project.files().len()),
             names: project.files().iter().map(|file| file.name.as_str().to_owned()).collect(),
             kinds: project.files().iter().map(|file| file.kind).collect(),
-            imports: Arc::new(Imports::new(project.files())),
-            targets: Vec::new(),
+            imports,
+            targets: nowhere.clone(),
+            near: nowhere,
             components: Arc::default(),
             problems: project.problems().to_vec(),
             undecodable: Vec::new(),
@@ -143,16 +148,8 @@ impl Modules {
             modules.digests.push(digest);
             modules.remember(file, problem);
         }
-        let searched = search_path::folders(&modules, &modules.imports);
-        modules.search(searched);
-        modules.linked()
-    }
-
-    /// Finds where all imports lead, also in these folders.
-    fn search(&mut self, folders: Vec<FolderId>) {
-        self.imports = Arc::new(Imports::clone(&self.imports).searching(folders));
-        let files: Vec<FileId> = self.files().collect();
-        self.targets = files.into_par_iter().map(|file| Arc::new(self.find_targets(file))).collect();
+        modules.near = Targets::new(Arc::clone(&modules.imports), &modules.list);
+        modules.linked(&[])
     }
 
     /// What is known of a file by itself, under another number.
@@ -174,12 +171,17 @@ impl Modules {
         }
     }
 
-    fn find_targets(&self, file: FileId) -> ImportTargets {
-        ImportTargets::new(&self.imports, file, self.get(file))
-    }
-
-    /// These modules with what only all of them tell.
-    fn linked(mut self) -> Self {
+    /// These modules with what only all of them tell, after some of them have changed.
+    fn linked(mut self, changed: &[FileId]) -> Self {
+        let named = Named::of(&self, &self.imports);
+        if named.installed == self.near.imports.search_path().installed {
+            self.near.find_again(changed, &self.list);
+        } else {
+            let path = SearchPath { installed: named.installed.clone(), ..SearchPath::default() };
+            self.near = Targets::new(Arc::new(self.near.imports.searching(path)), &self.list);
+        }
+        self.targets = search_path::along(&self.near, &named, &self.list);
+        self.imports = Arc::clone(&self.targets.imports);
         self.components = Arc::new(Components::new(&self));
         self.capacity = capacity(self.list.iter().map(|module| module.values.len()).sum());
         self
@@ -202,18 +204,15 @@ impl Modules {
 
     fn with(&self, made: Vec<Made>) -> Self {
         let mut modules = self.clone();
+        let mut changed = Vec::with_capacity(made.len());
         for Made { file, module, digest, problem } in made {
             modules.list[file.index()] = module;
             modules.digests[file.index()] = digest;
-            modules.targets[file.index()] = Arc::new(modules.find_targets(file));
             modules.undecodable.retain(|(other, _)| *other != file);
             modules.remember(file, problem);
+            changed.push(file);
         }
-        let searched = search_path::folders(&modules, &modules.imports);
-        if searched != modules.imports.searched() {
-            modules.search(searched);
-        }
-        modules.linked()
+        modules.linked(&changed)
     }
 
     /// These files as if the others were empty. What is found in whole components is the same as in all modules.
@@ -267,7 +266,7 @@ impl Modules {
     /// Where the imports of a file lead.
     #[must_use]
     pub(super) fn targets(&self, file: FileId) -> &ImportTargets {
-        &self.targets[file.index()]
+        self.targets.of(file)
     }
 
     /// All files.

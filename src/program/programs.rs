@@ -10,8 +10,8 @@ use super::components::imports_by_name;
 use super::decorated::Decorated;
 use super::facts::Facts;
 use super::given::Given;
+use super::handed_over::{HandedOver, handed_over};
 use super::modules::FunctionRef;
-use super::object::Object;
 use super::solver::{CallEdge, Caller};
 use super::starting::{callers_that_start_horovod, is_distributed};
 use crate::api::Effect;
@@ -345,49 +345,27 @@ impl Ways<'_, '_> {
                 all.filter(|&own| loaded.has(own)).map(|own| facts.code_of(own)).collect::<Vec<Caller>>()
             };
             for (edge, function) in facts.reached_functions(caller) {
-                let may_run = runs(edge.call) && loaded.has(function) && !facts.only_wraps(&edge, function);
+                let may_run = runs(edge.call)
+                    && loaded.has(function)
+                    && !facts.only_wraps(&edge, function)
+                    && !facts.is_left_to_tests(caller, edge.call, function);
                 // What a wrapper calls is come to where the wrapper is called.
                 if may_run && wanted(&edge, function) && !decorated.is_within(&edge, function) {
                     work.extend(come_to(function, decorated.behind(&edge, function)));
                 }
             }
             for &(call, function) in self.handed.get(&caller).into_iter().flatten() {
-                if runs(Some(call)) && loaded.has(function) {
+                let may_run = runs(Some(call))
+                    && loaded.has(function)
+                    && !facts.is_left_to_tests(caller, Some(call), function)
+                    && (caller.file == self.entry || !facts.is_only_decorated(caller, call, function));
+                if may_run {
                     work.extend(come_to(function, decorated.behind_handed(caller, call, function)));
                 }
             }
         }
         reached
     }
-}
-
-/// For each scope the functions that it hands to code that nobody knows, which may call them:
-/// `parser.set_defaults(func=train)`, `@app.command()`.
-pub type HandedOver = FxHashMap<Caller, Vec<(CallId, FunctionRef)>>;
-
-/// Finds what is handed over.
-#[must_use]
-pub fn handed_over(facts: &Facts<'_>) -> HandedOver {
-    let mut handed = HandedOver::default();
-    for edge in &facts.solution.edges {
-        let (caller, Some(call)) = (edge.caller, edge.call) else { continue };
-        let known = match facts.solution.object(edge.callee) {
-            Object::Unknown => false,
-            object @ Object::External(_) => facts.symbol(object).is_some(),
-            _ => true,
-        };
-        if known || !facts.concerned.contains(&caller.file) {
-            continue;
-        }
-        for argument in &facts.module(caller.file).call(call).arguments {
-            for (_, object) in facts.objects(caller.file, argument.value) {
-                if let Object::Function(function) | Object::Bound(_, function) = object {
-                    handed.entry(caller).or_default().push((call, function));
-                }
-            }
-        }
-    }
-    handed
 }
 
 /// The calls that lead from the entry module to a loop's code, outermost first; empty for a loop in the entry

@@ -6,10 +6,13 @@
 //! that are packages come after all others, because Python doesn't look into the importer's own package (Python 2
 //! did, and so does running a module of a package as a script), and not at all for names of the standard library.
 //! The root's `src` is last, but for the root itself where that is a package. What is in none of these is looked for in
-//! the folders that the project puts on the path itself.
+//! the folders that the project puts on the path itself, as far as they serve the importer.
+
+mod libraries;
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -33,18 +36,6 @@ pub enum Target {
     External,
 }
 
-/// Libraries that a folder named after them, say `keras/` with examples, does not hide, even where it is a package: and what
-/// their own sources hold, in all their versions, which do.
-const LIBRARIES: [(&str, &[&str]); 4] = [
-    ("horovod", &["common", "tensorflow"]),
-    ("keras", &["backend", "engine", "src"]),
-    ("numpy", &["core", "_core"]),
-    ("tensorflow", &["python"]),
-];
-
-/// The library whose own sources do not hide it from programs beside: a fork of Horovod has the examples of Horovod.
-const FORKED: &str = "horovod";
-
 /// Every place where an import can lead.
 #[derive(Clone, Debug)]
 pub struct Imports {
@@ -52,8 +43,16 @@ pub struct Imports {
     names: FxHashMap<Box<str>, NameId>,
     entries: FxHashMap<(FolderId, NameId), Entry>,
     files: Vec<Place>,
-    /// The folders that the project puts on the search path.
-    searched: Vec<FolderId>,
+    path: SearchPath,
+}
+
+/// The folders that a project puts on Python's search path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchPath {
+    /// Those that hold what is installed, for all files.
+    pub installed: Vec<FolderId>,
+    /// Those that programs put there themselves, for the files of theirs.
+    pub own: FxHashMap<FileId, Arc<[FolderId]>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -98,7 +97,7 @@ impl Imports {
             names: FxHashMap::default(),
             entries: FxHashMap::default(),
             files: Vec::with_capacity(files.len()),
-            searched: Vec::new(),
+            path: SearchPath::default(),
         };
         for file in files {
             imports.add(file);
@@ -106,16 +105,16 @@ impl Imports {
         imports
     }
 
-    /// The same, with folders that the project puts on the search path.
+    /// The same with another search path.
     #[must_use]
-    pub fn searching(self, searched: Vec<FolderId>) -> Self {
-        Self { searched, ..self }
+    pub fn searching(&self, path: SearchPath) -> Self {
+        Self { path, ..self.clone() }
     }
 
     /// The folders that the project puts on the search path.
     #[must_use]
-    pub fn searched(&self) -> &[FolderId] {
-        &self.searched
+    pub fn search_path(&self) -> &SearchPath {
+        &self.path
     }
 
     /// The project's root.
@@ -203,20 +202,6 @@ impl Imports {
         self.files[file.index()].folder
     }
 
-    /// Whether the project holds the sources of a library itself: a fork of it, or a patch.
-    #[must_use]
-    pub fn holds_library(&self, name: &str) -> bool {
-        let Some(&name) = self.names.get(name) else { return false };
-        let folders = (0..self.folders.len()).map(|index| FolderId(u32::try_from(index).unwrap_or(u32::MAX)));
-        let packages = folders.filter_map(|folder| self.entries.get(&(folder, name))?.folder);
-        packages.into_iter().any(|package| {
-            let children = self.entries.iter().filter(|((folder, _), _)| *folder == package);
-            children
-                .into_iter()
-                .any(|(_, entry)| entry.folder.is_some_and(|own| self.folder(own).init.is_some()))
-        })
-    }
-
     /// Whether a dotted name begins as one of the project's modules or folders does.
     #[must_use]
     pub fn may_be_module(&self, dotted: &str) -> bool {
@@ -275,6 +260,15 @@ impl Imports {
         prefixes
     }
 
+    /// The same for a string in a file that imports modules by strings. A lone word, as there are many, is not looked for
+    /// among what is installed.
+    #[must_use]
+    pub fn resolve_string(&self, importer: FileId, text: &str) -> Vec<Target> {
+        let path = self.path(text);
+        let is_near = || self.near_start(importer, text, &path, None).is_some();
+        if path.len() > 1 || is_near() { self.resolve_prefix(importer, 0, text) } else { Vec::new() }
+    }
+
     /// What `from dotted import name` means: the module, and what `name` is if it is a submodule (an attribute of
     /// the module with that name comes first in Python; the caller knows its attributes).
     #[must_use]
@@ -322,8 +316,7 @@ impl Imports {
         Some(Target::Namespace(folder))
     }
 
-    /// The search folder in which most of an absolute name is found. Among equals a module or package, or a folder
-    /// without `__init__` that has the wanted `member`, comes before any other folder, then the nearest.
+    /// The folder in which an absolute name is found.
     fn absolute_start(
         &self,
         importer: FileId,
@@ -331,6 +324,19 @@ impl Imports {
         path: &Dotted,
         member: Option<&str>,
     ) -> Option<Target> {
+        let installed = || self.installed(parts(dotted).next()?);
+        self.near_start(importer, dotted, path, member).or_else(installed).map(Target::Namespace)
+    }
+
+    /// The search folder in which most of an absolute name is found. Among equals a module or package, or a folder
+    /// without `__init__` that has the wanted `member`, comes before any other folder, then the nearest.
+    fn near_start(
+        &self,
+        importer: FileId,
+        dotted: &str,
+        path: &Dotted,
+        member: Option<&str>,
+    ) -> Option<FolderId> {
         let name = (*path.first()?)?;
         let first = parts(dotted).next()?;
         let member = member.map(|member| self.name(member));
@@ -338,11 +344,7 @@ impl Imports {
         if is_standard && is_builtin_module(PYTHON, first) {
             return None;
         }
-        let library = LIBRARIES.iter().find(|(library, _)| *library == first);
-        let is_hidden = |found: Target| match found {
-            Target::Namespace(_) => is_standard || library.is_some(),
-            _ => library.is_some_and(|(_, parts)| self.is_package_without(found, parts)),
-        };
+        let is_library = libraries::is_library(first);
         let own = self.files[importer.index()].folder;
         let above = || std::iter::successors(Some(own), |folder| self.folder(*folder).parent);
         let is_package = |folder: &FolderId| self.folder(*folder).init.is_some();
@@ -357,10 +359,10 @@ impl Imports {
                 continue;
             }
             let is_own_name = found == Target::File(importer) && !self.files[importer.index()].is_package;
-            if is_hidden(found) || is_own_name && (is_standard || library.is_some()) {
+            if self.is_hidden(first, found) || is_own_name && (is_standard || is_library) {
                 continue;
             }
-            if first == FORKED && self.is_package_around(found, own) == Some(false) {
+            if self.is_fork_beside(first, found, own) {
                 continue;
             }
             let (depth, last) = self.depth(folder, path);
@@ -378,24 +380,26 @@ impl Imports {
         }
         let is_there = |&folder: &FolderId| {
             let found = self.entry(folder, name);
-            found != Target::External && !is_hidden(found)
+            found != Target::External && !self.is_hidden(first, found)
         };
-        let searched = || self.searched.iter().copied().find(is_there);
-        best.map(|(_, folder)| folder).or_else(searched).map(Target::Namespace)
+        let own = || self.path.own.get(&importer)?.iter().copied().find(is_there);
+        best.map(|(_, folder)| folder).or_else(own)
     }
 
-    /// Whether this is a package that holds none of these modules and packages.
-    fn is_package_without(&self, target: Target, names: &[&str]) -> bool {
-        matches!(target, Target::File(file) if self.files[file.index()].is_package)
-            && names.iter().all(|name| self.submodule(target, name) == Target::External)
-    }
-
-    /// Whether a package holds a folder; `None` if it is no package.
-    fn is_package_around(&self, package: Target, folder: FolderId) -> Option<bool> {
-        let Target::File(init) = package else { return None };
-        let Place { folder: own, is_package: true } = self.files[init.index()] else { return None };
-        let mut above = std::iter::successors(Some(folder), |folder| self.folder(*folder).parent);
-        Some(above.any(|folder| folder == own))
+    /// The only folder from which a package of this name is installed: of several nobody knows which one is.
+    fn installed(&self, package: &str) -> Option<FolderId> {
+        let name = self.name(package)?;
+        let is_package = |folder: &FolderId| {
+            let found = self.entry(*folder, name);
+            let is_package = match found {
+                Target::File(file) => self.is_package(file),
+                Target::Namespace(_) => true,
+                Target::External => false,
+            };
+            is_package && !self.is_hidden(package, found)
+        };
+        let mut folders = self.path.installed.iter().copied().filter(is_package);
+        folders.next().filter(|_| folders.next().is_none() && !is_standard(package))
     }
 
     /// How many parts of the name are there, and the last of them.

@@ -33,7 +33,7 @@ pub use decode::{Undecodable, decode, decode_as};
 pub use encode::{Unencodable, encode, encode_as};
 pub use error::{FileProblem, ProjectError};
 pub use globs::{GlobProblem, PathGlobs};
-pub use imports::{FolderId, Imports, Target, is_standard};
+pub use imports::{FolderId, Imports, SearchPath, Target, is_standard};
 use launches::Launches;
 pub use names::ModuleName;
 pub use notebook::{CellNumber, Notebook};

@@ -57,7 +57,10 @@ impl Solver<'_> {
                     Some(member) if self.externals.get(member).symbol.is_some() => {
                         self.call_library(site, member, Some(object));
                     }
-                    _ => self.unknown_result(site),
+                    _ => {
+                        self.edge(site, ObjectId::UNKNOWN);
+                        self.unknown_result(site);
+                    }
                 }
             }
             Object::Builtin(name) => {
