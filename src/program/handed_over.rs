@@ -55,15 +55,13 @@ impl Facts<'_> {
             && module.names.text(module.function(function.function).name).starts_with(TEST)
     }
 
-    /// Whether a call decorates a function that code calls by its name: `@gin.configurable` gives it its arguments and
+    /// Whether a call decorates a function that other code calls by its name: `@gin.configurable` gives it its arguments and
     /// leaves it to who calls it.
     pub(super) fn is_only_decorated(&self, caller: Caller, call: CallId, function: FunctionRef) -> bool {
-        let is_call = |caller, call| !self.decorates(caller, call);
-        self.decorates(caller, call)
-            && self
-                .incoming(function)
-                .iter()
-                .any(|edge| edge.call.is_some_and(|call| is_call(edge.caller, call)))
+        let own = self.code_of(function);
+        let is_called = |caller: Caller, call| caller != own && !self.decorates(caller, call);
+        let mut callers = self.incoming(function).iter().filter_map(|edge| Some((edge.caller, edge.call?)));
+        self.decorates(caller, call) && callers.any(|(caller, call)| is_called(caller, call))
     }
 
     fn decorates(&self, caller: Caller, call: CallId) -> bool {

@@ -40,7 +40,7 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// The folders that the files of a project name. Paths that begin outside of the project lead nowhere.
+    /// The folders that the files of a project name, as far as they are its own.
     pub(super) fn of(modules: &Modules, imports: &Imports) -> Self {
         let mut named = Self::default();
         for file in modules.files() {
