@@ -16,7 +16,7 @@ use crate::finding::{Confidence, Finding, Group, Location};
 use crate::program::{Facts, Program};
 use crate::project::FileId;
 use crate::ranks::apart::modes;
-use crate::semantic::{Module, NameId};
+use crate::semantic::Module;
 
 /// How often the values of all files may be looked at again, so that many programs that share much cost no more than a
 /// few.
@@ -40,7 +40,8 @@ pub fn doubt(
         let (programs, others): (Vec<_>, Vec<_>) =
             reaching.into_iter().partition(|&own| may_show(facts, &facts.programs[own], finding));
         let file = finding.primary.location.file;
-        let is_not_run = is_test(facts, file) || programs.is_empty() && facts.fails_at(file).is_some();
+        let is_not_run =
+            facts.modules.has_tests(file) || programs.is_empty() && facts.fails_at(file).is_some();
         if is_not_run || programs.is_empty() && !others.is_empty() {
             finding.confidence = Confidence::Possible;
         } else {
@@ -193,7 +194,7 @@ fn may_show(facts: &Facts<'_>, program: &Program, finding: &Finding) -> bool {
         at.file != program.entry && block.is_some_and(|block| facts.is_block_of_main(at.file, block))
     };
     (finding.rule.group != Group::Ranks || program.already_distributed)
-        && !is_test(facts, program.entry)
+        && !facts.modules.has_tests(program.entry)
         && !places_of(finding).any(|at| facts.fails_before(program, at))
         && !is_foreign_main()
 }
@@ -202,15 +203,6 @@ fn may_show(facts: &Facts<'_>, program: &Program, finding: &Finding) -> bool {
 fn places_of(finding: &Finding) -> impl Iterator<Item = Location> {
     let others = finding.labels.iter().chain(&finding.flow);
     std::iter::once(&finding.primary).chain(others).map(|label| label.location)
-}
-
-/// Whether pytest finds tests in a file.
-fn is_test(facts: &Facts<'_>, file: FileId) -> bool {
-    let module = facts.module(file);
-    let is_collected = |name: NameId, prefix: &str| module.names.text(name).starts_with(prefix);
-    facts.modules.is_test(file)
-        && (module.functions.iter().any(|own| is_collected(own.name, "test"))
-            || module.classes.iter().any(|own| is_collected(own.name, "Test")))
 }
 
 /// The programs that may run the code at a place.

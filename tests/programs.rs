@@ -52,7 +52,10 @@ fn who_runs_a_module_runs_none_of_its_fixtures() {
 fn a_command_is_run_by_its_program() {
     let command = training("from cli import app", "@app.command()", "train");
     assert_eq!(trained(&[("train.py", &command)]), ["train.py"]);
-    assert_eq!(trained(&[("run.py", "import train\ntrain.app()\n"), ("train.py", &command)]), ["run.py"]);
+    let run = "import train\ntrain.app()\n";
+    assert_eq!(trained(&[("run.py", run), ("train.py", &command)]), ["run.py"]);
+    let again = format!("{command}    if x is None:\n        train(x)\n");
+    assert_eq!(trained(&[("run.py", run), ("train.py", &again)]), ["run.py"], "it calls itself");
 }
 
 #[test]

@@ -262,8 +262,17 @@ fn folders_that_a_project_installs_packages_from_are_searched() {
     let (beside, below) = ("python/lib/own/training.py", "python/lib/src/own/training.py");
     assert_eq!(reports(("python/lib/setup.py", setup), beside), [format!("{beside}:6 HVD303")]);
     assert_eq!(reports(("python/lib/setup.py", setup), below), [format!("{below}:6 HVD303")]);
-    let other = "import setuptools\nsetuptools.setup(name='own')\n";
-    assert_eq!(reports(("python/lib/setup.py", other), beside), [format!("{beside}:6 HVD303")]);
+    let others = [
+        "import setuptools\nsetuptools.setup(name='own')\n",
+        "from skbuild import setup\nsetup(name='own')\n",
+    ];
+    for other in others {
+        assert_eq!(
+            reports(("python/lib/setup.py", other), beside),
+            [format!("{beside}:6 HVD303")],
+            "{other}"
+        );
+    }
     assert_eq!(reports(("python/lib/setup.py", "setup = 1\n"), beside), Vec::<String>::new());
     let version = "from distutils.version import StrictVersion\n";
     assert_eq!(reports(("python/lib/versions.py", version), beside), Vec::<String>::new());

@@ -231,7 +231,7 @@ fn goes_on(facts: &Facts<'_>, travel: &Travel, file: FileId, call: CallId, argum
 fn is_decorator(facts: &Facts<'_>, function: FunctionRef) -> bool {
     let edges = facts.incoming(function);
     let decorates = |edge: &crate::program::CallEdge| {
-        edge.call.is_some_and(|call| facts.module(edge.caller.file).call(call).kind == CallKind::Decorator)
+        edge.call.is_some_and(|call| facts.is_decorator(edge.caller.file, call))
     };
     !edges.is_empty() && edges.iter().all(decorates)
 }

@@ -136,7 +136,7 @@ impl Unstarted {
         let mut files = FxHashMap::default();
         // Nobody runs a package's `__init__` file: who imports it is the program.
         let others = facts.programs.iter().filter(|program| {
-            program.pattern == Pattern::None && !facts.modules.imports.is_package(program.entry)
+            program.pattern == Pattern::None && !facts.modules.imports().is_package(program.entry)
         });
         for other in others {
             let mut work = vec![other.entry];
@@ -166,7 +166,7 @@ fn run_by_scripts(facts: &Facts<'_>) -> FxHashMap<Caller, FileId> {
         !entries.contains(file)
             && facts.importers(*file).is_empty()
             && !facts.files_of_training().contains(file)
-            && !facts.modules.imports.is_package(*file)
+            && !facts.modules.imports().is_package(*file)
     };
     let mut reached: FxHashMap<Caller, FileId> = FxHashMap::default();
     for script in facts.modules.files().filter(is_script) {

@@ -78,7 +78,7 @@ impl<'a> Linking<'a> {
             Target::Namespace(_) | Target::External => false,
         };
         let is_package = match target {
-            Target::File(file) => self.modules.imports.is_package(file),
+            Target::File(file) => self.modules.imports().is_package(file),
             Target::Namespace(_) => true,
             Target::External => false,
         };
@@ -128,7 +128,7 @@ impl<'a> Linking<'a> {
 
     fn submodules_of(&mut self, package: Target) -> Vec<(&'a str, Target)> {
         if self.submodules.is_empty() {
-            let imports = &self.modules.imports;
+            let imports = self.modules.imports();
             for (parent, name, child) in imports.listing() {
                 self.submodules.entry(parent).or_default().push((name, child));
             }
@@ -156,7 +156,7 @@ impl<'a> Linking<'a> {
             // The groups of before: what is linked meanwhile has its turn when this is called again.
             let group = self.union.find(site.0);
             let Some(members) = groups.get(&group) else { continue };
-            if !done.insert((group, self.modules.imports.folder_of(site))) {
+            if !done.insert((group, self.modules.imports().folder_of(site))) {
                 continue;
             }
             let texts = texts.entry(group).or_insert_with(|| self.module_names(members));
@@ -172,7 +172,7 @@ impl<'a> Linking<'a> {
     /// What is imported by a dotted name, which may be that of a module, or of what a module has. `net.h5` is none because
     /// there is a module `net`.
     fn named(&self, site: FileId, text: &str) -> Vec<Target> {
-        let found = self.modules.imports.resolve_string(site, text);
+        let found = self.modules.imports().resolve_string(site, text);
         let mut behind = text.split('.').filter(|part| !part.is_empty()).skip(found.len());
         let is_member =
             |name: &str| matches!(found.last(), Some(&Target::File(file)) if self.binds(file, name));
@@ -193,7 +193,7 @@ impl<'a> Linking<'a> {
     fn module_names(&self, files: &[FileId]) -> FxHashSet<&'a str> {
         let modules = self.modules;
         let all = files.iter().flat_map(|file| modules.get(*file).names.iter());
-        all.filter(|text| modules.imports.may_be_module(text)).collect()
+        all.filter(|text| modules.imports().may_be_module(text)).collect()
     }
 
     /// The files of each component, by its representative.

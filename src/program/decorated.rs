@@ -16,7 +16,7 @@ use super::modules::FunctionRef;
 use super::object::Object;
 use super::solver::{CallEdge, Caller};
 use crate::project::FileId;
-use crate::semantic::{CallId, CallKind, FunctionId, Value};
+use crate::semantic::{CallId, FunctionId, Value};
 
 /// The functions behind the wrappers of decorators.
 pub(super) struct Decorated<'f, 'a> {
@@ -192,10 +192,8 @@ impl<'f, 'a> Decorated<'f, 'a> {
         let module = facts.module(own.file);
         let around = module.code_scope(module.scope(own.scope).parent?);
         let decorator = facts.function_of(Caller { file: own.file, scope: around })?;
-        let decorates = |edge: &CallEdge| {
-            edge.call
-                .is_some_and(|call| facts.module(edge.caller.file).call(call).kind == CallKind::Decorator)
-        };
+        let decorates =
+            |edge: &CallEdge| edge.call.is_some_and(|call| facts.is_decorator(edge.caller.file, call));
         if !facts.incoming(decorator).iter().any(decorates) {
             return None;
         }

@@ -6,10 +6,7 @@ use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::object::Object;
 use super::solver::Caller;
-use crate::semantic::{CallId, CallKind};
-
-/// How the names of functions and methods begin that are tests.
-const TEST: &str = "test";
+use crate::semantic::CallId;
 
 /// For each scope the functions that it hands to code that nobody knows, which may call them:
 /// `parser.set_defaults(func=train)`, `@app.command()`.
@@ -49,22 +46,16 @@ impl Facts<'_> {
         call: Option<CallId>,
         function: FunctionRef,
     ) -> bool {
-        let module = self.module(function.file);
-        call.is_some_and(|call| self.decorates(caller, call))
-            && self.modules.is_test(function.file)
-            && module.names.text(module.function(function.function).name).starts_with(TEST)
+        call.is_some_and(|call| self.is_decorator(caller.file, call))
+            && self.modules.is_test_function(function)
     }
 
     /// Whether a call decorates a function that other code calls by its name: `@gin.configurable` gives it its arguments and
     /// leaves it to who calls it.
     pub(super) fn is_only_decorated(&self, caller: Caller, call: CallId, function: FunctionRef) -> bool {
         let own = self.code_of(function);
-        let is_called = |caller: Caller, call| caller != own && !self.decorates(caller, call);
+        let is_called = |caller: Caller, call| caller != own && !self.is_decorator(caller.file, call);
         let mut callers = self.incoming(function).iter().filter_map(|edge| Some((edge.caller, edge.call?)));
-        self.decorates(caller, call) && callers.any(|(caller, call)| is_called(caller, call))
-    }
-
-    fn decorates(&self, caller: Caller, call: CallId) -> bool {
-        self.module(caller.file).call(call).kind == CallKind::Decorator
+        self.is_decorator(caller.file, call) && callers.any(|(caller, call)| is_called(caller, call))
     }
 }

@@ -253,7 +253,7 @@ impl Resolver<'_> {
                 {
                     return self.meaning(meaning, name, depth, joins);
                 }
-                match self.modules.imports.submodule(*target, name) {
+                match self.modules.imports().submodule(*target, name) {
                     Target::External => None,
                     submodule => Some(Entity::Module(submodule)),
                 }

@@ -84,7 +84,7 @@ impl Targets {
     /// Asks where the imports of each file lead.
     pub(super) fn new(imports: Arc<Imports>, modules: &[Arc<Module>]) -> Self {
         let mut targets = Self { imports, lists: Vec::new() };
-        let files: Vec<FileId> = (0..modules.len()).map(file_at).collect();
+        let files: Vec<FileId> = (0..).map(FileId).take(modules.len()).collect();
         targets.lists = targets.found(&files, modules);
         targets
     }
@@ -104,7 +104,7 @@ impl Targets {
 
     /// All files.
     pub(super) fn files(&self) -> impl Iterator<Item = FileId> + use<> {
-        (0..self.lists.len()).map(file_at)
+        (0..).map(FileId).take(self.lists.len())
     }
 
     /// Where those of a file lead.
@@ -117,8 +117,4 @@ impl Targets {
         let leads_nowhere = |own: &Import| own.level == 0 && self.of(file).prefixes(own).is_empty();
         module.imports.iter().any(|own| leads_nowhere(own) && self.imports.may_be_module(&own.module))
     }
-}
-
-fn file_at(index: usize) -> FileId {
-    FileId(u32::try_from(index).expect("fewer files than 2^32"))
 }

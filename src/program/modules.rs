@@ -69,9 +69,7 @@ pub struct Modules {
     pub names: Arc<[String]>,
     /// What kinds of files they are.
     pub kinds: Arc<[FileKind]>,
-    /// Which imports lead where.
-    pub imports: Arc<Imports>,
-    /// The same for the import statements of each file.
+    /// Where imports lead.
     targets: Targets,
     /// The same without what programs put on the search path themselves.
     near: Targets,
@@ -128,27 +126,24 @@ impl Modules {
             Some((modules, same)) => modules.made(same, file.id),
             None => Made::read(project, file),
         });
-        let imports = Arc::new(Imports::new(project.files()));
-        let nowhere = Targets::new(Arc::clone(&imports), &[]);
+        let made: Vec<Made> = made.collect();
+        let list: Vec<Arc<Module>> = made.iter().map(|own| Arc::clone(&own.module)).collect();
+        let near = Targets::new(Arc::new(Imports::new(project.files())), &list);
         let mut modules = Self {
-            list: Vec::with_capacity(project.files().len()),
-            digests: Vec::with_capacity(project.files().len()),
+            list,
+            digests: made.iter().map(|own| own.digest).collect(),
             names: project.files().iter().map(|file| file.name.as_str().to_owned()).collect(),
             kinds: project.files().iter().map(|file| file.kind).collect(),
-            imports,
-            targets: nowhere.clone(),
-            near: nowhere,
+            targets: near.clone(),
+            near,
             components: Arc::default(),
             problems: project.problems().to_vec(),
             undecodable: Vec::new(),
             capacity: 0,
         };
-        for Made { file, module, digest, problem } in made.collect::<Vec<_>>() {
-            modules.list.push(module);
-            modules.digests.push(digest);
+        for Made { file, problem, .. } in made {
             modules.remember(file, problem);
         }
-        modules.near = Targets::new(Arc::clone(&modules.imports), &modules.list);
         modules.linked(&[])
     }
 
@@ -173,7 +168,7 @@ impl Modules {
 
     /// These modules with what only all of them tell, after some of them have changed.
     fn linked(mut self, changed: &[FileId]) -> Self {
-        let named = Named::of(&self, &self.imports);
+        let named = Named::of(&self);
         if named.installed == self.near.imports.search_path().installed {
             self.near.find_again(changed, &self.list);
         } else {
@@ -181,7 +176,6 @@ impl Modules {
             self.near = Targets::new(Arc::new(self.near.imports.searching(path)), &self.list);
         }
         self.targets = search_path::along(&self.near, &named, &self.list);
-        self.imports = Arc::clone(&self.targets.imports);
         self.components = Arc::new(Components::new(&self));
         self.capacity = capacity(self.list.iter().map(|module| module.values.len()).sum());
         self
@@ -261,6 +255,29 @@ impl Modules {
             || own.starts_with("test_")
             || own.ends_with("_test")
             || parts.any(|folder| matches!(folder, "test" | "tests"))
+    }
+
+    /// Whether a function is a test by its name, in a file that is one.
+    #[must_use]
+    pub fn is_test_function(&self, function: FunctionRef) -> bool {
+        let module = self.get(function.file);
+        self.is_test(function.file)
+            && module.names.text(module.function(function.function).name).starts_with("test")
+    }
+
+    /// Whether pytest finds tests in a file.
+    #[must_use]
+    pub fn has_tests(&self, file: FileId) -> bool {
+        let module = self.get(file);
+        let is_class = |own: &semantic::Class| module.names.text(own.name).starts_with("Test");
+        self.functions_of(file).any(|own| self.is_test_function(own))
+            || self.is_test(file) && module.classes.iter().any(is_class)
+    }
+
+    /// What import statements mean, wherever they stand.
+    #[must_use]
+    pub fn imports(&self) -> &Imports {
+        &self.targets.imports
     }
 
     /// Where the imports of a file lead.
@@ -400,7 +417,7 @@ impl Modules {
 
     /// The submodule of this name that a package has imported itself, `import package.part`, which gives it the name.
     fn imported_submodule(&self, file: FileId, star: &Import, package: FileId, name: &str) -> Option<Target> {
-        let (_, submodule) = self.imports.resolve_from(file, star.level, &star.module, name);
+        let (_, submodule) = self.imports().resolve_from(file, star.level, &star.module, name);
         let targets = self.targets(package);
         let is_imported = |own: &Import| targets.all(own).contains(&submodule);
         (submodule != Target::External && self.get(package).imports.iter().any(is_imported))

@@ -41,7 +41,8 @@ pub(super) struct Named {
 
 impl Named {
     /// The folders that the files of a project name, as far as they are its own.
-    pub(super) fn of(modules: &Modules, imports: &Imports) -> Self {
+    pub(super) fn of(modules: &Modules) -> Self {
+        let imports = modules.imports();
         let mut named = Self::default();
         for file in modules.files() {
             let module = modules.get(file);

@@ -38,7 +38,7 @@ impl Facts<'_> {
                 matches!(module.scope(scope).kind, ScopeKind::Function(_) | ScopeKind::Lambda(_))
             })
         };
-        self.modules.imports.is_in_package(function.file) && !is_private && !is_local()
+        self.modules.imports().is_in_package(function.file) && !is_private && !is_local()
     }
 
     /// The functions whose code no run of a program comes to: those that nobody calls, and those that all who call them

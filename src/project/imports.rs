@@ -302,10 +302,11 @@ impl Imports {
         path: &Dotted,
         member: Option<&str>,
     ) -> Option<Target> {
-        match level {
-            0 => self.absolute_start(importer, dotted, path, member),
-            _ => self.relative_start(importer, level),
+        if level > 0 {
+            return self.relative_start(importer, level);
         }
+        let installed = || self.installed(parts(dotted).next()?);
+        self.near_start(importer, dotted, path, member).or_else(installed).map(Target::Namespace)
     }
 
     fn relative_start(&self, importer: FileId, level: u32) -> Option<Target> {
@@ -316,19 +317,7 @@ impl Imports {
         Some(Target::Namespace(folder))
     }
 
-    /// The folder in which an absolute name is found.
-    fn absolute_start(
-        &self,
-        importer: FileId,
-        dotted: &str,
-        path: &Dotted,
-        member: Option<&str>,
-    ) -> Option<Target> {
-        let installed = || self.installed(parts(dotted).next()?);
-        self.near_start(importer, dotted, path, member).or_else(installed).map(Target::Namespace)
-    }
-
-    /// The search folder in which most of an absolute name is found. Among equals a module or package, or a folder
+    /// The search folder in which most of an absolute name is found, installed ones left out. Among equals a module or package, or a folder
     /// without `__init__` that has the wanted `member`, comes before any other folder, then the nearest.
     fn near_start(
         &self,

@@ -52,7 +52,7 @@ fn missing<'f>(facts: &'f Facts<'_>, object: ObjectId) -> Option<Missing<'f>> {
     let (module, name) = external.path.rsplit_once('.')?;
     let is_closed = facts.library.lookup(module)?.is_closed();
     // A fork of Horovod may have more.
-    let is_own = || facts.modules.imports.holds_library(module.split('.').next().unwrap_or(module));
+    let is_own = || facts.modules.imports().holds_library(module.split('.').next().unwrap_or(module));
     (external.symbol.is_none() && is_closed && !name.starts_with('_') && !is_own())
         .then_some(Missing { module, name })
 }

@@ -189,7 +189,7 @@ impl Solver<'_> {
     }
 
     pub(super) fn submodule(&mut self, parent: Target, name: &str, node: NodeId) {
-        match self.modules.imports.submodule(parent, name) {
+        match self.modules.imports().submodule(parent, name) {
             Target::External => {}
             target => self.module_target(target, node),
         }

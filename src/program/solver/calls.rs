@@ -58,6 +58,7 @@ impl Solver<'_> {
                         self.call_library(site, member, Some(object));
                     }
                     _ => {
+                        // `@app.command()` calls what it is given as any unknown code may.
                         self.edge(site, ObjectId::UNKNOWN);
                         self.unknown_result(site);
                     }

@@ -354,7 +354,7 @@ impl Solver<'_> {
             return;
         };
         let path = self.names.text(name).to_owned();
-        let meaning = match self.modules.imports.resolve(file, 0, &path) {
+        let meaning = match self.modules.imports().resolve(file, 0, &path) {
             Target::External if path.starts_with('.') => Meaning::Unknown,
             Target::External => Meaning::External(path),
             target => Meaning::Module(target),

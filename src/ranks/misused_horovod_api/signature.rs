@@ -14,7 +14,7 @@ pub(super) fn misuse(site: &Site<'_>) -> Option<Misuse> {
     let parameters = symbol.parameters();
     // A row without parameters may be one whose parameters are unknown, and a fork of Horovod may have others.
     if parameters.is_empty()
-        || site.facts.modules.imports.holds_library(symbol.package())
+        || site.facts.modules.imports().holds_library(symbol.package())
         || site.call.kind != CallKind::Expression
     {
         return None;
