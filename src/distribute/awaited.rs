@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::data::fed_generators;
 use super::job::Job;
 use super::obstacles;
-use super::obstacles::raised::catching;
+use super::obstacles::handlers::catching;
 use super::ranked::is_for_some;
 use super::started::code_runs_started;
 use crate::api::{Effect, Kind};

@@ -18,6 +18,7 @@ mod form_questions;
 mod graph_draws;
 mod graph_states;
 mod graph_turns;
+pub(super) mod handlers;
 mod hidden_members;
 mod later_layers;
 pub(super) mod layer_code;
@@ -33,7 +34,7 @@ pub(super) mod own_lengths;
 mod own_processes;
 pub(super) mod own_results;
 mod own_updates;
-pub(super) mod raised;
+mod raised;
 mod serving;
 mod session_choices;
 mod set_between_steps;
@@ -43,6 +44,7 @@ mod survived_errors;
 pub(super) mod traced_choices;
 mod typed_input;
 mod unseen_training;
+mod untrained_models;
 
 use rustc_hash::FxHashSet;
 
@@ -109,6 +111,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(graph_turns::steps(job, rule));
     found.extend(active_runs::steps(job, rule));
     found.extend(later_layers::steps(job, rule));
+    found.extend(untrained_models::steps(job, rule));
     found
 }
 

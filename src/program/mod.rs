@@ -15,6 +15,7 @@ mod eager_programs;
 mod effects;
 mod elements;
 mod elsewhere;
+mod exceptions;
 mod facts;
 mod given;
 mod graph_gradients;

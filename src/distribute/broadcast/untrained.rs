@@ -8,52 +8,104 @@ use super::super::obstacles::layer_code::is_of_layer;
 use super::copied::broadcast_beside;
 use super::site::Site;
 use crate::api::{Effect, Kind, Symbol};
-use crate::program::{Caller, Object, Place, TrainingLoop};
+use crate::program::{Caller, LoopKind, Object, ObjectId, Place, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{CallId, Value};
+use crate::semantic::{CallId, Value, ValueId};
 
 /// Adds models that are not trained to the broadcasts of those that are, as far as code that calls both names them.
 pub(super) fn add(job: &Job<'_>, sites: &mut [Site]) {
-    let facts = job.facts;
-    let loops = || job.program.loops.iter().filter(|own| !job.is_fit(own));
-    let losses: Vec<Place> = loops().flat_map(|own| of_gradients(job, own, "target")).collect();
-    if losses.is_empty() {
-        return;
-    }
-    let calls: Vec<(FileId, CallId)> =
-        job.calls().filter(|&(file, call)| is_of_model(job, file, call)).collect();
-    let trained = makers(job, &trained_models(job));
-    let callee = |(file, call): (FileId, CallId)| (file, facts.module(file).call(call).callee);
-    let (computing, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(|&call| {
-        let made = makers(job, &[callee(call)]);
-        !made.is_empty() && made.is_disjoint(&trained)
-    });
-    if computing.is_empty() {
-        return;
-    }
-    let behind = facts.influence().backwards(&losses, |_| false);
-    let shared = shared_layers(job, &trained);
-    for (file, call) in computing {
-        let module = facts.module(file);
-        let is_random =
-            || makers(job, &[callee((file, call))]).iter().all(|&own| is_random(job, own, &shared));
-        if !behind.contains(&(file, module.call(call).result)) || !is_random() {
-            continue;
+    for own in Untrained::all(job) {
+        let Some(text) = job.text(own.file) else { continue };
+        let module = job.facts.module(own.file);
+        for &other in &own.beside {
+            let (model, call) = (module.call(other), module.call(own.call));
+            broadcast_beside(sites, |spoken| spoken.beside_called(text, model, call));
         }
-        let Some(text) = job.text(file) else { continue };
-        for &(of, other) in others.iter().filter(|&&(of, _)| of == file) {
-            let (model, own) = (facts.module(of).call(other), module.call(call));
-            if model.scope == own.scope {
-                broadcast_beside(sites, |spoken| spoken.beside_called(text, model, own));
+    }
+}
+
+/// A call by which training rests on what a model computes that is not trained, with weights that are drawn.
+pub(in crate::distribute) struct Untrained {
+    pub(in crate::distribute) file: FileId,
+    pub(in crate::distribute) call: CallId,
+    /// The calls that make the model.
+    pub(in crate::distribute) makers: Vec<Place>,
+    /// The calls of trained models in the same code, beside which it can be broadcast.
+    pub(in crate::distribute) beside: Vec<CallId>,
+}
+
+impl Untrained {
+    /// All of a program.
+    pub(in crate::distribute) fn all(job: &Job<'_>) -> Vec<Self> {
+        let facts = job.facts;
+        let trained = makers(job, &trained_models(job));
+        let asked = job.calls().filter_map(|(file, call)| Some((file, call, model_of(job, file, call)?)));
+        let asked = asked.map(|(file, call, model)| (file, call, makers(job, &[(file, model)])));
+        let (untrained, others): (Vec<_>, Vec<_>) =
+            asked.partition(|(_, _, made)| !made.is_empty() && made.is_disjoint(&trained));
+        if untrained.is_empty() {
+            return Vec::new();
+        }
+        let behind = facts.influence().backwards(&learnt_from(job), |_| false);
+        let shared = shared_layers(job, &trained);
+        let found = untrained.into_iter().filter(|(file, call, made)| {
+            behind.contains(&(*file, facts.module(*file).call(*call).result))
+                && made.iter().all(|&own| is_random(job, own, &shared))
+        });
+        let own = |(file, call, made): (FileId, CallId, FxHashSet<Place>)| {
+            let scope = |call| facts.module(file).call(call).scope;
+            let beside = others.iter().filter(|own| own.0 == file && scope(own.1) == scope(call));
+            let beside = beside.filter(|_| is_of_model(job, file, call)).map(|own| own.1);
+            let mut makers: Vec<Place> = made.into_iter().collect();
+            makers.sort_unstable();
+            Self {
+                file,
+                call,
+                makers,
+                beside: beside.filter(|&other| is_of_model(job, file, other)).collect(),
             }
-        }
+        };
+        found.map(own).collect()
     }
+}
+
+/// What training learns from: the losses that tapes take the gradients of, and what `fit` is given.
+fn learnt_from(job: &Job<'_>) -> Vec<Place> {
+    let facts = job.facts;
+    let (fits, others): (Vec<_>, Vec<_>) =
+        job.program.loops.iter().partition(|own| own.kind == LoopKind::KerasFit);
+    let given = fits.into_iter().flat_map(|own| {
+        let file = own.caller.file;
+        let call = facts.module(file).call(own.call);
+        let aside: Vec<ValueId> = facts
+            .called_symbols(file, own.call)
+            .flat_map(|symbol| ASIDE.iter().filter_map(|name| facts.argument(file, call, symbol, name)))
+            .map(|own| own.value)
+            .collect();
+        let given = call.arguments.iter().map(|own| own.value).filter(move |own| !aside.contains(own));
+        given.map(move |value| (file, value))
+    });
+    given.chain(others.into_iter().flat_map(|own| of_gradients(job, own, "target"))).collect()
+}
+
+/// What `fit` is given and does not learn from.
+const ASIDE: [&str; 2] = ["callbacks", "validation_data"];
+
+/// The model that a call asks for what it computes: `model(x)`, `model.predict(x)`.
+fn model_of(job: &Job<'_>, file: FileId, call: CallId) -> Option<ValueId> {
+    let data = job.facts.module(file).call(call);
+    if is_of_model(job, file, call) {
+        return Some(data.callee);
+    }
+    let predicts = job.facts.called_symbols(file, call).any(|own| own.has(Effect::Predicts));
+    job.facts.receiver(file, data).filter(|&own| predicts && job.facts.may_be(file, own, Kind::Model))
 }
 
 /// The models that `fit` trains, and what the gradients of other loops are taken for.
 pub(in crate::distribute) fn trained_models(job: &Job<'_>) -> Vec<Place> {
     let facts = job.facts;
-    let (fits, others): (Vec<_>, Vec<_>) = job.program.loops.iter().partition(|own| job.is_fit(own));
+    let (fits, others): (Vec<_>, Vec<_>) =
+        job.program.loops.iter().partition(|own| own.kind == LoopKind::KerasFit);
     let fitted = fits.into_iter().filter_map(|own| {
         let file = own.caller.file;
         Some((file, facts.receiver(file, facts.module(file).call(own.call))?))
@@ -89,14 +141,59 @@ fn makers(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
     found
 }
 
+/// All that models are made of, also by layers that are called, `Model(x, layer(x))`, or added, `model.add(layer)`.
+pub(in crate::distribute) fn ingredients(job: &Job<'_>, models: &[Place]) -> FxHashSet<Place> {
+    let facts = job.facts;
+    let added = added_layers(job);
+    let mut found = FxHashSet::default();
+    let mut objects: FxHashSet<ObjectId> = FxHashSet::default();
+    let mut news = models.to_vec();
+    while !news.is_empty() {
+        let behind = facts.influence().backwards(&news, |place| found.contains(&place));
+        news.clear();
+        for &(file, value) in behind.iter().filter(|place| !found.contains(*place)) {
+            if is_part(job, (file, value)) {
+                objects.extend(facts.objects(file, value).map(|(id, _)| id));
+            }
+            if let Value::Call(call) = facts.module(file).value(value).value {
+                let callee = (file, facts.module(file).call(call).callee);
+                news.extend(Some(callee).filter(|&callee| is_part(job, callee)));
+            }
+        }
+        news.extend(added.iter().filter(|(model, _)| objects.contains(model)).map(|&(_, layer)| layer));
+        found.extend(behind);
+        news.retain(|place| !found.contains(place));
+    }
+    found
+}
+
+/// The layers that are added to models one by one.
+fn added_layers(job: &Job<'_>) -> Vec<(ObjectId, Place)> {
+    let facts = job.facts;
+    let add = facts.library.lookup(ADD);
+    let adds =
+        job.calls().filter(|&(file, call)| facts.called_symbols(file, call).any(|own| Some(own) == add));
+    let added = adds.flat_map(|(file, call)| {
+        let call = facts.module(file).call(call);
+        let models = facts.receiver(file, call).into_iter().flat_map(move |own| facts.objects(file, own));
+        let layer = call.arguments.first().map(|own| (file, own.value));
+        models.filter_map(move |(model, _)| Some((model, layer?)))
+    });
+    added.collect()
+}
+
+/// What adds a layer to a model.
+const ADD: &str = "tensorflow.keras.Sequential.add";
+
+fn is_part(job: &Job<'_>, (file, value): Place) -> bool {
+    job.facts.may_be(file, value, Kind::Layer) || job.facts.may_be(file, value, Kind::Model)
+}
+
 /// The layers and models that trained models are made of.
 fn shared_layers(job: &Job<'_>, trained: &FxHashSet<Place>) -> FxHashSet<Place> {
-    let facts = job.facts;
     let trained: Vec<Place> = trained.iter().copied().collect();
-    let mut found = facts.influence().backwards(&trained, |_| false);
-    found.retain(|&(file, value)| {
-        facts.may_be(file, value, Kind::Layer) || facts.may_be(file, value, Kind::Model)
-    });
+    let mut found = ingredients(job, &trained);
+    found.retain(|&place| is_part(job, place));
     found
 }
 
@@ -108,12 +205,16 @@ fn is_random(job: &Job<'_>, (file, value): Place, shared: &FxHashSet<Place>) -> 
         Object::Created(..) | Object::Instance(..) => Some(facts.made_at(id)),
         _ => None,
     });
-    let loads = |own: &Symbol| {
-        own.has(Effect::LoadsModel) || own.has(Effect::LoadsWeights) || own.parameter(WEIGHTS).is_some()
+    let loads = |file: FileId, call: CallId, own: &Symbol| {
+        let given = || facts.argument(file, facts.module(file).call(call), own, WEIGHTS);
+        own.has(Effect::LoadsModel)
+            || own.has(Effect::LoadsWeights)
+            || own.parameter(WEIGHTS).is_some()
+                && given().is_none_or(|given| !facts.is_none(file, given.value))
     };
-    let behind = facts.influence().backwards(&[(file, value)], |_| false);
+    let behind = ingredients(job, &[(file, value)]);
     let is_loaded = behind.iter().any(|&(file, value)| match facts.module(file).value(value).value {
-        Value::Call(call) => facts.called_symbols(file, call).any(loads),
+        Value::Call(call) => facts.called_symbols(file, call).any(|own| loads(file, call, own)),
         _ => false,
     });
     let own_code = code_of(job, (file, value));
@@ -144,15 +245,20 @@ fn code_of(job: &Job<'_>, (file, value): Place) -> FxHashSet<Caller> {
 /// The parameter of functions that make models with weights which are downloaded.
 const WEIGHTS: &str = "weights";
 
-/// Whether the program gives a model other weights than those it begins with.
+/// Whether the program gives a model other weights than those it begins with, itself, by one of its layers or variables, or by
+/// a checkpoint.
 fn gets_weights(job: &Job<'_>, model: Place) -> bool {
     let facts = job.facts;
     job.calls().any(|(file, call)| {
-        let data = facts.module(file).call(call);
-        let loads = |own: &Symbol| own.has(Effect::LoadsWeights) || own.has(Effect::UpdatesState);
-        facts.called_symbols(file, call).any(loads)
-            && facts.receiver(file, data).is_some_and(|own| {
-                facts.may_be(file, own, Kind::Model) && makers(job, &[(file, own)]).contains(&model)
-            })
+        let Some(receiver) = facts.receiver(file, facts.module(file).call(call)) else { return false };
+        let sets = |own: &Symbol| {
+            SETTING.iter().any(|&effect| own.has(effect))
+                || own.has(Effect::UpdatesState) && facts.may_be(file, receiver, Kind::Variable)
+        };
+        facts.called_symbols(file, call).any(sets) && makers(job, &[(file, receiver)]).contains(&model)
     })
 }
+
+/// What gives a model weights.
+const SETTING: [Effect; 4] =
+    [Effect::LoadsWeights, Effect::SetsWeights, Effect::Trains, Effect::AppliesGradients];

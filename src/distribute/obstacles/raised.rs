@@ -1,138 +1,151 @@
 //! Exceptions that a rank raises because of its own results and that the program catches: they end a loop, or leave out
 //! steps, on that rank alone. One that nobody catches ends all ranks.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::job::Job;
 use super::super::step::Step;
+use super::handlers::{Handler, catching};
 use super::{is_conditional, obstacle};
-use crate::api::Effect;
 use crate::finding::Rule;
 use crate::program::Caller;
 use crate::project::FileId;
-use crate::semantic::{CallId, Module, StatementId, StatementKind, Suite, Value};
+use crate::semantic::{CallKind, StatementId, StatementKind, ValueId};
 
-/// The exceptions that part the ranks of a program.
+/// A statement with its file.
+type Site = (FileId, StatementId);
+
+/// How many of the statements that raise what one statement catches are shown besides the first.
+const SHOWN: usize = 2;
+
+/// The exceptions that part the ranks of a program, told together where they are caught.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    let mut found = Vec::new();
+    let raises = Raises::new(job);
+    let mut caught: Vec<(Site, Vec<Site>)> = Vec::new();
+    let mut known: FxHashMap<Site, usize> = FxHashMap::default();
     for file in job.program.files() {
         let module = job.facts.module(file);
         for (index, statement) in module.statements.iter().enumerate() {
             if statement.kind != StatementKind::Raise {
                 continue;
             }
-            let id = StatementId::new(index);
-            let (scope, block) = module.code_block(id);
+            let raise = (file, StatementId::new(index));
+            let (scope, block) = module.code_block(raise.1);
             let caller = Caller { file, scope };
             if !job.program.reached.contains(&caller) || !is_conditional(job, caller, block) {
                 continue;
             }
-            if let Some((in_file, catching)) = caught(job, file, id) {
-                let message = "whether the program goes on training depends on this rank's own results";
-                let finding = obstacle(rule, job.at_header(file, id), message)
-                    .label(job.at_header(in_file, catching), "caught here")
-                    .help("decide by something that is equal on all ranks, such as the number of the step");
-                let reason =
-                    "One rank would leave the loop by the exception, and the others wait for it for ever.";
-                found.push(Step::blocked(finding, reason));
+            if let Some(catching) = raises.caught(raise) {
+                let place = *known.entry(catching).or_insert_with(|| {
+                    caught.push((catching, Vec::new()));
+                    caught.len() - 1
+                });
+                caught[place].1.push(raise);
             }
         }
     }
-    found
+    caught.into_iter().map(|(catching, raised)| step(job, rule, catching, &raised)).collect()
 }
 
-/// The statement that catches what another one raises, if that changes which steps are made.
-fn caught(job: &Job<'_>, file: FileId, raise: StatementId) -> Option<(FileId, StatementId)> {
-    let facts = job.facts;
-    let mut seen: FxHashSet<Caller> = FxHashSet::default();
-    let mut work = vec![(file, raise)];
-    while let Some((file, statement)) = work.pop() {
-        let module = facts.module(file);
-        let caller = Caller { file, scope: module.code_scope(module.statement(statement).scope) };
-        if let Some(catching) = catching(job, file, statement) {
-            // Within the same code the raising is a way out of the loop like others.
-            if statement != raise && parts(job, caller, catching) {
-                return Some((file, catching));
+/// The step of what one statement catches of these.
+fn step(job: &Job<'_>, rule: &'static Rule, (in_file, catching): Site, raised: &[Site]) -> Step {
+    let message = "whether the program goes on training depends on this rank's own results";
+    let header = |&(file, raise): &Site| job.at_header(file, raise);
+    let mut finding = obstacle(rule, header(&raised[0]), message)
+        .label(job.at_header(in_file, catching), "caught here")
+        .help("decide by something that is equal on all ranks, such as the number of the step");
+    for other in raised.iter().skip(1).take(SHOWN) {
+        finding = finding.label(header(other), "so is this");
+    }
+    let more = raised.len().saturating_sub(1 + SHOWN);
+    if more > 0 {
+        finding.notes.push(format!("What {more} more statements raise is caught there, too."));
+    }
+    Step::blocked(
+        finding,
+        "One rank would leave the loop by the exception, and the others wait for it for ever.",
+    )
+}
+
+/// What the statements of a program raise.
+struct Raises<'j, 'a> {
+    job: &'j Job<'a>,
+    /// A bare `raise` has none: it raises again what was caught.
+    values: FxHashMap<Site, ValueId>,
+}
+
+/// An exception on its way out of the code that raised it.
+struct Escaping {
+    /// How far it has come: the statement that raised it, or one that called code which didn't catch it.
+    at: Site,
+    /// The statement that raised it.
+    raise: Site,
+}
+
+impl<'j, 'a> Raises<'j, 'a> {
+    fn new(job: &'j Job<'a>) -> Self {
+        let values = job.program.files().into_iter().flat_map(|file| {
+            let raised = job.facts.module(file).calls.iter().filter(|own| own.kind == CallKind::Raise);
+            raised.map(move |own| ((file, own.statement), own.callee))
+        });
+        Self { job, values: values.collect() }
+    }
+
+    /// The statement that catches what another one raises, if that changes which steps are made.
+    fn caught(&self, raise: Site) -> Option<Site> {
+        let (job, facts) = (self.job, self.job.facts);
+        let mut seen: FxHashSet<(Caller, Site)> = FxHashSet::default();
+        let mut work = vec![Escaping { at: raise, raise }];
+        while let Some(Escaping { at: (file, statement), raise: by }) = work.pop() {
+            let module = facts.module(file);
+            let caller = Caller { file, scope: module.code_scope(module.statement(statement).scope) };
+            if let Some((catching, handlers)) = self.met((file, statement), by) {
+                let (ending, surviving): (Vec<Handler>, Vec<Handler>) =
+                    handlers.into_iter().partition(|own| own.gives_up(job) && !own.leaves(job));
+                // Within the same code the raising is a way out of the loop like others.
+                if (file, statement) != raise && parts(job, caller, catching, &surviving) {
+                    return Some((file, catching));
+                }
+                for again in ending.iter().flat_map(|own| own.raising(job)) {
+                    let is_another = self.values.contains_key(&(file, again));
+                    let raise = if is_another { (file, again) } else { by };
+                    work.push(Escaping { at: (file, catching), raise });
+                }
+            } else if seen.insert((caller, by))
+                && let Some(function) = facts.function_of(caller)
+            {
+                let edges = facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge));
+                work.extend(edges.filter_map(|edge| {
+                    let call = facts.module(edge.caller.file).call(edge.call?);
+                    Some(Escaping { at: (edge.caller.file, call.statement), raise: by })
+                }));
             }
-            continue;
         }
-        if seen.insert(caller)
-            && let Some(function) = facts.function_of(caller)
-        {
-            let edges = facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge));
-            let calls = edges.filter_map(|edge| {
-                let call = facts.module(edge.caller.file).call(edge.call?);
-                Some((edge.caller.file, call.statement))
-            });
-            work.extend(calls);
-        }
+        None
     }
-    None
-}
 
-/// The nearest statement of the same code that may catch what another one within raises: a `try` statement with handlers, in
-/// whose first suite it stands, or `with contextlib.suppress(ValueError):`.
-pub(in crate::distribute) fn catching(
-    job: &Job<'_>,
-    file: FileId,
-    statement: StatementId,
-) -> Option<StatementId> {
-    let module = job.facts.module(file);
-    let mut child = module.statement(statement);
-    while let Some(parent) = child.parent {
-        let own = module.statement(parent);
-        if matches!(own.kind, StatementKind::Function | StatementKind::Class) {
-            return None;
+    /// The nearest statement around a place that may catch what another one raises, with its handlers that do.
+    fn met(&self, (file, statement): Site, raise: Site) -> Option<(StatementId, Vec<Handler>)> {
+        let raised = self.values.get(&raise).map(|&value| (raise.0, value));
+        let mut around = catching(self.job, file, statement);
+        while let Some(own) = around {
+            let mut handlers = Handler::of(self.job, file, own);
+            handlers.retain(|handler| handler.may_catch(self.job, raised));
+            if !handlers.is_empty() {
+                return Some((own, handlers));
+            }
+            around = catching(self.job, file, own);
         }
-        let is_tried = own.kind == StatementKind::Try
-            && child.suite == Suite::Body
-            && handled(module, parent).next().is_some();
-        if is_tried || suppressing(job, file, parent).next().is_some() {
-            return Some(parent);
-        }
-        child = own;
+        None
     }
-    None
-}
-
-/// The calls that make the managers of a `with` statement which catch what is raised in it.
-pub(super) fn suppressing<'j>(
-    job: &'j Job<'_>,
-    file: FileId,
-    statement: StatementId,
-) -> impl Iterator<Item = CallId> + 'j {
-    let module = job.facts.module(file);
-    module.managers_of(statement).filter_map(move |manager| match module.value(manager).value {
-        Value::Call(call) => {
-            let mut symbols = job.facts.called_symbols(file, call);
-            symbols.any(|own| own.has(Effect::Catches)).then_some(call)
-        }
-        _ => None,
-    })
-}
-
-/// The statements of the handlers of a `try` statement.
-pub(super) fn handled(module: &Module, catching: StatementId) -> impl Iterator<Item = StatementId> + '_ {
-    let all = (0..module.statements.len()).map(StatementId::new);
-    all.filter(move |&id| {
-        let own = module.statement(id);
-        own.parent == Some(catching) && own.suite == Suite::Handler
-    })
 }
 
 /// Whether steps of training stand in a statement that catches, so that they end with it, or a handler goes elsewhere than on
 /// behind it.
-fn parts(job: &Job<'_>, caller: Caller, catching: StatementId) -> bool {
+fn parts(job: &Job<'_>, caller: Caller, catching: StatementId, handlers: &[Handler]) -> bool {
     let module = job.facts.module(caller.file);
     let within = module.statement(catching).range;
-    let goes_elsewhere = |id: StatementId| {
-        let range = module.statement(id).range;
-        module.statements.iter().any(|own| {
-            range.contains_range(own.range)
-                && matches!(own.kind, StatementKind::Break | StatementKind::Continue | StatementKind::Return)
-        })
-    };
-    job.calls_in(caller.file)
-        .any(|id| within.contains_range(module.call(id).range) && job.comes_to_step(caller.file, id))
-        || handled(module, catching).any(goes_elsewhere)
+    let mut calls = job.calls_in(caller.file).filter(|&id| within.contains_range(module.call(id).range));
+    !handlers.is_empty() && calls.any(|id| job.comes_to_step(caller.file, id))
+        || handlers.iter().any(|own| own.leaves(job))
 }

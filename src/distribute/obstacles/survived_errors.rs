@@ -7,14 +7,11 @@ use rustc_hash::FxHashSet;
 
 use super::super::job::Job;
 use super::super::step::Step;
+use super::handlers::{Handler, catching};
 use super::obstacle;
-use super::raised::{catching, handled, suppressing};
-use crate::api::Effect;
 use crate::finding::Rule;
-use crate::program::{CallEdge, Caller, Spot};
-use crate::project::FileId;
-use crate::semantic::{BuiltinType, StatementId, StatementKind, Value, ValueId};
-use crate::syntax::TextRange;
+use crate::program::{CallEdge, Spot};
+use crate::semantic::StatementId;
 
 /// The handlers of errors behind which training goes on.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
@@ -32,7 +29,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     };
     let survived = around_steps(job)
         .into_iter()
-        .filter(|handler| !is_of_all_ranks(job, handler) && !gives_up(job, handler) && goes_on(handler));
+        .filter(|handler| !is_of_all_ranks(job, handler) && !handler.gives_up(job) && goes_on(handler));
     let step = |handler: Handler| {
         let message = "training goes on behind an error of a step, which may happen on one rank alone";
         let finding = obstacle(rule, facts.location(handler.file, handler.keyword), message)
@@ -42,20 +39,6 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         Step::blocked(finding, reason)
     };
     survived.map(step).collect()
-}
-
-/// A handler of a `try` statement, or a manager that catches.
-struct Handler {
-    file: FileId,
-    catching: StatementId,
-    /// The classes that it catches; none if it catches all.
-    classes: Vec<ValueId>,
-    /// The word that it begins with, or the call of the manager.
-    keyword: TextRange,
-    /// The statements of its suite.
-    suite: Vec<StatementId>,
-    /// Where the program goes on when it has caught something.
-    goes_on: Spot,
 }
 
 /// The handlers of what steps of training may raise.
@@ -71,50 +54,12 @@ fn around_steps(job: &Job<'_>) -> Vec<Handler> {
             }
             let mut around = catching(job, file, module.call(id).statement);
             while let Some(own) = around.filter(|&own| seen.insert(own)) {
-                found.extend(handlers(job, file, own));
-                found.extend(managers(job, file, own));
+                found.extend(Handler::of(job, file, own));
                 around = catching(job, file, own);
             }
         }
     }
     found
-}
-
-fn handlers(job: &Job<'_>, file: FileId, catching: StatementId) -> Vec<Handler> {
-    let module = job.facts.module(file);
-    let around = module.statement(catching).range;
-    let clauses = module.values.iter().filter_map(|own| match own.value {
-        Value::Caught(classes) => Some((own.range, Some(classes))),
-        Value::Instance(BuiltinType::Exception) => Some((own.range, None)),
-        _ => None,
-    });
-    let handler = |(whole, classes): (TextRange, Option<ValueId>)| {
-        let suite: Vec<StatementId> = handled(module, catching)
-            .filter(|&id| whole.contains_range(module.statement(id).range))
-            .collect();
-        // `except`
-        let keyword = TextRange::at(whole.start(), 6.into());
-        let &first = suite.first()?;
-        let (scope, block) = module.code_block(first);
-        let start = TextRange::empty(module.statement(first).range.start());
-        let goes_on = (Caller { file, scope }, block, start);
-        Some(Handler { file, catching, classes: Vec::from_iter(classes), keyword, suite, goes_on })
-    };
-    clauses.filter(|(whole, _)| around.contains_range(*whole)).filter_map(handler).collect()
-}
-
-/// `with contextlib.suppress(ValueError):`, behind which the program goes on.
-fn managers(job: &Job<'_>, file: FileId, catching: StatementId) -> Vec<Handler> {
-    let module = job.facts.module(file);
-    let (scope, block) = module.code_block(catching);
-    let end = TextRange::empty(module.statement(catching).range.end());
-    let goes_on = (Caller { file, scope }, block, end);
-    let manager = |call| {
-        let call = module.call(call);
-        let classes = call.arguments.iter().map(|own| own.value).collect();
-        Handler { file, catching, classes, keyword: call.range, suite: Vec::new(), goes_on }
-    };
-    suppressing(job, file, catching).map(manager).collect()
 }
 
 /// Whether it catches only what comes to all ranks alike.
@@ -124,14 +69,4 @@ fn is_of_all_ranks(job: &Job<'_>, handler: &Handler) -> bool {
         handler.classes.iter().flat_map(|&classes| facts.elements(handler.file, classes)).collect();
     let is_alike = |object| facts.symbol(object).is_some_and(|own| facts.library.is_raised_on_all_ranks(own));
     !caught.is_empty() && caught.iter().all(|&id| is_alike(facts.solution.object(id)))
-}
-
-/// Whether its suite raises, or ends the process.
-fn gives_up(job: &Job<'_>, handler: &Handler) -> bool {
-    let module = job.facts.module(handler.file);
-    handler.suite.iter().any(|&id| module.statement(id).kind == StatementKind::Raise)
-        || job.calls_in(handler.file).any(|call| {
-            handler.suite.contains(&module.call(call).statement)
-                && job.facts.called_symbols(handler.file, call).any(|own| own.has(Effect::Exits))
-        })
 }
