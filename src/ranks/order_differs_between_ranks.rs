@@ -154,6 +154,7 @@ fn finding(
 ) -> Finding {
     let facts = model.facts;
     let message = match (used, disorder.why) {
+        (Use::Numbered, Why::Shuffled) => "each rank numbers these elements in an order that it has drawn",
         (Use::Numbered, _) => "each rank numbers the elements of this set in an order of its own",
         (_, Why::Shuffled) => "the ranks divide data that each of them has shuffled in its own way",
         (_, Why::Hashed) => "the ranks divide a set, which each of them goes through in its own order",
@@ -162,7 +163,10 @@ fn finding(
     let (level, help) = match (used, disorder.why) {
         (_, Why::Listed) => (Level::Warning, "sort what is listed: `sorted(...)`"),
         (_, Why::Hashed) => (Level::Error, "sort the set: `sorted(...)`"),
-        (_, Why::Shuffled) => {
+        (Use::Numbered, Why::Shuffled) => {
+            (Level::Error, "number them in sorted order, or shuffle with the same seed on all ranks")
+        }
+        (Use::Divided, Why::Shuffled) => {
             (Level::Error, "divide first and shuffle then, or give all ranks the same seed")
         }
     };

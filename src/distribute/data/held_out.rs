@@ -19,7 +19,7 @@ use super::super::steps::{data, fed};
 use super::draws::{draws_alike, is_of_generator, is_seeded};
 use super::moved_seeds::is_order;
 use super::projections::Products;
-use crate::api::{Effect, Returns, Role, Symbol};
+use crate::api::{Effect, Parameter, Returns, Role, Symbol};
 use crate::finding::{Confidence, Edit, Finding, Rule};
 use crate::program::{Caller, Literal, LoopKind, Object, Place, influenced_through_contents};
 use crate::project::FileId;
@@ -29,6 +29,9 @@ use crate::syntax::TextSize;
 
 /// The parameter of `fit` for what it validates with.
 const VALIDATION: &str = "validation_data";
+
+/// The parameter for how much of what it trains on it holds out.
+const VALIDATION_SPLIT: &str = "validation_split";
 
 /// The parameters for the seed of what draws by itself.
 const SEEDS: [&str; 2] = [ESTIMATORS_SEED, "seed"];
@@ -281,7 +284,12 @@ fn validated(job: &Job<'_>) -> Vec<Place> {
             if symbol.has(Effect::Evaluates) || symbol.has(Effect::Predicts) {
                 found.extend(call.arguments.iter().map(|own| (file, own.value)));
             } else if symbol.has(Effect::Trains) {
-                found.extend(facts.argument(file, call, symbol, VALIDATION).map(|own| (file, own.value)));
+                let told = facts.argument(file, call, symbol, VALIDATION);
+                // The end of what it trains on.
+                let first = symbol.parameters().first().map(Parameter::name);
+                let split = first.filter(|_| facts.argument(file, call, symbol, VALIDATION_SPLIT).is_some());
+                let split = split.and_then(|name| facts.argument(file, call, symbol, name));
+                found.extend(told.into_iter().chain(split).map(|own| (file, own.value)));
             }
         }
     }

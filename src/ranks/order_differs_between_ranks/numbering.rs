@@ -11,7 +11,7 @@ use crate::finding::{Confidence, Finding, Level};
 use crate::program::{Caller, Place, Via};
 use crate::project::FileId;
 use crate::semantic::{
-    Argument, BranchKind, Call, CallId, Container, Element, Module, ScopeId, Store, StoreKey, Value, ValueId,
+    Argument, BranchKind, CallId, Container, Element, Module, ScopeId, Store, StoreKey, Value, ValueId,
 };
 use crate::syntax::TextRange;
 
@@ -26,7 +26,6 @@ pub(super) fn findings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
             Value::Call(id) => match given_to_dict(model, file, *id) {
                 Some(Given::Pairs(pairs)) => pairs,
                 Some(Given::Numbered(elements)) => {
-                    let elements = (elements.value, elements.range);
                     found.extend(of_elements(model, file, elements, evaluation.scope, table));
                     continue;
                 }
@@ -35,10 +34,8 @@ pub(super) fn findings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
             _ => continue,
         };
         for (key, value) in pairs {
-            let Some(numbered) = numbered(model, file, key, value) else { continue };
-            let elements = &numbered.arguments[0];
-            let elements = (elements.value, elements.range);
-            found.extend(of_elements(model, file, elements, evaluation.scope, table));
+            let numbered = numbered(model, file, key, value);
+            found.extend(numbered.and_then(|own| of_elements(model, file, own, evaluation.scope, table)));
         }
     }
     for store in &module.stores {
@@ -53,7 +50,8 @@ pub(super) fn findings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
         if methods.any(|(_, method)| index.contains(&Some(method)))
             && let Some(list) = model.facts.receiver(file, call)
         {
-            found.extend(of_elements(model, file, (list, call.range), call.scope, call.result));
+            let elements = Elements { value: list, range: call.range, are_keys: true };
+            found.extend(of_elements(model, file, elements, call.scope, call.result));
         }
     }
     found
@@ -62,11 +60,25 @@ pub(super) fn findings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
 /// What tells the place of an element.
 const INDEX: [&str; 2] = ["builtins.list.index", "builtins.tuple.index"];
 
-/// The finding for elements that code numbers one after the other in a table.
+/// What code numbers one after the other.
+struct Elements {
+    value: ValueId,
+    range: TextRange,
+    /// The number is found by the element, and not the element by its number.
+    are_keys: bool,
+}
+
+impl Elements {
+    fn given(argument: &Argument, are_keys: bool) -> Self {
+        Self { value: argument.value, range: argument.range, are_keys }
+    }
+}
+
+/// The finding for elements that code numbers in a table.
 fn of_elements(
     model: &Model<'_>,
     file: FileId,
-    (elements, range): (ValueId, TextRange),
+    elements: Elements,
     scope: ScopeId,
     table: ValueId,
 ) -> Option<Finding> {
@@ -76,12 +88,20 @@ fn of_elements(
     if !model.programs.iter().any(|program| program.reached.contains(&code)) {
         return None;
     }
-    let disorder = disorder::of(model, (file, elements)).filter(|own| own.why != Why::Shuffled)?;
-    let mut finding = finding(model, file, range, scope, &disorder, Use::Numbered);
+    let disorder = disorder::of(model, (file, elements.value))?;
+    // `dict(enumerate(paths))` only says what stands where, on each rank for itself.
+    if disorder.why == Why::Shuffled && !elements.are_keys {
+        return None;
+    }
+    let mut finding = finding(model, file, elements.range, scope, &disorder, Use::Numbered);
     if !is_seen(model, (file, table)) {
         finding.level = Level::Note;
         finding.confidence = Confidence::Possible;
         finding = finding.note(UNSEEN);
+    } else if disorder.why == Why::Shuffled {
+        // Each rank may find by the numbers what stands at those places of its own.
+        finding.confidence = Confidence::Possible;
+        finding.forbids_fixes = true;
     }
     Some(finding)
 }
@@ -123,15 +143,15 @@ fn pair_of_entry(element: &Element) -> Option<(ValueId, ValueId)> {
 }
 
 /// What a dictionary is made of.
-enum Given<'c> {
+enum Given {
     /// Keys and values.
     Pairs(Vec<(ValueId, ValueId)>),
     /// Elements, each with its number.
-    Numbered(&'c Argument),
+    Numbered(Elements),
 }
 
 /// What `dict((word, number) for number, word in enumerate(words))` or `dict(zip(words, range(100)))` is made of.
-fn given_to_dict<'c>(model: &Model<'c>, file: FileId, id: CallId) -> Option<Given<'c>> {
+fn given_to_dict(model: &Model<'_>, file: FileId, id: CallId) -> Option<Given> {
     let facts = model.facts;
     let module = facts.module(file);
     let [given] = &module.call(id).arguments[..] else { return None };
@@ -153,11 +173,15 @@ fn given_to_dict<'c>(model: &Model<'c>, file: FileId, id: CallId) -> Option<Give
                 _ => false,
             };
             let elements = match &arguments[..] {
-                [elements, ..] if facts.calls_builtin(file, *own, "builtins.enumerate") => elements,
-                [elements, numbers] | [numbers, elements]
-                    if facts.calls_builtin(file, *own, "builtins.zip") && counts(numbers.value) =>
-                {
-                    elements
+                [elements, ..] if facts.calls_builtin(file, *own, "builtins.enumerate") => {
+                    Elements::given(elements, false)
+                }
+                [keys, values] if facts.calls_builtin(file, *own, "builtins.zip") => {
+                    match (counts(keys.value), counts(values.value)) {
+                        (false, true) => Elements::given(keys, true),
+                        (true, false) => Elements::given(values, false),
+                        _ => return None,
+                    }
                 }
                 _ => return None,
             };
@@ -178,8 +202,8 @@ fn pair_of_tuple(module: &Module, tuple: ValueId) -> Option<(ValueId, ValueId)> 
     }
 }
 
-/// The call of `enumerate` that gives both of two values, of which one is the number.
-fn numbered<'c>(model: &Model<'c>, file: FileId, key: ValueId, value: ValueId) -> Option<&'c Call> {
+/// What `enumerate` numbers that gives both a key and its value, of which one is the number.
+fn numbered(model: &Model<'_>, file: FileId, key: ValueId, value: ValueId) -> Option<Elements> {
     let facts = model.facts;
     let module = facts.module(file);
     let source = |value: ValueId| match module.value(value).value {
@@ -190,28 +214,33 @@ fn numbered<'c>(model: &Model<'c>, file: FileId, key: ValueId, value: ValueId) -
     let Value::Iteration(iterated) = module.value(base).value else { return None };
     let Value::Call(call) = module.value(iterated).value else { return None };
     let is_enumerate = facts.calls_builtin(file, call, "builtins.enumerate");
-    let call = module.call(call);
-    (is_enumerate && base == other && first != second && !call.arguments.is_empty()).then_some(call)
+    let elements = module.call(call).arguments.first()?;
+    (is_enumerate && base == other && first != second).then(|| Elements::given(elements, second == 0))
 }
 
 /// What a loop goes over that keeps a number for each element: `table[word] = number`, where the number is counted up or that
 /// of the elements so far.
-fn counted(model: &Model<'_>, file: FileId, store: &Store) -> Option<(ValueId, TextRange)> {
+fn counted(model: &Model<'_>, file: FileId, store: &Store) -> Option<Elements> {
     let facts = model.facts;
     let module = facts.module(file);
     let StoreKey::Item(key) = store.key else { return None };
-    if let Value::Unpack { .. } = module.value(key).value {
-        let call = numbered(model, file, key, store.value)?;
-        return Some((call.arguments[0].value, call.arguments[0].range));
+    if let Value::Unpack { .. } = module.value(key).value
+        && let Some(elements) = numbered(model, file, key, store.value)
+    {
+        return Some(elements);
     }
-    let Value::Iteration(elements) = module.value(key).value else { return None };
+    let element = match module.value(key).value {
+        Value::Unpack { base, .. } => base,
+        _ => key,
+    };
+    let Value::Iteration(elements) = module.value(element).value else { return None };
     if !is_counter(model, file, store.value) && !is_count(model, file, store) {
         return None;
     }
     let blocks = &module.scope(module.code_scope(store.scope)).flow.blocks;
     let mut turns = blocks.iter().filter_map(|block| block.branch).filter(|own| own.kind == BranchKind::For);
     let turns = turns.find(|own| own.condition == Some(elements))?;
-    Some((elements, turns.range))
+    Some(Elements { value: elements, range: turns.range, are_keys: true })
 }
 
 /// Whether a value is counted up: it is computed from itself, by addition.
