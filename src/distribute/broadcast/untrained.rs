@@ -39,7 +39,10 @@ impl Untrained {
     pub(in crate::distribute) fn all(job: &Job<'_>) -> Vec<Self> {
         let facts = job.facts;
         let trained = makers(job, &trained_models(job));
-        let asked = job.calls().filter_map(|(file, call)| Some((file, call, model_of(job, file, call)?)));
+        // What layers call are their parts.
+        let is_outside = |&(file, call): &(FileId, CallId)| !is_of_layer(job, job.facts.spot((file, call)).0);
+        let asked = job.calls().filter(is_outside);
+        let asked = asked.filter_map(|(file, call)| Some((file, call, model_of(job, file, call)?)));
         let asked = asked.map(|(file, call, model)| (file, call, makers(job, &[(file, model)])));
         let (untrained, others): (Vec<_>, Vec<_>) =
             asked.partition(|(_, _, made)| !made.is_empty() && made.is_disjoint(&trained));
@@ -218,14 +221,18 @@ fn is_random(job: &Job<'_>, (file, value): Place, shared: &FxHashSet<Place>) -> 
         _ => false,
     });
     let own_code = code_of(job, (file, value));
-    let mut kept = behind.iter().filter(|&&(file, value)| {
-        let module = facts.module(file);
-        !own_code.contains(&Caller { file, scope: module.code_scope(module.value(value).scope) })
-    });
+    let mut kept = behind.iter().filter(|&&place| !own_code.contains(&code_around(job, place)));
     !is_loaded
         && !kept.any(|place| shared.contains(place))
         && !gets_weights(job, (file, value))
+        && !is_of_layer(job, code_around(job, (file, value)))
         && made.all(|made| made.is_some_and(|made| !is_of_layer(job, facts.spot(made).0)))
+}
+
+/// The code that a value stands in.
+fn code_around(job: &Job<'_>, (file, value): Place) -> Caller {
+    let module = job.facts.module(file);
+    Caller { file, scope: module.code_scope(module.value(value).scope) }
 }
 
 /// The code that a call runs: what it makes is new each time.
