@@ -116,6 +116,18 @@ pub(in crate::distribute) fn trained_models(job: &Job<'_>) -> Vec<Place> {
     fitted.chain(others.into_iter().flat_map(|own| of_gradients(job, own, "sources"))).collect()
 }
 
+/// Whether it is seen for each loop which models it trains: what a graph or a list of all variables trains nobody knows.
+pub(in crate::distribute) fn all_trained_are_seen(job: &Job<'_>) -> bool {
+    job.program.loops.iter().all(|own| match own.kind {
+        LoopKind::KerasFit => true,
+        LoopKind::GradientTape => {
+            let sources = of_gradients(job, own, "sources");
+            !sources.is_empty() && sources.iter().all(|&source| !makers(job, &[source]).is_empty())
+        }
+        LoopKind::Minimize | LoopKind::Session | LoopKind::MonitoredSession => false,
+    })
+}
+
 /// What the gradients of a loop are taken of.
 fn of_gradients(job: &Job<'_>, own: &TrainingLoop, parameter: &str) -> Vec<Place> {
     let facts = job.facts;

@@ -1,24 +1,18 @@
 //! Examples that a model computes which is not trained: `codes = encoder.predict(images)`, where the encoder's weights are drawn.
 //! What the ranks' models learn of their own codes would be averaged, though the codes mean something else on each.
 
-use super::super::broadcast::untrained::{Untrained, ingredients};
+use super::super::broadcast::untrained::{Untrained, all_trained_are_seen, ingredients};
 use super::super::job::Job;
 use super::super::step::Step;
 use super::obstacle;
 use crate::finding::Rule;
-use crate::program::{LoopKind, Place};
+use crate::program::Place;
 use crate::project::FileId;
 use crate::semantic::{CallId, Value};
 
 /// The calls of such models whose weights no broadcast makes equal.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
-    // What a session trains is told by the graph.
-    let is_of_session = job
-        .program
-        .loops
-        .iter()
-        .any(|own| matches!(own.kind, LoopKind::Session | LoopKind::MonitoredSession));
-    if is_of_session {
+    if !all_trained_are_seen(job) {
         return Vec::new();
     }
     let untrained = Untrained::all(job).into_iter();
