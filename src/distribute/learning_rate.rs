@@ -19,7 +19,7 @@ use super::optimizer::maker::{OPTIMIZER, Origin};
 use super::optimizer::remade::{self, Averages, Making};
 use super::ranked::knows_size;
 use super::session;
-use super::step::Step;
+use super::step::{Outcome, Step};
 use super::unstarted::Code;
 use crate::api::Kind;
 use crate::finding::{Edit, Finding};
@@ -305,6 +305,10 @@ fn default(job: &Job<'_>, optimizer: Optimizer<'_>, parameter: &str) -> Option<S
             "Its arguments are unpacked from another object, so that it can't be seen where the rate is.";
         return Some(Step::blocked(finding, reason));
     }
+    if has_default_of_its_version(job, optimizer) {
+        let finding = finding.note(OTHER_DEFAULTS);
+        return Some(Step { finding, outcome: Outcome::ByHand, everywhere: Vec::new() });
+    }
     let value = class.parameter(parameter)?.default().filter(|value| value.parse::<f64>().is_ok())?;
     let code = code(job, optimizer);
     let text = job.text(made.file)?;
@@ -318,3 +322,26 @@ fn default(job: &Job<'_>, optimizer: Optimizer<'_>, parameter: &str) -> Option<S
     };
     Some(code.step(Step::change(finding, "scale the default learning rate", vec![edit], vec![code.import])))
 }
+
+/// Whether the default rate of an optimizer of a Keras outside of TensorFlow depends on the version: 1.0 for `Adadelta` up to
+/// Keras 2.3, 0.001 since.
+fn has_default_of_its_version(job: &Job<'_>, Optimizer { made, class }: Optimizer<'_>) -> bool {
+    let facts = job.facts;
+    let is_outside = |object: Object| match object {
+        Object::External(external) => facts.solution.externals.get(external).path.starts_with(KERAS),
+        _ => false,
+    };
+    CHANGED_DEFAULTS.contains(&class.last_name())
+        && facts
+            .callees(made.file, made.call)
+            .iter()
+            .any(|edge| is_outside(facts.solution.object(edge.callee)))
+}
+
+/// The optimizers whose default rate has changed with Keras 2.4, and how the paths begin of what a Keras outside of TensorFlow has.
+const CHANGED_DEFAULTS: [&str; 4] = ["Adadelta", "Adagrad", "Adamax", "Nadam"];
+const KERAS: &str = "keras.";
+
+/// Why such a rate is not scaled.
+const OTHER_DEFAULTS: &str =
+    "Which rate that is depends on the version of Keras: write it down, and it is scaled.";

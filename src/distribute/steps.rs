@@ -8,6 +8,7 @@ mod relied_steps;
 
 use rustc_hash::FxHashSet;
 
+use super::data::moved_seeds::is_order;
 use super::distribution_rule;
 use super::job::Job;
 use super::keras::{Given, given};
@@ -155,7 +156,22 @@ fn is_shareable(job: &Job<'_>, file: FileId, count: &Argument) -> bool {
         && numbers.iter().all(|object| matches!(object, Object::Literal(Literal::Int(..=0))));
     let is_whole =
         numbers.iter().any(|object| matches!(object, Object::Literal(Literal::None | Literal::Int(1))));
-    !is_nothing && !is_whole && !reads_size(job, file, count.value) && !reads_rank(job, file, count.value)
+    !is_nothing
+        && !is_whole
+        && !reads_size(job, file, count.value)
+        && !reads_rank(job, file, count.value)
+        && !is_of_checkpoint(job, (file, count.value))
+}
+
+/// Whether a number is made of one that a checkpoint keeps, `STEPS - checkpoint.step`: a rank that goes on has counted its share
+/// of the steps.
+fn is_of_checkpoint(job: &Job<'_>, count: Place) -> bool {
+    let facts = job.facts;
+    let behind = facts.influence().list_backwards(&[count], |_| false);
+    behind.into_iter().any(|(file, value)| match facts.module(file).value(value).value {
+        Value::Attribute { base, .. } => facts.may_be(file, base, Kind::Checkpoint),
+        _ => false,
+    })
 }
 
 // ---- fit ----
@@ -320,6 +336,9 @@ fn taken(job: &Job<'_>, fed: &[Place]) -> Vec<Step> {
         if is_part || job.program.already_distributed && is_shared(job, file, &source) {
             continue;
         }
+        if is_choice(job, (file, call), receiver, &behind) {
+            continue;
+        }
         // What is tested with the same code is tested as a whole.
         if is_made_for_others(job, (file, call), &behind) {
             continue;
@@ -349,6 +368,25 @@ fn is_made_for_others(job: &Job<'_>, (file, call): (FileId, CallId), behind: &Fx
         });
     results.any(|result| !behind.contains(&result))
         && facts.influence().backwards(&returned, |_| false).contains(&(file, data.result))
+}
+
+/// Whether what is taken is brought into an order only then, `data.take(20000).shuffle(20000)`: which examples there are, and
+/// no number of steps. All ranks would take the same first ones.
+fn is_choice(
+    job: &Job<'_>,
+    (file, call): (FileId, CallId),
+    receiver: ValueId,
+    behind: &FxHashSet<Place>,
+) -> bool {
+    let facts = job.facts;
+    let orders = |&(file, value): &Place| match facts.module(file).value(value).value {
+        Value::Call(own) => is_order(job, file, own),
+        _ => false,
+    };
+    let taken = (file, facts.module(file).call(call).result);
+    let later = facts.influence().list_forwards(&[taken], |place| !behind.contains(&place));
+    later.iter().any(|place| behind.contains(place) && orders(place))
+        && !facts.influence().list_backwards(&[(file, receiver)], |_| false).iter().any(orders)
 }
 
 /// Whether the rest of a dataset is used too: then what is taken is a part of the data and no number of steps.
