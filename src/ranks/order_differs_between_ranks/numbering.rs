@@ -61,6 +61,7 @@ pub(super) fn findings(model: &Model<'_>, file: FileId) -> Vec<Finding> {
 const INDEX: [&str; 2] = ["builtins.list.index", "builtins.tuple.index"];
 
 /// What code numbers one after the other.
+#[derive(Clone, Copy)]
 struct Elements {
     value: ValueId,
     range: TextRange,
