@@ -57,16 +57,15 @@ impl Untrained {
         });
         let own = |(file, call, made): (FileId, CallId, FxHashSet<Place>)| {
             let scope = |call| facts.module(file).call(call).scope;
-            let beside = others.iter().filter(|own| own.0 == file && scope(own.1) == scope(call));
-            let beside = beside.filter(|_| is_of_model(job, file, call)).map(|own| own.1);
+            let is_beside = |&&(of, other, _): &&(FileId, CallId, _)| {
+                of == file
+                    && scope(other) == scope(call)
+                    && [call, other].into_iter().all(|own| is_of_model(job, file, own))
+            };
+            let beside = others.iter().filter(is_beside).map(|own| own.1).collect();
             let mut makers: Vec<Place> = made.into_iter().collect();
             makers.sort_unstable();
-            Self {
-                file,
-                call,
-                makers,
-                beside: beside.filter(|&other| is_of_model(job, file, other)).collect(),
-            }
+            Self { file, call, makers, beside }
         };
         found.map(own).collect()
     }

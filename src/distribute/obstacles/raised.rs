@@ -58,8 +58,10 @@ fn step(job: &Job<'_>, rule: &'static Rule, (in_file, catching): Site, raised: &
         finding = finding.label(header(other), "so is this");
     }
     let more = raised.len().saturating_sub(1 + SHOWN);
-    if more > 0 {
-        finding.notes.push(format!("What {more} more statements raise is caught there, too."));
+    match more {
+        0 => {}
+        1 => finding.notes.push("What one more statement raises is caught there, too.".to_owned()),
+        _ => finding.notes.push(format!("What {more} more statements raise is caught there, too.")),
     }
     Step::blocked(
         finding,
