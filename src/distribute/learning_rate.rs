@@ -14,6 +14,7 @@ use super::distribution_rule;
 use super::job::Job;
 use super::keras::{Compile, Given, StepOf, compiles, given, models_of};
 use super::obstacles::choices::rests_on_own_results;
+use super::obstacles::old_keras::KERAS;
 use super::obstacles::own_results::depends;
 use super::optimizer::maker::{OPTIMIZER, Origin};
 use super::optimizer::remade::{self, Averages, Making};
@@ -338,9 +339,8 @@ fn has_default_of_its_version(job: &Job<'_>, Optimizer { made, class }: Optimize
             .any(|edge| is_outside(facts.solution.object(edge.callee)))
 }
 
-/// The optimizers whose default rate has changed with Keras 2.4, and how the paths begin of what a Keras outside of TensorFlow has.
+/// The optimizers whose default rate has changed with Keras 2.4.
 const CHANGED_DEFAULTS: [&str; 4] = ["Adadelta", "Adagrad", "Adamax", "Nadam"];
-const KERAS: &str = "keras.";
 
 /// Why such a rate is not scaled.
 const OTHER_DEFAULTS: &str =

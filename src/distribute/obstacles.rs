@@ -26,7 +26,7 @@ mod lookups;
 mod loss_terms;
 mod new_keras;
 pub(super) mod old_graphs;
-mod old_keras;
+pub(super) mod old_keras;
 mod other_backends;
 mod other_fits;
 mod own_databases;

@@ -45,11 +45,21 @@ impl Handler {
 
     /// Whether its suite raises, or ends the process.
     pub(super) fn gives_up(&self, job: &Job<'_>) -> bool {
-        self.raising(job).next().is_some()
-            || job.calls_in(self.file).any(|call| {
-                self.suite.contains(&job.facts.module(self.file).call(call).statement)
-                    && job.facts.called_symbols(self.file, call).any(|own| own.has(Effect::Exits))
-            })
+        self.raising(job).next().is_some() || self.exits(job)
+    }
+
+    /// Whether its suite raises whatever it does else, so that nothing is caught in the end. A rank that exits leaves the others
+    /// alone.
+    pub(super) fn raises_again(&self, job: &Job<'_>) -> bool {
+        self.raising(job).next().is_some() && !self.exits(job) && !self.leaves(job)
+    }
+
+    /// Whether its suite ends the process.
+    fn exits(&self, job: &Job<'_>) -> bool {
+        job.calls_in(self.file).any(|call| {
+            self.suite.contains(&job.facts.module(self.file).call(call).statement)
+                && job.facts.called_symbols(self.file, call).any(|own| own.has(Effect::Exits))
+        })
     }
 
     /// Whether its suite goes elsewhere than on behind the statement.
@@ -131,7 +141,7 @@ pub(in crate::distribute) fn catching(
 }
 
 /// The calls that make the managers of a `with` statement which catch what is raised in it.
-pub(super) fn suppressing<'j>(
+fn suppressing<'j>(
     job: &'j Job<'_>,
     file: FileId,
     statement: StatementId,
@@ -147,7 +157,7 @@ pub(super) fn suppressing<'j>(
 }
 
 /// The statements of the handlers of a `try` statement.
-pub(super) fn handled(module: &Module, catching: StatementId) -> impl Iterator<Item = StatementId> + '_ {
+fn handled(module: &Module, catching: StatementId) -> impl Iterator<Item = StatementId> + '_ {
     let all = (0..module.statements.len()).map(StatementId::new);
     all.filter(move |&id| {
         let own = module.statement(id);

@@ -31,7 +31,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 }
 
 /// How the paths of members of the package `keras` itself begin, and of TensorFlow's.
-const KERAS: &str = "keras.";
+pub(in crate::distribute) const KERAS: &str = "keras.";
 const OF_TENSORFLOW: &str = "tensorflow.keras.";
 
 /// Whether a file uses something with a path that begins so.

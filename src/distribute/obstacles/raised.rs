@@ -1,6 +1,8 @@
 //! Exceptions that a rank raises because of its own results and that the program catches: they end a loop, or leave out
 //! steps, on that rank alone. One that nobody catches ends all ranks.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::job::Job;
@@ -21,8 +23,7 @@ const SHOWN: usize = 2;
 /// The exceptions that part the ranks of a program, told together where they are caught.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     let raises = Raises::new(job);
-    let mut caught: Vec<(Site, Vec<Site>)> = Vec::new();
-    let mut known: FxHashMap<Site, usize> = FxHashMap::default();
+    let mut caught: BTreeMap<Site, Vec<Site>> = BTreeMap::new();
     for file in job.program.files() {
         let module = job.facts.module(file);
         for (index, statement) in module.statements.iter().enumerate() {
@@ -36,11 +37,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
                 continue;
             }
             if let Some(catching) = raises.caught(raise) {
-                let place = *known.entry(catching).or_insert_with(|| {
-                    caught.push((catching, Vec::new()));
-                    caught.len() - 1
-                });
-                caught[place].1.push(raise);
+                caught.entry(catching).or_default().push(raise);
             }
         }
     }
@@ -102,13 +99,13 @@ impl<'j, 'a> Raises<'j, 'a> {
             let module = facts.module(file);
             let caller = Caller { file, scope: module.code_scope(module.statement(statement).scope) };
             if let Some((catching, handlers)) = self.met((file, statement), by) {
-                let (ending, surviving): (Vec<Handler>, Vec<Handler>) =
-                    handlers.into_iter().partition(|own| own.gives_up(job) && !own.leaves(job));
+                let (passing, surviving): (Vec<Handler>, Vec<Handler>) =
+                    handlers.into_iter().partition(|own| own.raises_again(job));
                 // Within the same code the raising is a way out of the loop like others.
                 if (file, statement) != raise && parts(job, caller, catching, &surviving) {
                     return Some((file, catching));
                 }
-                for again in ending.iter().flat_map(|own| own.raising(job)) {
+                for again in passing.iter().flat_map(|own| own.raising(job)) {
                     let is_another = self.values.contains_key(&(file, again));
                     let raise = if is_another { (file, again) } else { by };
                     work.push(Escaping { at: (file, catching), raise });
