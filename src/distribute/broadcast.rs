@@ -9,7 +9,7 @@ mod later_variables;
 pub(super) mod sent;
 pub(super) mod site;
 mod spoken;
-pub(super) mod untrained;
+mod untrained;
 
 use super::distribution_rule;
 use super::job::Job;

@@ -50,6 +50,7 @@ pub mod steps;
 pub(crate) mod tape;
 mod unstarted;
 mod untracked;
+mod untrained;
 
 use crate::checks::Context;
 use crate::finding::{Finding, Rule};

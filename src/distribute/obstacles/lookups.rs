@@ -1,9 +1,9 @@
 //! Layers of a model that look words up in a table which they learn, `StringLookup().adapt(words)`: among the variables of the
 //! model stands the table then, which is none, and which no broadcast can send.
 
-use super::super::broadcast::untrained::trained_models;
 use super::super::job::Job;
 use super::super::step::Step;
+use super::super::untrained::trained_models;
 use super::layer_code::is_of_layer;
 use super::obstacle;
 use crate::api::{Effect, Kind, Symbol};

@@ -1,9 +1,9 @@
 //! Examples that a model computes which is not trained: `codes = encoder.predict(images)`, where the encoder's weights are drawn.
 //! What the ranks' models learn of their own codes would be averaged, though the codes mean something else on each.
 
-use super::super::broadcast::untrained::{Untrained, all_trained_are_seen, ingredients};
 use super::super::job::Job;
 use super::super::step::Step;
+use super::super::untrained::{Untrained, all_trained_are_seen, ingredients};
 use super::obstacle;
 use crate::finding::Rule;
 use crate::program::Place;
