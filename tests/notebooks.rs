@@ -252,6 +252,44 @@ fn lines_for_the_shell_are_run_by_rank_0() {
 }
 
 #[test]
+fn a_cell_for_the_shell_that_changes_files_keeps_the_notebook_as_it_is() {
+    for (cell, is_told) in [
+        ("%%bash\nunzip -qo x.zip\n", true),
+        ("%%sh\ncd data\n\nwget -q https://example.com/x\n", true),
+        ("%%bash\nls data\n", false),
+        ("%%writefile fetch.sh\nwget https://example.com/x\n", false),
+        ("%%html\n<b>rm</b>\n", false),
+    ] {
+        let cells = ["import os\n", cell, FIT];
+        let project = folder(&[("train.ipynb", &book(&cells))]);
+        let before = fs::read_to_string(project.path().join("train.ipynb")).unwrap();
+        let check = run(project.path(), &["check", "--fix"]);
+        let after = fs::read_to_string(project.path().join("train.ipynb")).unwrap();
+        assert_eq!(
+            check.stdout.contains("every rank runs a command that changes files"),
+            is_told,
+            "{check:#?}"
+        );
+        assert_eq!(after == before, is_told, "{cell}");
+        assert!(code_of(&after).contains(cell.trim_end()), "{after}");
+    }
+}
+
+#[test]
+fn a_module_that_a_cell_writes_is_imported_where_it_was() {
+    let code = fixed(&["import os\n", FIT, "%%writefile own.py\nx = 1\n", "import own\nprint(own.x)\n"]);
+    assert!(code.find("%%writefile").unwrap() < code.find("import own").unwrap(), "{code}");
+    assert!(code.contains("hvd.init()"), "{code}");
+}
+
+#[test]
+fn nothing_is_put_in_front_of_a_cell_for_the_shell() {
+    let code = fixed(&["%%bash\npip install -q tensorflow\n", "__import__('os')\n", FIT]);
+    assert!(code.starts_with("%%bash\npip install -q tensorflow\n"), "{code}");
+    assert!(code.contains("hvd.init()"), "{code}");
+}
+
+#[test]
 fn lines_for_the_shell_in_front_of_what_installs_packages_are_told() {
     let cells = ["!wget -q https://example.com/x\n!pip install tensorflow==2.10\n", FIT];
     let project = folder(&[("train.ipynb", &book(&cells))]);

@@ -23,6 +23,27 @@ fn trained(files: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
+fn a_unit_test_is_no_program_that_trains() {
+    let case = |base: &str| {
+        let class = format!("\nclass NetTest({base}):\n    def test_loss(self):\n        pass\n\nfit()\n");
+        training("import unittest", "", "fit") + &class
+    };
+    let test = case("unittest.TestCase");
+    assert_eq!(trained(&[("net_test.py", &test)]), Vec::<String>::new());
+    assert_eq!(trained(&[("net_test.py", &case("*BASES"))]), Vec::<String>::new(), "a base that is not seen");
+    assert_eq!(trained(&[("net.py", &test)]), ["net.py"], "it is not called like a test");
+    assert_eq!(
+        trained(&[("net_test.py", &training("", "", "fit").replace("def", "fit = 1\ndef"))]),
+        Vec::<String>::new()
+    );
+    let distributed = format!("{test}\nimport horovod.tensorflow as hvd\nhvd.init()\n");
+    assert_eq!(trained(&[("net_test.py", &distributed)]), ["net_test.py"]);
+    let other =
+        [("net_test.py", test.as_str()), ("main.py", "import horovod.tensorflow as hvd\nhvd.init()\n")];
+    assert_eq!(trained(&other), Vec::<String>::new());
+}
+
+#[test]
 fn who_runs_a_module_runs_none_of_its_tests() {
     let decorators = ["", "@tf.function", "@sizes(1, 2)", "@sizes.named(('one', 1))"];
     for decorator in decorators {

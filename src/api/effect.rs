@@ -59,6 +59,8 @@ pub enum Effect {
     FailsTwice,
     /// Reads a file or asks the file system.
     ReadsFile,
+    /// Fetches a file to a place where it looks first: once it is there, it is only read.
+    Downloads,
     /// Writes to the standard streams or to a log.
     Prints,
     /// Reads standard input.
@@ -170,7 +172,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 80] = [
+    pub const ALL: [(Self, &'static str); 81] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -198,6 +200,7 @@ impl Effect {
         (Self::MakesFolder, "makes-folder"),
         (Self::FailsTwice, "fails-twice"),
         (Self::ReadsFile, "reads-file"),
+        (Self::Downloads, "downloads"),
         (Self::Prints, "prints"),
         (Self::ReadsInput, "reads-input"),
         (Self::DrawsRandom, "draws-random"),

@@ -13,6 +13,8 @@ mod projections;
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashSet;
+
 use super::distribution_rule;
 use super::job::Job;
 use super::ranked::{reads_rank, reads_size};
@@ -25,9 +27,10 @@ use crate::api::{Effect, Kind, Scaling, Symbol};
 use crate::finding::{Applicability, Confidence};
 use crate::program::{Creation, FunctionRef, Object, Place, TrainingLoop};
 use crate::project::FileId;
+use crate::ranks::given_seed;
 use crate::semantic::{Argument, CallId, Value, ValueId};
 use draws::{draws_alike, is_of_generator, is_seeded, is_seeded_by};
-use held_out::{DATASET_SHUFFLE, SHUFFLE, is_shuffled};
+use held_out::{DATASET_SHUFFLE, SEEDS, SHUFFLE, is_shuffled};
 
 distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
 
@@ -230,11 +233,25 @@ fn draws_own_order(job: &Job<'_>, file: FileId, call: CallId) -> bool {
     let shuffles = |own: &Symbol| Some(own) == shuffle;
     (job.facts.called_symbols(file, call).any(draws)
         || job.facts.may_call(file, call, DATASET, shuffles) && !seeds_alike(job, KERAS_RANDOM))
-        && !draws_alike(job, file, call)
+        && (!draws_alike(job, file, call)
+            || given_seed(job.facts, file, call).is_some_and(|seed| reads_rank(job, file, seed.value)))
 }
 
 /// The class of datasets.
 const DATASET: &str = "tensorflow.data.Dataset";
+
+/// What draws are given as their seeds.
+fn seeds(job: &Job<'_>) -> FxHashSet<Place> {
+    let facts = job.facts;
+    let given = |(file, id): (FileId, CallId)| {
+        let call = facts.module(file).call(id);
+        let draws = facts.called_symbols(file, id).filter(|own| own.has(Effect::DrawsRandom));
+        let given = draws.flat_map(|own| SEEDS.map(|name| facts.argument(file, call, own, name)));
+        let found: Vec<Place> = given.flatten().map(|own| (file, own.value)).collect();
+        found
+    };
+    job.calls().flat_map(given).collect()
+}
 
 /// How ranks share what a loop is fed with.
 enum Sharing<'c> {
@@ -260,8 +277,11 @@ impl<'j, 'c> Way<'j, 'c> {
     /// The way to what these loops are fed.
     fn to(job: &'j Job<'c>, loops: &[&TrainingLoop], fed: &[Place]) -> Self {
         let facts = job.facts;
-        // What is agreed on is the same on all ranks, however each of them came to it.
-        let behind = facts.influence().backwards(fed, |place| facts.gives(place, &[Effect::Agrees]));
+        let seeds = seeds(job);
+        // What is agreed on is the same on all ranks, however each of them came to it. A seed parts no data.
+        let stops = |place: Place| seeds.contains(&place) || facts.gives(place, &[Effect::Agrees]);
+        let mut behind = facts.influence().backwards(fed, stops);
+        behind.retain(|place| !seeds.contains(place));
         let loops = loops.iter().map(|own| (own.caller.file, own.call)).collect();
         // `random.shuffle(files)` is given what it puts into another order.
         let is_behind = |place: Place| {

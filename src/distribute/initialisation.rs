@@ -226,7 +226,7 @@ fn preparing(text: Text<'_>, end: Option<TextSize>) -> Preparing {
         let outermost = text.module.ancestor_ids(line.statement).last().unwrap_or(line.statement);
         let statement = text.module.statement(outermost);
         let start = statement.range.start();
-        if statement.scope != Module::TOP || end.is_some_and(|end| start >= end) {
+        if line.is_cell || statement.scope != Module::TOP || end.is_some_and(|end| start >= end) {
             continue;
         }
         match own.first {

@@ -207,6 +207,18 @@ impl<'c> Job<'c> {
         (name.text, (file, name.import))
     }
 
+    /// The Keras of which a program's models are, as it is called in a file, and the import that it needs: `tf.keras`, or one
+    /// apart from TensorFlow, which takes no optimizers of the other.
+    pub(super) fn keras_of_models(&self, file: FileId) -> (String, (FileId, Import)) {
+        let apart = Import::TfKeras;
+        let mut imports = self.program.files().into_iter().flat_map(|own| &self.facts.module(own).imports);
+        if imports.any(|import| import.package() == apart.module()) {
+            return (self.names(file).tf_keras.text, (file, apart));
+        }
+        let (tf, import) = self.tensorflow(file);
+        (format!("{tf}.keras"), import)
+    }
+
     /// The name of Python's module for contexts in a file, and the import that it needs.
     #[must_use]
     pub fn contexts(&self, file: FileId) -> (String, (FileId, Import)) {

@@ -10,6 +10,8 @@ use crate::syntax::TextSize;
 pub enum Import {
     /// `tensorflow`
     TensorFlow,
+    /// `tf_keras`: Keras 2 apart from TensorFlow, whose classes know nothing of those of `tf.keras`.
+    TfKeras,
     /// `horovod.tensorflow`: tapes, broadcasts, collectives.
     Horovod,
     /// `horovod.tensorflow.keras`: callbacks, `load_model`.
@@ -28,6 +30,7 @@ impl Import {
     pub fn module(self) -> &'static str {
         match self {
             Self::TensorFlow => "tensorflow",
+            Self::TfKeras => "tf_keras",
             Self::Horovod => "horovod.tensorflow",
             Self::HorovodKeras => "horovod.tensorflow.keras",
             Self::Contexts => "contextlib",
@@ -40,6 +43,7 @@ impl Import {
     fn landmark(self) -> &'static str {
         match self {
             Self::TensorFlow => "config",
+            Self::TfKeras => "optimizers",
             Self::Horovod => "DistributedGradientTape",
             Self::HorovodKeras => "callbacks",
             Self::Contexts => "nullcontext",
@@ -58,6 +62,8 @@ pub struct Names {
     pub keras: Name,
     /// Of TensorFlow.
     pub tensorflow: Name,
+    /// Of Keras apart from TensorFlow.
+    pub tf_keras: Name,
     /// Of Python's module for contexts.
     pub contexts: Name,
     /// Of Python's module for random numbers.
@@ -96,6 +102,7 @@ impl Names {
             None => Name { text: fresh(module, wish), import, bound: false },
         };
         let tensorflow = name(Import::TensorFlow, "tf");
+        let tf_keras = name(Import::TfKeras, "tf_keras");
         let contexts = name(Import::Contexts, "contextlib");
         let random = name(Import::Random, "random");
         let temporary = name(Import::Temporary, "tempfile");
@@ -116,7 +123,7 @@ impl Names {
                 (name(Import::Horovod, "hvd"), name(Import::HorovodKeras, "hvd_keras"))
             }
         };
-        Self { horovod, keras, tensorflow, contexts, random, temporary }
+        Self { horovod, keras, tensorflow, tf_keras, contexts, random, temporary }
     }
 }
 
@@ -164,8 +171,13 @@ const INTERNAL: &str = "python";
 
 fn stands_for(facts: &Facts<'_>, object: Object, import: Import) -> bool {
     let Object::External(own) = object else { return false };
+    let path = &facts.solution.externals.get(own).path;
+    // The library knows it as a part of TensorFlow.
+    if import == Import::TfKeras {
+        return **path == *import.module();
+    }
     // `from tensorflow.python.ops import array_ops` has functions that TensorFlow shows, and not all that it has.
-    if facts.solution.externals.get(own).path.split('.').any(|part| part == INTERNAL) {
+    if path.split('.').any(|part| part == INTERNAL) {
         return false;
     }
     facts.symbol(object).is_some_and(|symbol| {

@@ -4,6 +4,7 @@
 //! of its callee, so that a `TensorArray.write` is none; statements that follow one another share a guard.
 
 mod cache_files;
+mod cached_downloads;
 mod commands;
 pub(super) mod decided_by_first;
 pub(super) mod default_texts;
@@ -48,6 +49,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     found.extend(progress_bars::steps(job, &RULE.rule));
     found.extend(trackers::steps(job, &RULE.rule));
     found.extend(cache_files::steps(job, &RULE.rule));
+    found.extend(cached_downloads::steps(job, &RULE.rule));
     found.extend(commands::steps(job, &RULE.rule));
     found
 }

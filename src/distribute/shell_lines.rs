@@ -13,21 +13,32 @@ const CHANGING: [&str; 24] = [
 /// What may stand in front of a command.
 const LEADING: [&str; 2] = ["sudo", "time"];
 
-/// A statement of a notebook that is a line for the shell.
+/// A statement of a notebook that is a line for the shell, or all lines of a cell.
 pub(super) struct ShellLine<'t> {
     pub(super) statement: StatementId,
     pub(super) line: &'t str,
     pub(super) place: Location,
+    /// It is a cell, in which no Python can stand: `%%bash`.
+    pub(super) is_cell: bool,
 }
+
+/// Magics that make a cell one for the shell.
+const SHELLS: [&str; 6] = ["!", "bash", "script", "sh", "sx", "system"];
 
 /// Those of a file, in its order.
 pub(super) fn of_notebook(text: Text<'_>) -> impl Iterator<Item = ShellLine<'_>> {
     let statements = (0..text.module.statements.len()).map(StatementId::new);
     statements.filter_map(move |statement| {
         let (command, range) = text.command(text.module.statement(statement).range.start())?;
+        let place = Location::new(text.file, range);
+        if let Some(cell) = command.strip_prefix("%%") {
+            let (header, line) = cell.split_once('\n')?;
+            let is_shell = header.split_whitespace().next().is_some_and(|magic| SHELLS.contains(&magic));
+            return is_shell.then_some(ShellLine { statement, line, place, is_cell: true });
+        }
         // `%cp a b` is `!cp a b`; other magics are called like no command.
         let line = command.trim_start_matches(['!', '%']);
-        Some(ShellLine { statement, line, place: Location::new(text.file, range) })
+        Some(ShellLine { statement, line, place, is_cell: false })
     })
 }
 

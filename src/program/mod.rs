@@ -51,6 +51,7 @@ mod tracing;
 mod training_sessions;
 mod travel;
 mod uncalled;
+mod unit_tests;
 mod unreached;
 
 pub use bound::{for_bound, for_left_out, for_merged};

@@ -86,9 +86,20 @@ impl Text<'_> {
         first
     }
 
-    /// Puts lines behind a statement; they are given without its indentation.
+    /// Whether a statement begins a notebook's cell that has a magic for all of it, in front of which nothing can stand.
+    fn is_cell(&self, statement: StatementId) -> bool {
+        let start = self.module.statement(statement).range.start();
+        self.command(start).is_some_and(|(command, _)| command.starts_with("%%"))
+    }
+
+    /// Puts lines behind a statement; they are given without its indentation. Behind a cell for the shell they go into the next.
     #[must_use]
     pub fn after(&self, statement: StatementId, lines: &[&str]) -> Vec<Edit> {
+        if self.is_cell(statement)
+            && let Some(next) = self.next(statement)
+        {
+            return self.above(next, lines);
+        }
         let mut edits = self.unfold(statement);
         edits.push(self.insert(self.end(statement), self.lines(statement, lines)));
         edits
@@ -293,7 +304,8 @@ impl Text<'_> {
     #[must_use]
     pub fn at_top(&self, lines: &[&str], is_all: bool) -> Vec<Edit> {
         let first = (0..self.module.statements.len()).map(StatementId::new).find(|&id| {
-            !matches!(self.module.statement(id).kind, StatementKind::Expression { docstring: true })
+            let own = self.module.statement(id);
+            !matches!(own.kind, StatementKind::Expression { docstring: true }) && !self.is_cell(id)
         });
         let Some(first) = first else { return Vec::new() };
         match self.module.statement(first).kind {

@@ -177,12 +177,12 @@ pub(in crate::distribute) fn named(
 /// One that a string names which is known only when the program runs.
 pub(super) fn named_later(job: &Job<'_>, file: FileId, call: CallId, argument: &Argument) -> Making {
     let Some(text) = job.text(file) else { return Making::Fails(GONE) };
-    let (tf, tensorflow) = job.tensorflow(file);
+    let (keras, import) = job.keras_of_models(file);
     let name = fresh(text.module, NAME);
     let size = code(job, file, call).size();
-    let made = format!("{tf}.keras.optimizers.get({})", text.slice(argument.range));
+    let made = format!("{keras}.optimizers.get({})", text.slice(argument.range));
     let scaled = format!("{name}.learning_rate = float({name}.learning_rate) * {size}");
-    in_front(job, (file, call), Some(argument), &[made, scaled], vec![tensorflow], Averages::Optimizer)
+    in_front(job, (file, call), Some(argument), &[made, scaled], vec![import], Averages::Optimizer)
 }
 
 /// The name of an optimizer that had none.
@@ -249,16 +249,16 @@ pub(super) fn described(
     if is_here {
         // The dictionary stays where it is; what changes within it is changed there.
         let (hvd, horovod) = job.horovod(file);
-        let (tf, tensorflow) = job.tensorflow(file);
-        let opening = format!("{hvd}.DistributedOptimizer({tf}.keras.optimizers.get(");
+        let (keras, import) = job.keras_of_models(file);
+        let opening = format!("{hvd}.DistributedOptimizer({keras}.optimizers.get(");
         let mut edits = text.wrap(argument.range, &opening, "))");
         edits.extend(scaled);
-        uses.extend([horovod, tensorflow]);
+        uses.extend([horovod, import]);
         return Making::Edits(edits, uses, Vec::new());
     }
-    let (tf, tensorflow) = job.tensorflow(file);
-    uses.push(tensorflow);
-    let made = format!("{tf}.keras.optimizers.get({})", text.slice(argument.range));
+    let (keras, import) = job.keras_of_models(file);
+    uses.push(import);
+    let made = format!("{keras}.optimizers.get({})", text.slice(argument.range));
     match in_front(job, (file, call), Some(argument), &[made], uses, Averages::Optimizer) {
         Making::Edits(mut edits, uses, _) => {
             edits.extend(scaled);
@@ -267,6 +267,9 @@ pub(super) fn described(
         fails @ Making::Fails(_) => fails,
     }
 }
+
+/// The package of the classes that names stand for.
+const KERAS: &str = "tensorflow.keras";
 
 /// `tf.keras.optimizers.Adam(learning_rate=0.001 * hvd.size())` for a name.
 fn constructor(
@@ -277,10 +280,10 @@ fn constructor(
 ) -> Option<(String, Vec<(FileId, Import)>)> {
     let class = job.facts.library.optimizer_named(name)?;
     let (rate, default) = rate(class)?;
-    let (tf, tensorflow) = job.tensorflow(file);
-    let (_, path) = class.name().split_once('.')?;
+    let (keras, import) = job.keras_of_models(file);
+    let path = class.name().strip_prefix(KERAS)?;
     let size = code.size();
-    Some((format!("{tf}.{path}({rate}={default} * {size})"), vec![code.import, tensorflow]))
+    Some((format!("{keras}{path}({rate}={default} * {size})"), vec![code.import, import]))
 }
 
 /// The parameter of a class that grows with the number of ranks, and its default.

@@ -35,14 +35,18 @@ const NO_PLACE: &str = "Not all ranks come to it in the same way, so that they c
 /// Why the result of a command can't be left out.
 const USED: &str = "What it returns is used: run the command in a statement of its own.";
 
+/// Why a cell can't be left to rank 0.
+const CELL: &str = "A cell for the shell is run by each rank: write its commands in lines that begin with `!`, which rank 0 can be left \
+     to run.";
+
 /// Statements that follow one another and run commands.
 struct Commands {
     first: StatementId,
     last: StatementId,
     /// Where each is written.
     places: Vec<Location>,
-    /// The result of one is used.
-    is_used: bool,
+    /// Why it can't be left to rank 0, if one can't.
+    obstacle: Option<&'static str>,
 }
 
 /// The commands that every rank would run.
@@ -57,7 +61,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
             called(job, file).chain(of_shell(text)).filter(|own| is_for_all(job, text, own)).collect();
         all.sort_by_key(|own| own.first);
         all.dedup_by(|next, own| {
-            let is_joined = !own.is_used && !next.is_used && text.follows(own.last, next.first);
+            let is_joined =
+                own.obstacle.is_none() && next.obstacle.is_none() && text.follows(own.last, next.first);
             if is_joined {
                 own.last = next.last;
                 own.places.append(&mut next.places);
@@ -81,12 +86,13 @@ fn called<'j>(job: &'j Job<'_>, file: FileId) -> impl Iterator<Item = Commands> 
     calls.map(move |id| {
         let call = facts.module(file).call(id);
         let statement = facts.module(file).statement(call.statement);
+        let is_used =
+            call.role != Role::Statement || !matches!(statement.kind, StatementKind::Expression { .. });
         Commands {
             first: call.statement,
             last: call.statement,
             places: vec![job.at_call(file, id)],
-            is_used: call.role != Role::Statement
-                || !matches!(statement.kind, StatementKind::Expression { .. }),
+            obstacle: is_used.then_some(USED),
         }
     })
 }
@@ -98,7 +104,7 @@ fn of_shell(text: Text<'_>) -> impl Iterator<Item = Commands> {
         first: own.statement,
         last: own.statement,
         places: vec![own.place],
-        is_used: false,
+        obstacle: own.is_cell.then_some(CELL),
     })
 }
 
@@ -121,8 +127,8 @@ fn step(job: &Job<'_>, rule: &'static Rule, text: Text<'_>, own: &Commands) -> S
     for place in others {
         finding = finding.label(*place, "and here");
     }
-    if own.is_used {
-        return Step::blocked(finding, USED);
+    if let Some(reason) = own.obstacle {
+        return Step::blocked(finding, reason);
     }
     let can_wait = can_wait(job, text.file, own.first) && past_handlers(text.module, own.first).is_some();
     let questions = questions_of_block(job, caller, statement.block, own.first).filter(|_| can_wait);

@@ -2,7 +2,8 @@
 //!
 //! `%matplotlib inline` becomes `0#atplotlib inline`, a statement, as what a command does matters to those around it. One of
 //! several lines stands in parentheses. `files = !ls` becomes `files = _#s`, a value that nobody knows. `%time model.fit(x)`
-//! executes its argument and becomes `0;    model.fit(x)`. A cell for another interpreter, such as `%%bash`, has no Python.
+//! executes its argument and becomes `0;    model.fit(x)`. A cell for the shell or a file, such as `%%bash`, is one command; one for
+//! another interpreter, such as `%%html`, has no Python.
 
 use std::ops::Range;
 
@@ -29,6 +30,10 @@ const CELL_MAGICS: [&str; 10] = [
     "%%time",
     "%%timeit",
 ];
+
+/// Magics of a whole cell that do something outside of the notebook, which those around it may rest on.
+const CELL_COMMANDS: [&str; 8] =
+    ["%%!", "%%bash", "%%file", "%%script", "%%sh", "%%sx", "%%system", "%%writefile"];
 
 /// Magics whose argument is executed in the notebook.
 const LINE_MAGICS: [&str; 5] = ["%memit", "%prun", "%snakeviz", "%time", "%timeit"];
@@ -58,6 +63,13 @@ const AUTOMATIC: [&str; 18] = [
 /// The code of a cell as Python of the same length; `None` where it is none.
 pub(super) fn hide(cell: &str) -> Option<Hidden> {
     let first = cell.split_whitespace().next().unwrap_or_default();
+    if CELL_COMMANDS.contains(&first) {
+        let start = cell.len() - cell.trim_start().len();
+        let whole = start..cell.trim_end().len();
+        let mut python = cell.to_owned();
+        cover_lines(&mut python, whole.clone(), "0#");
+        return Some(Hidden { python, commands: vec![(start, cell[whole].to_owned())] });
+    }
     if first.starts_with("%%") && !CELL_MAGICS.contains(&first) {
         return None;
     }
@@ -85,8 +97,13 @@ fn cover(python: &mut String, range: Range<usize>, command: Command) -> Range<us
         return name;
     }
     let cover = if command.kind == CommandKind::Value { "_#" } else { "0#" };
-    // Behind a backslash a command goes on, and so does what stands for it, in parentheses. Indentation stays, so that an
-    // indented command is covered alike.
+    cover_lines(python, range.clone(), cover);
+    range
+}
+
+/// Covers lines. Behind the first of several the command goes on, and so does what stands for it, in parentheses. Indentation
+/// stays, so that an indented command is covered alike.
+fn cover_lines(python: &mut String, range: Range<usize>, cover: &str) {
     let indentation = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
     let below = python[range.clone()].match_indices('\n').map(|(at, _)| range.start + at + 1);
     let below: Vec<usize> = below.map(|at| at + indentation(&python[at..range.end])).collect();
@@ -97,7 +114,6 @@ fn cover(python: &mut String, range: Range<usize>, command: Command) -> Range<us
     for line in below {
         put(python, line, if Some(line) == last { ")#" } else { "#" });
     }
-    range
 }
 
 /// The length of the name of `%time` and its like, where their argument is Python.

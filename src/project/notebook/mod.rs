@@ -21,7 +21,8 @@ use commands::Hidden;
 use source::Source;
 
 /// The words of commands behind which other modules can be imported than in front of them.
-const INSTALLING: [&str; 8] = ["install", "clone", "cd", "%cd", "unzip", "tar", "wget", "curl"];
+const INSTALLING: [&str; 10] =
+    ["install", "clone", "cd", "%cd", "unzip", "tar", "wget", "curl", "%%file", "%%writefile"];
 
 /// A notebook of format 4.
 #[derive(Debug, PartialEq, Eq)]
@@ -114,7 +115,9 @@ impl Notebook {
     /// Whether something stands in a stretch of the text that is no Python: the border between two cells, or a command.
     #[must_use]
     pub fn is_parted(&self, range: &Range<usize>) -> bool {
-        self.index(range.start) != self.index(range.end)
+        // The comment between two cells is of none.
+        let place = |byte| self.index(byte).map(|index| (index, self.cells[index].lines.start <= byte));
+        place(range.start) != place(range.end)
             || self.hidden.iter().any(|(at, _)| range.contains(at))
     }
 

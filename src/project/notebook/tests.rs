@@ -41,7 +41,7 @@ fn the_cells_of_code_are_one_text() {
         json!("# A title"),
         json!("y = x\n"),
         json!([]),
-        json!("%%bash\nls"),
+        json!("%%html\nls"),
         json!(["z", " = ", "y"]),
     ]))
     .expect("is JSON");
@@ -81,9 +81,11 @@ fn commands_are_hidden_by_python_of_the_same_length() {
         ("%timeit -n 3 f()", "0#imeit -n 3 f()"),
         ("%time", "0#ime"),
         ("x = '''\n%cd\n!ls\n'''\ny = (a\n% b)", "x = '''\n%cd\n!ls\n'''\ny = (a\n% b)"),
+        ("%%bash\nls", "(0#ash\n)#"),
+        ("%%sh\n\n  ls\ncd x\n", "(0#h\n\n  #s\n)# x"),
+        ("\n%%writefile train.py\nimport os", "\n(0#ritefile train.py\n)#port os"),
         // Not executed in the notebook, or no Python at all.
-        ("%%bash\nls", ""),
-        ("\n%%writefile train.py\nimport os", ""),
+        ("%%html\n<b>", ""),
         ("pip install tensorflow", ""),
         ("ls = 1", "ls = 1"),
     ] {

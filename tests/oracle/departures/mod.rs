@@ -6,6 +6,7 @@
 
 mod broadcast;
 mod callbacks;
+mod downloads;
 mod guards;
 mod preamble;
 mod rates;
@@ -93,6 +94,11 @@ pub const DEPARTURES: &[Departure] = &[
         number: "F2 of the mistakes with Horovod",
         reason: "with one seed for all, the ranks shuffle alike and train on the same examples",
         apply: seeds::of_each_rank,
+    },
+    Departure {
+        number: "I4 of the mistakes with Horovod",
+        reason: "ranks that download to one place at the same time read the beginning of a file, or write over it",
+        apply: downloads::first_by_one,
     },
     Departure {
         number: "the page of output-on-every-rank",
