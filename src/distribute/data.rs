@@ -240,13 +240,15 @@ fn draws_own_order(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 /// The class of datasets.
 const DATASET: &str = "tensorflow.data.Dataset";
 
-/// What draws are given as their seeds.
+/// What those that only draw an order are given as their seeds.
 fn seeds(job: &Job<'_>) -> FxHashSet<Place> {
     let facts = job.facts;
+    let shuffle = facts.library.lookup(DATASET_SHUFFLE.0);
     let given = |(file, id): (FileId, CallId)| {
         let call = facts.module(file).call(id);
-        let draws = facts.called_symbols(file, id).filter(|own| own.has(Effect::DrawsRandom));
-        let given = draws.flat_map(|own| SEEDS.map(|name| facts.argument(file, call, own, name)));
+        let orders = facts.called_symbols(file, id);
+        let orders = orders.filter(|&own| Some(own) == shuffle || own.has(Effect::Reorders));
+        let given = orders.flat_map(|own| SEEDS.map(|name| facts.argument(file, call, own, name)));
         let found: Vec<Place> = given.flatten().map(|own| (file, own.value)).collect();
         found
     };
@@ -278,7 +280,7 @@ impl<'j, 'c> Way<'j, 'c> {
     fn to(job: &'j Job<'c>, loops: &[&TrainingLoop], fed: &[Place]) -> Self {
         let facts = job.facts;
         let seeds = seeds(job);
-        // What is agreed on is the same on all ranks, however each of them came to it. A seed parts no data.
+        // What is agreed on is the same on all ranks, however each of them came to it. An order parts no data.
         let stops = |place: Place| seeds.contains(&place) || facts.gives(place, &[Effect::Agrees]);
         let mut behind = facts.influence().backwards(fed, stops);
         behind.retain(|place| !seeds.contains(place));

@@ -44,19 +44,18 @@ impl<'t> Meeting<'t> {
         self.text.above(self.statement, &lines)
     }
 
-    /// The edits by which all ranks but the first wait in front of the statement, until the first has it behind it.
-    pub(super) fn others_in_front(&self) -> Vec<Edit> {
-        let lines = self.wait_if(&self.code.is_other());
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        self.text.above(self.statement, &lines)
-    }
-
-    /// The edits by which the first rank lets the others go on that wait in front of the statement.
-    pub(super) fn first_behind(&self) -> Vec<Edit> {
-        let hvd = &self.code.horovod;
-        let lines = self.code.if_started(self.text, &self.wait_if(&format!("{hvd}.rank() == 0")));
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        self.text.after(self.statement, &lines)
+    /// The edits by which all ranks but the first wait in front of the statement, until the first has `last` behind it. None where
+    /// that takes a session of their own, which would come and go under a condition.
+    pub(super) fn first_goes(&self, last: StatementId) -> Option<Vec<Edit>> {
+        let wait_if =
+            |condition: String| [format!("if {condition}:"), format!("{}{}", self.text.unit(), self.wait())];
+        let (others, first) = (wait_if(self.code.is_other()), wait_if(self.code.is_first_of_several()));
+        if self.session.is_some() {
+            return None;
+        }
+        let mut edits = self.text.above(self.statement, &others.each_ref().map(String::as_str));
+        edits.extend(self.text.after(last, &first.each_ref().map(String::as_str)));
+        Some(edits)
     }
 
     /// The edits by which rank 0 tells the others behind the statement what variables are; they wait for it. None where only
@@ -141,24 +140,16 @@ impl<'t> Meeting<'t> {
 
     /// Lines of collectives, in a session of their own if need be, and only where Horovod is started.
     fn collectives(&self, lines: Vec<String>) -> Vec<String> {
-        self.code.if_started(self.text, &self.in_session(lines))
-    }
-
-    fn in_session(&self, lines: Vec<String>) -> Vec<String> {
-        let Some((tf, _)) = &self.session else { return lines };
-        let config = format!("{tf}.compat.v1.ConfigProto(device_count={{'GPU': 0}})");
-        let header = format!("with {tf}.Graph().as_default(), {tf}.compat.v1.Session(config={config}):");
-        self.under(header, lines)
-    }
-
-    /// The lines by which some ranks wait, who find this condition true.
-    fn wait_if(&self, condition: &str) -> Vec<String> {
-        self.under(format!("if {condition}:"), self.in_session(vec![self.wait()]))
-    }
-
-    /// Lines as the block of a header.
-    fn under(&self, header: String, lines: Vec<String>) -> Vec<String> {
-        let deeper = lines.into_iter().map(|line| format!("{}{line}", self.text.unit()));
-        std::iter::once(header).chain(deeper).collect()
+        let lines = match &self.session {
+            None => lines,
+            Some((tf, _)) => {
+                let config = format!("{tf}.compat.v1.ConfigProto(device_count={{'GPU': 0}})");
+                let header =
+                    format!("with {tf}.Graph().as_default(), {tf}.compat.v1.Session(config={config}):");
+                let deeper = lines.iter().map(|line| format!("{}{line}", self.text.unit()));
+                std::iter::once(header).chain(deeper).collect()
+            }
+        };
+        self.code.if_started(self.text, &lines)
     }
 }

@@ -64,6 +64,15 @@ impl Code {
         }
     }
 
+    /// A condition that is true on rank 0, and for nobody who is alone.
+    pub(super) fn is_first_of_several(&self) -> String {
+        let hvd = &self.horovod;
+        match self.runs {
+            Runs::Started => format!("{hvd}.rank() == 0"),
+            Runs::Anywhere => format!("{hvd}.is_initialized() and {hvd}.rank() == 0"),
+        }
+    }
+
     /// A condition that is true on all ranks but 0, and for nobody who is alone.
     pub(super) fn is_other(&self) -> String {
         let hvd = &self.horovod;

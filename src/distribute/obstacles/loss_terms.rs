@@ -30,6 +30,9 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         })
         .collect();
     let behind = facts.influence().list_backwards(&losses, |_| false);
+    if !behind.iter().any(|&own| is_output(job, own)) {
+        return Vec::new();
+    }
     let choices = behind.into_iter().filter(|&(file, value)| {
         let own = facts.module(file).value(value);
         matches!(own.value, Value::Phi(_)) && !is_traced(job, file, own.scope)
@@ -73,18 +76,22 @@ fn have_other_outputs(job: &Job<'_>, file: FileId, value: ValueId) -> bool {
 
 /// The outputs of models and layers that a value is computed from; of several that one call gives, each.
 fn outputs(job: &Job<'_>, value: Place) -> FxHashSet<Place> {
+    let behind = job.facts.influence().backwards(&[value], |place| is_output(job, place));
+    behind.into_iter().filter(|&place| is_output(job, place)).collect()
+}
+
+fn is_output(job: &Job<'_>, (file, value): Place) -> bool {
     let facts = job.facts;
-    let is_model = |(file, value): Place| match facts.module(file).value(value).value {
+    let module = facts.module(file);
+    let is_of_model = |value: ValueId| match module.value(value).value {
         Value::Call(call) => {
-            let callee = facts.module(file).call(call).callee;
+            let callee = module.call(call).callee;
             [Kind::Model, Kind::Layer].into_iter().any(|kind| facts.may_be(file, callee, kind))
         }
         _ => false,
     };
-    let is_output = |place: Place| match facts.module(place.0).value(place.1).value {
-        Value::Unpack { base, .. } | Value::Item { base, .. } => is_model((place.0, base)),
-        _ => is_model(place),
-    };
-    let behind = facts.influence().backwards(&[value], is_output);
-    behind.into_iter().filter(|&place| is_output(place)).collect()
+    match module.value(value).value {
+        Value::Unpack { base, .. } | Value::Item { base, .. } => is_of_model(base),
+        _ => is_of_model(value),
+    }
 }

@@ -118,7 +118,8 @@ const MEETING: [Effect; 8] = [
 fn step(job: &Job<'_>, rule: &'static Rule, run: &Run) -> Option<Step> {
     let file = run.file;
     let text = job.text(file)?;
-    let (before, behind) = (Meeting::at(job, text, run.first), Meeting::at(job, text, run.last));
+    let meeting = Meeting::at(job, text, run.first);
+    let mut edits = meeting.first_goes(run.last)?;
     let mut finding =
         Step::missing(rule, job.at_call(file, run.calls[0]), "every rank downloads the same file")
             .here("downloaded by each rank, if it is not there")
@@ -127,13 +128,13 @@ fn step(job: &Job<'_>, rule: &'static Rule, run: &Run) -> Option<Step> {
     for &call in &run.calls[1..] {
         finding = finding.label(job.at_call(file, call), "and here");
     }
-    let mut edits = before.others_in_front();
-    edits.extend(behind.first_behind());
     if text.module.statement(run.last).kind == StatementKind::Return {
         let name = fresh(text.module, "downloaded");
         edits.push(text.bind_returned(run.last, &name));
         edits.extend(text.after(run.last, &[&format!("return {name}")]));
     }
-    let uses = before.uses().collect();
-    Some(Step::change(finding, "let rank 0 come first", edits, uses).right_everywhere_in(before.everywhere()))
+    let uses = meeting.uses().collect();
+    Some(
+        Step::change(finding, "let rank 0 come first", edits, uses).right_everywhere_in(meeting.everywhere()),
+    )
 }

@@ -72,14 +72,16 @@ fn turns_over(job: &Job<'_>, (file, id): (FileId, CallId)) -> Vec<(Caller, Block
     let module = facts.module(file);
     let call = module.call(id);
     let caller = Caller { file, scope: call.scope };
-    let handed = facts.influence().forwards(&[(file, call.result)], |_| false);
-    let heads = module.scope(call.scope).flow.blocks.iter().filter(|block| {
-        block.branch.is_some_and(|branch| {
-            branch.kind == BranchKind::For
-                && branch.condition.is_some_and(|own| handed.contains(&(file, own)))
-        })
+    let heads = module.scope(call.scope).flow.blocks.iter().filter_map(|block| {
+        let branch = block.branch.filter(|branch| branch.kind == BranchKind::For)?;
+        Some((branch.condition?, *block.successors.first()?))
     });
-    heads.filter_map(|block| block.successors.first()).map(|&body| (caller, body)).collect()
+    let mut heads = heads.peekable();
+    if heads.peek().is_none() {
+        return Vec::new();
+    }
+    let handed = facts.influence().forwards(&[(file, call.result)], |_| false);
+    heads.filter(|&(own, _)| handed.contains(&(file, own))).map(|(_, body)| (caller, body)).collect()
 }
 
 /// Of a call that may run more functions than this too little is known of what it is made on.

@@ -117,8 +117,7 @@ impl Notebook {
     pub fn is_parted(&self, range: &Range<usize>) -> bool {
         // The comment between two cells is of none.
         let place = |byte| self.index(byte).map(|index| (index, self.cells[index].lines.start <= byte));
-        place(range.start) != place(range.end)
-            || self.hidden.iter().any(|(at, _)| range.contains(at))
+        place(range.start) != place(range.end) || self.hidden.iter().any(|(at, _)| range.contains(at))
     }
 
     /// Whether a command in a stretch of the text may change which modules can be imported: `!pip install imageio`.
