@@ -7,6 +7,7 @@ mod batch_states;
 mod changed_gradients;
 pub(super) mod choices;
 mod chosen_forms;
+mod converted_steps;
 pub(super) mod counted;
 mod cut_short;
 mod dataset_lengths;
@@ -71,6 +72,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(compiled_by_xla(job, rule));
     found.extend(new_keras::steps(job, rule));
     found.extend(other_backends::steps(job, rule));
+    found.extend(converted_steps::steps(job, rule));
     found.extend(dataset_lengths::steps(job, rule));
     found.extend(ends_by_own_data(job, rule));
     found.extend(raced_steps::steps(job, rule));

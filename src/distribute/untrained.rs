@@ -220,11 +220,35 @@ fn is_random(job: &Job<'_>, (file, value): Place, shared: &FxHashSet<Place>) -> 
     let own_code = code_of(job, (file, value));
     let mut kept = behind.iter().filter(|&&place| !own_code.contains(&code_around(job, place)));
     !is_loaded
+        && !has_no_weights(job, &behind)
         && !kept.any(|place| shared.contains(place))
         && !gets_weights(job, (file, value))
         && !is_of_layer(job, code_around(job, (file, value)))
         && made.all(|made| made.is_some_and(|made| !is_of_layer(job, facts.spot(made).0)))
 }
+
+/// Whether all layers that a model is made of are of a library's classes that begin with nothing drawn: `Rescaling(1 / 255)`,
+/// `RandomFlip()`.
+fn has_no_weights(job: &Job<'_>, ingredients: &FxHashSet<Place>) -> bool {
+    let facts = job.facts;
+    let begins_drawn = |own: &Symbol| own.parameters().iter().any(|own| own.name().ends_with(INITIALIZER));
+    let layers =
+        ingredients.iter().filter_map(|&(file, value)| match facts.module(file).value(value).value {
+            Value::Call(call) if facts.may_be(file, value, Kind::Layer) => Some((file, call)),
+            _ => None,
+        });
+    let mut layers = layers.peekable();
+    layers.peek().is_some()
+        && layers.all(|(file, call)| {
+            let mut symbols = facts.called_symbols(file, call).peekable();
+            facts.called_functions(file, call).next().is_none()
+                && symbols.peek().is_some()
+                && symbols.all(|own| !begins_drawn(own))
+        })
+}
+
+/// What the parameters are called by which layers are told how their weights begin.
+const INITIALIZER: &str = "initializer";
 
 /// The code that a value stands in.
 fn code_around(job: &Job<'_>, (file, value): Place) -> Caller {
