@@ -166,9 +166,24 @@ pub(in crate::distribute) fn depends(job: &Job<'_>, place: Place) -> bool {
     job.of_own_results().contains(&place)
 }
 
+/// Whether a value is a model that is made of its inputs and outputs, which stand for tensors and are none yet: `keras.Model(x, y)`.
+fn is_functional_model(job: &Job<'_>, (file, value): Place) -> bool {
+    let facts = job.facts;
+    let Value::Call(call) = facts.module(file).value(value).value else { return false };
+    let mut symbols = facts.called_symbols(file, call).peekable();
+    let model = facts.library.lookup(MODEL);
+    symbols.peek().is_some()
+        && symbols.all(|own| Some(own) == model)
+        && facts.called_functions(file, call).next().is_none()
+        && !facts.module(file).call(call).arguments.is_empty()
+}
+
+/// The class of such models.
+const MODEL: &str = "tensorflow.keras.Model";
+
 /// All that the program computes from values, themselves included, and that is not the same on all ranks.
 pub(super) fn computed_from(job: &Job<'_>, places: &[Place]) -> FxHashSet<Place> {
-    let stops = |place| !job.evaluates(place) || is_common(job, place);
+    let stops = |place| !job.evaluates(place) || is_common(job, place) || is_functional_model(job, place);
     let mut found = influenced_through_contents(job.facts, places, stops);
     found.retain(|&place| !stops(place));
     found.extend(places);
