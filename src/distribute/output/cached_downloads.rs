@@ -41,16 +41,19 @@ fn runs(job: &Job<'_>, file: FileId) -> Vec<Run> {
         .collect();
     found.sort_unstable();
     let mut runs: Vec<Run> = Vec::new();
+    // What returns has nothing behind it, unless it is taken apart.
+    let returns = |statement| module.statement(statement).kind == StatementKind::Return;
     for (statement, call) in found {
         match runs.last_mut() {
-            Some(run) if run.last == statement || text.follows(run.last, statement) => {
+            Some(run)
+                if run.last == statement || !returns(statement) && text.follows(run.last, statement) =>
+            {
                 run.last = statement;
                 run.calls.push(call);
             }
             _ => runs.push(Run { file, first: statement, last: statement, calls: vec![call] }),
         }
     }
-    runs.retain(|run| module.statement(run.last).kind != StatementKind::Return || run.first == run.last);
     runs
 }
 
