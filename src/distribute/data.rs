@@ -30,7 +30,7 @@ use crate::project::FileId;
 use crate::ranks::given_seed;
 use crate::semantic::{Argument, CallId, Value, ValueId};
 use draws::{draws_alike, is_of_generator, is_seeded, is_seeded_by};
-use held_out::{DATASET_SHUFFLE, SEEDS, SHUFFLE, is_shuffled};
+use held_out::{DATASET_SHUFFLE, SHUFFLE, is_shuffled};
 
 distribution_rule!("HVD212", "data-not-sharded", steps, Warning);
 
@@ -241,18 +241,13 @@ fn draws_own_order(job: &Job<'_>, file: FileId, call: CallId) -> bool {
 const DATASET: &str = "tensorflow.data.Dataset";
 
 /// What those that only draw an order are given as their seeds.
-fn seeds(job: &Job<'_>) -> FxHashSet<Place> {
-    let facts = job.facts;
-    let shuffle = facts.library.lookup(DATASET_SHUFFLE.0);
-    let given = |(file, id): (FileId, CallId)| {
-        let call = facts.module(file).call(id);
-        let orders = facts.called_symbols(file, id);
-        let orders = orders.filter(|&own| Some(own) == shuffle || own.has(Effect::Reorders));
-        let given = orders.flat_map(|own| SEEDS.map(|name| facts.argument(file, call, own, name)));
-        let found: Vec<Place> = given.flatten().map(|own| (file, own.value)).collect();
-        found
-    };
-    job.calls().flat_map(given).collect()
+fn seeds_of_orders(job: &Job<'_>) -> FxHashSet<Place> {
+    let shuffle = job.facts.library.lookup(DATASET_SHUFFLE.0);
+    let orders = job.calls().filter(|&(file, call)| {
+        let mut symbols = job.facts.called_symbols(file, call);
+        symbols.any(|own| Some(own) == shuffle || own.has(Effect::Reorders))
+    });
+    orders.filter_map(|(file, call)| Some((file, given_seed(job.facts, file, call)?.value))).collect()
 }
 
 /// How ranks share what a loop is fed with.
@@ -279,7 +274,7 @@ impl<'j, 'c> Way<'j, 'c> {
     /// The way to what these loops are fed.
     fn to(job: &'j Job<'c>, loops: &[&TrainingLoop], fed: &[Place]) -> Self {
         let facts = job.facts;
-        let seeds = seeds(job);
+        let seeds = seeds_of_orders(job);
         // What is agreed on is the same on all ranks, however each of them came to it. An order parts no data.
         let stops = |place: Place| seeds.contains(&place) || facts.gives(place, &[Effect::Agrees]);
         let mut behind = facts.influence().backwards(fed, stops);

@@ -47,12 +47,12 @@ impl<'t> Meeting<'t> {
     /// The edits by which all ranks but the first wait in front of the statement, until the first has `last` behind it. None where
     /// that takes a session of their own, which would come and go under a condition.
     pub(super) fn first_goes(&self, last: StatementId) -> Option<Vec<Edit>> {
-        let wait_if =
-            |condition: String| [format!("if {condition}:"), format!("{}{}", self.text.unit(), self.wait())];
-        let (others, first) = (wait_if(self.code.is_other()), wait_if(self.code.is_first_of_several()));
         if self.session.is_some() {
             return None;
         }
+        let wait_if =
+            |condition: String| [format!("if {condition}:"), format!("{}{}", self.text.unit(), self.wait())];
+        let (others, first) = (wait_if(self.code.is_other()), wait_if(self.code.is_first_of_several()));
         let mut edits = self.text.above(self.statement, &others.each_ref().map(String::as_str));
         edits.extend(self.text.after(last, &first.each_ref().map(String::as_str)));
         Some(edits)

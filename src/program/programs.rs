@@ -116,14 +116,10 @@ pub fn find(facts: &Facts<'_>, entries: &[String]) -> Vec<Program> {
     let starts_horovod = callers_that_start_horovod(facts).next().is_some();
     let found = entry_files(facts, entries).into_iter().map(|entry| {
         let is_mere_test = entries.is_empty() && facts.is_unit_test(entry);
-        if !training.contains(&entry) || is_mere_test && !starts_horovod {
-            return Program::without_training(facts, entry);
-        }
-        let program = program(facts, entry, &loops, &gradients, &handed, &decorated);
-        if is_mere_test && !program.already_distributed {
-            return Program::without_training(facts, entry);
-        }
-        program
+        let trains = training.contains(&entry) && (starts_horovod || !is_mere_test);
+        let found = trains.then(|| program(facts, entry, &loops, &gradients, &handed, &decorated));
+        let found = found.filter(|own| own.already_distributed || !is_mere_test);
+        found.unwrap_or_else(|| Program::without_training(facts, entry))
     });
     // A module that others import is a program of its own if it trains when it is run itself.
     let imported = imported_by_others(facts);

@@ -34,7 +34,7 @@ const VALIDATION: &str = "validation_data";
 const VALIDATION_SPLIT: &str = "validation_split";
 
 /// The parameters for the seed of what draws by itself.
-pub(super) const SEEDS: [&str; 2] = [ESTIMATORS_SEED, "seed"];
+const SEEDS: [&str; 2] = [ESTIMATORS_SEED, "seed"];
 
 /// The parameter of scikit-learn's for it.
 const ESTIMATORS_SEED: &str = "random_state";

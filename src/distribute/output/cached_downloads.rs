@@ -1,17 +1,20 @@
 //! Downloads to a place where they look first: `mnist.load_data()` fetches a file once, and only reads it from then on. Who
 //! comes while another rank fetches it takes the beginning for the whole, or writes over it. So rank 0 comes first.
 
+use rustc_hash::FxHashSet;
+
 use super::super::awaited::{all_ranks_come_to, can_wait, past_handlers};
 use super::super::job::Job;
 use super::super::meeting::Meeting;
 use super::super::names::fresh;
+use super::super::obstacles::handlers::catching;
 use super::super::ranked::is_for_one_rank;
 use super::super::step::Step;
 use crate::api::{Effect, Symbol};
 use crate::finding::Rule;
-use crate::program::{Literal, Object};
+use crate::program::{Caller, Literal, Object};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, CallKind, StatementId, StatementKind};
+use crate::semantic::{Argument, CallId, CallKind, Statement, StatementId, StatementKind};
 
 /// Statements that follow one another in a suite, all of which download.
 struct Run {
@@ -77,8 +80,8 @@ fn downloads(job: &Job<'_>, file: FileId, id: CallId) -> bool {
 /// The parameters by which nothing is fetched: `VGG16(weights=None)`, `tfds.load(name, download=False)`.
 const SWITCHES: [&str; 3] = ["weights", "download", "download_if_missing"];
 
-/// The statement of a download, or the one past what it may raise, in front of and behind which the ranks can wait. What is
-/// called in it besides must not wait for another rank.
+/// The statement of a download, or the one past what it may raise, in front of and behind which the ranks can wait: who comes to
+/// the one comes to the other. What is done in it besides must not wait for another rank, nor be left to one.
 fn place(job: &Job<'_>, file: FileId, id: CallId) -> Option<StatementId> {
     let facts = job.facts;
     let module = facts.module(file);
@@ -89,34 +92,65 @@ fn place(job: &Job<'_>, file: FileId, id: CallId) -> Option<StatementId> {
         StatementKind::Assign { .. } | StatementKind::Expression { .. } | StatementKind::Return
     );
     let place = past_handlers(module, call.statement)?;
+    let leaves = |own: &Statement| {
+        matches!(own.kind, StatementKind::Return | StatementKind::Break | StatementKind::Continue)
+    };
     let range = module.statement(place).range;
     let is_quiet = || {
         let mut within = job.calls_in(file).filter(|&other| range.contains_range(module.call(other).range));
         within.all(|other| {
             facts.called_functions(file, other).next().is_none()
-                && facts.called_symbols(file, other).all(|symbol| !MEETING.iter().any(|&own| symbol.has(own)))
+                && facts.called_symbols(file, other).all(|own| own.has(Effect::Downloads) || !is_apart(own))
         })
     };
     let comes = own.scope == call.scope
         && is_simple
+        && !module.statements_below(place).any(leaves)
         && !is_for_one_rank(job, file, id)
         && can_wait(job, file, place)
         && all_ranks_come_to(job, file, place)
-        && is_quiet();
+        && is_quiet()
+        && !is_caught(job, file, place);
     comes.then_some(place)
 }
 
-/// Where ranks meet, or will once the program is distributed.
-const MEETING: [Effect; 8] = [
-    Effect::Trains,
-    Effect::AppliesGradients,
-    Effect::Minimizes,
-    Effect::Evaluates,
-    Effect::Collective,
-    Effect::Varies,
-    Effect::Temporary,
-    Effect::ReadsClock,
-];
+/// Whether somebody around a statement catches what it raises: rank 0 would go on while the others wait for it.
+fn is_caught(job: &Job<'_>, file: FileId, statement: StatementId) -> bool {
+    let facts = job.facts;
+    let mut work = vec![(file, statement)];
+    let mut seen: FxHashSet<Caller> = FxHashSet::default();
+    while let Some((file, statement)) = work.pop() {
+        if catching(job, file, statement).is_some() {
+            return true;
+        }
+        let caller = Caller { file, scope: facts.module(file).statement(statement).scope };
+        let Some(function) = facts.function_of(caller).filter(|_| seen.insert(caller)) else { continue };
+        for edge in facts.incoming(function).iter().filter(|edge| facts.is_run(job.program, edge)) {
+            let Some(call) = facts.call_in_place(edge) else { return true };
+            work.push((edge.caller.file, facts.module(edge.caller.file).call(call).statement));
+        }
+    }
+    false
+}
+
+/// Whether ranks meet in what a symbol does, or will once the program is distributed, or one of them alone does it.
+fn is_apart(symbol: &Symbol) -> bool {
+    const APART: [Effect; 11] = [
+        Effect::Trains,
+        Effect::AppliesGradients,
+        Effect::Minimizes,
+        Effect::Evaluates,
+        Effect::Collective,
+        // Rank 0 tells the others a seed, or what it gets.
+        Effect::DrawsRandom,
+        Effect::Varies,
+        Effect::Temporary,
+        Effect::ReadsClock,
+        Effect::Prints,
+        Effect::WritesFile,
+    ];
+    APART.into_iter().any(|own| symbol.has(own))
+}
 
 fn step(job: &Job<'_>, rule: &'static Rule, run: &Run) -> Option<Step> {
     let file = run.file;
