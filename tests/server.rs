@@ -73,6 +73,17 @@ impl Editor {
         id
     }
 
+    /// Waits until something is told of a file; gives what.
+    fn hear_of(&mut self, path: &Path) -> Vec<Value> {
+        self.by_uri.remove(&uri(path));
+        loop {
+            self.receive();
+            if let Some(found) = self.by_uri.get(&uri(path)) {
+                return found.clone();
+            }
+        }
+    }
+
     fn receive(&mut self) -> Option<Response> {
         match self.connection.receiver.recv_timeout(PATIENCE).unwrap() {
             Message::Response(response) => return Some(response),
@@ -347,6 +358,36 @@ fn an_edit_changes_what_is_found_in_another_file() {
     editor.change(&train, TRAIN);
     editor.settle();
     assert_eq!(editor.found("model.py"), ["2: import-not-at-top"]);
+}
+
+/// Nobody asks for anything here: what other files have to do with an edit is found out by itself.
+#[test]
+fn the_programs_of_an_edited_file_speak_first() {
+    let place = written(&sharing_programs());
+    let own = place.path().join("sharing");
+    let (made, train) = (own.join("own.py"), own.join("train_0.py"));
+    let text =
+        "import tensorflow as tf\n\ndef make():\n    own = tf.keras.optimizers.SGD(0.1)\n    return own\n";
+    fs::write(&made, text).unwrap();
+    let program = fs::read_to_string(&train).unwrap();
+    let program = program.replace("tf.keras.optimizers.SGD(0.1)", "own.make()");
+    let program = format!("import own\n{program}");
+    fs::write(&train, &program).unwrap();
+    let mut editor = Editor::with(place.path());
+    editor.open_file(&train);
+    editor.settle();
+    assert_eq!(editor.found("own.py"), ["4: learning-rate-not-scaled"]);
+    // Without a training program nothing is asked of the optimizer.
+    editor.change(&train, "import own\nprint(\n");
+    editor.hear_of(&train);
+    assert!(editor.found("train_0.py").iter().any(|found| found.contains("invalid-syntax")));
+    assert_eq!(editor.found("own.py").len(), 1, "the programs of the edited file come first");
+    editor.hear_of(&made);
+    assert!(editor.found("own.py").is_empty());
+    editor.change(&train, &program);
+    editor.hear_of(&made);
+    assert_eq!(editor.found("own.py"), ["4: learning-rate-not-scaled"]);
+    assert_eq!(editor.stop(), End::Orderly);
 }
 
 #[test]
@@ -815,10 +856,15 @@ fn edits_come_to_the_same_as_a_check_of_everything() {
     let lines: Vec<String> = texts.iter().flat_map(|text| text.lines()).map(str::to_owned).collect();
     let mut dice = Dice(7);
     for round in 0..30 {
+        let mut last = 0;
         for _ in 0..=dice.roll(3) {
             let own = dice.roll(texts.len());
+            last = own;
             texts[own] = edited(&texts[own], &lines, &mut dice);
             editor.change(&paths[own], &texts[own]);
+        }
+        if dice.roll(2) == 0 {
+            editor.hear_of(&paths[last]);
         }
         editor.settle();
         for (path, text) in paths.iter().zip(&texts) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 use super::components::Components;
 use super::import_targets::{ImportTargets, Targets};
@@ -284,6 +285,28 @@ impl Modules {
     #[must_use]
     pub(super) fn targets(&self, file: FileId) -> &ImportTargets {
         self.targets.of(file)
+    }
+
+    /// The project's files that one import runs: packages, modules and submodules that it names.
+    pub(super) fn files_of_import(&self, file: FileId, import: &Import) -> SmallVec<[FileId; 4]> {
+        let file_of = |target| match target {
+            Target::File(file) => Some(file),
+            Target::Namespace(_) | Target::External => None,
+        };
+        self.targets(file).all(import).into_iter().filter_map(file_of).collect()
+    }
+
+    /// These files, and all that they import, directly or through others.
+    #[must_use]
+    pub fn with_imported(&self, files: impl IntoIterator<Item = FileId>) -> FxHashSet<FileId> {
+        let mut work: Vec<FileId> = files.into_iter().collect();
+        let mut all: FxHashSet<FileId> = work.iter().copied().collect();
+        while let Some(file) = work.pop() {
+            let imported =
+                self.get(file).imports.iter().flat_map(|import| self.files_of_import(file, import));
+            work.extend(imported.filter(|&other| all.insert(other)));
+        }
+        all
     }
 
     /// All files.

@@ -3,8 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{LogMessage, Notification as _, PublishDiagnostics, ShowMessage};
 use lsp_types::{
@@ -18,8 +19,11 @@ use super::client::Client;
 use super::documents::Documents;
 use super::paths::{self, Place};
 use super::watch::Watch;
-use super::workspace::{Scope, State, Surroundings, Update, Workspace};
+use super::workspace::{Extent, Scope, State, Surroundings, Update, Workspace};
 use crate::project::locate;
+
+/// How long nobody types before everything that an edit concerns is examined.
+const PAUSE: Duration = Duration::from_millis(300);
 
 /// A message, with the number of the last change that it comes after.
 #[derive(Debug)]
@@ -97,13 +101,10 @@ impl Session {
             let event = match events.try_recv() {
                 Ok(event) => event,
                 Err(TryRecvError::Disconnected) => return,
-                Err(TryRecvError::Empty) => {
-                    self.look();
-                    match events.recv() {
-                        Ok(event) => event,
-                        Err(_) => return,
-                    }
-                }
+                Err(TryRecvError::Empty) => match self.wait(events) {
+                    Some(event) => event,
+                    None => return,
+                },
             };
             self.heard = event.number;
             match event.message {
@@ -117,10 +118,27 @@ impl Session {
         }
     }
 
-    /// Brings what is known up to date and tells the client, unless something newer is waiting.
-    fn look(&mut self) {
+    /// Brings what is known up to date and tells the client until something newer comes; nothing if nobody is there any
+    /// more. What the programs of an edited file show by themselves is told at once, what all files show together as
+    /// soon as nobody types.
+    fn wait(&mut self, events: &Receiver<Event>) -> Option<Event> {
+        self.look(Extent::OwnPrograms);
+        if !self.is_current(Extent::Everything) {
+            match events.recv_timeout(PAUSE) {
+                Err(RecvTimeoutError::Timeout) => self.look(Extent::Everything),
+                heard => return heard.ok(),
+            }
+        }
+        events.recv().ok()
+    }
+
+    fn look(&mut self, extent: Extent) {
         let (watch, heard) = (Arc::clone(&self.watch), self.heard);
-        self.catch_up(&|| watch.newest() > heard);
+        self.catch_up(extent, &|| watch.newest() > heard);
+    }
+
+    fn is_current(&self, extent: Extent) -> bool {
+        self.workspaces.iter().all(|workspace| workspace.is_current(extent))
     }
 
     /// Does the work; a panic is logged and gives nothing.
@@ -154,7 +172,7 @@ impl Session {
     /// The request is cancelled, or texts have changed since it was made.
     pub(super) fn catch_up_for(&mut self, id: &RequestId) -> Result<(), Fault> {
         let (watch, heard) = (Arc::clone(&self.watch), self.heard);
-        self.catch_up(&|| watch.newest() > heard || watch.is_cancelled(id));
+        self.catch_up(Extent::Everything, &|| watch.newest() > heard || watch.is_cancelled(id));
         if self.watch.is_cancelled(id) {
             return Err(Fault::new(ErrorCode::RequestCanceled, "the request is cancelled"));
         }
@@ -164,10 +182,10 @@ impl Session {
         Ok(())
     }
 
-    fn catch_up(&mut self, is_stopped: &(dyn Fn() -> bool + Sync)) {
+    fn catch_up(&mut self, extent: Extent, is_stopped: &(dyn Fn() -> bool + Sync)) {
         self.arrange();
         for index in 0..self.workspaces.len() {
-            if self.workspaces[index].is_current() {
+            if self.workspaces[index].is_current(extent) {
                 continue;
             }
             let mut workspaces = std::mem::take(&mut self.workspaces);
@@ -175,12 +193,8 @@ impl Session {
             let name = format!("the analysis of {}", workspace.scope.path().display());
             let update = self.guarded(&name, |session| {
                 let uri = |path: &Path| session.uri(path);
-                workspace.update(Surroundings {
-                    documents: &session.documents,
-                    client: session.client,
-                    uri: &uri,
-                    is_stopped,
-                })
+                let (documents, client) = (&session.documents, session.client);
+                workspace.update(extent, Surroundings { documents, client, uri: &uri, is_stopped })
             });
             if update.is_none() {
                 // Trying again would come to the same.

@@ -127,6 +127,8 @@ pub(super) struct State {
     modules: Modules,
     selection: Selection,
     library: Option<Library>,
+    /// The files whose findings may be others since a text has changed.
+    unexamined: FxHashSet<FileId>,
     /// What is known and not to be said. Which of its entries are stale only a check of everything tells.
     baseline: Option<Baseline>,
     /// By file.
@@ -134,12 +136,21 @@ pub(super) struct State {
     trainers: Vec<Trainer>,
 }
 
+/// How much is looked at again after an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// What tells most of what is found in the changed files: the programs that run them.
+    OwnPrograms,
+    /// Everything that the change can concern.
+    Everything,
+}
+
 /// What looking at a workspace again has come to.
 #[derive(Debug)]
 pub(super) enum Update {
     /// Somebody wants something else first; it remains to be done.
     Stopped,
-    /// Everything is known, and what is found in these files may be different.
+    /// As much is known as was asked for, and what is found in these files may be different.
     Files(Vec<PathBuf>),
 }
 
@@ -188,19 +199,25 @@ impl Workspace {
     }
 
     /// Whether there is nothing to do.
-    pub(super) fn is_current(&self) -> bool {
-        !self.pending.files && self.pending.texts.is_empty()
+    pub(super) fn is_current(&self, extent: Extent) -> bool {
+        let is_examined = || self.state.as_ref().is_none_or(|state| state.unexamined.is_empty());
+        !self.pending.files
+            && self.pending.texts.is_empty()
+            && (extent == Extent::OwnPrograms || is_examined())
     }
 
     /// Gives up on what is to be done, until something changes again.
     pub(super) fn give_up(&mut self) {
         self.pending = Pending::default();
+        if let Some(state) = &mut self.state {
+            state.unexamined.clear();
+        }
     }
 
-    /// Looks at what has changed: only changed files are read and parsed, and only what they can concern is
+    /// Looks at what has changed: only changed files are read and parsed, and at most what they can concern is
     /// examined.
-    pub(super) fn update(&mut self, around: Surroundings<'_>) -> Update {
-        if self.pending.files || self.state.is_none() { self.open(around) } else { self.edit(around) }
+    pub(super) fn update(&mut self, extent: Extent, around: Surroundings<'_>) -> Update {
+        if self.pending.files || self.state.is_none() { self.open(around) } else { self.edit(extent, around) }
     }
 
     fn open(&mut self, around: Surroundings<'_>) -> Update {
@@ -248,8 +265,8 @@ impl Workspace {
             Some((modules, project.find_located(&file.path)?.id))
         };
         let modules = Modules::load_with(&project, unchanged);
-        let (said, trainers) = (BTreeMap::new(), Vec::new());
-        let state = State { project, modules, selection, library, baseline, said, trainers };
+        let (said, trainers, unexamined) = (BTreeMap::new(), Vec::new(), FxHashSet::default());
+        let state = State { project, modules, selection, library, unexamined, baseline, said, trainers };
         let Some(mut examined) = Examined::unless(
             state.project.clone(),
             state.modules.clone(),
@@ -262,9 +279,18 @@ impl Workspace {
         Ok(Some(State { said, trainers: examined.trainers, ..state }))
     }
 
-    fn edit(&mut self, around: Surroundings<'_>) -> Update {
+    fn edit(&mut self, extent: Extent, around: Surroundings<'_>) -> Update {
         let state = self.state.as_mut().expect("a workspace that can't be opened is opened again");
-        let Some(files) = state.edit(&self.pending.texts, around) else { return Update::Stopped };
+        let changed = state.read(&self.pending.texts, around.documents);
+        let own_programs = match extent {
+            Extent::OwnPrograms => state.own_programs(&changed),
+            Extent::Everything => None,
+        };
+        let files = match own_programs {
+            Some(files) => state.examine_in(&files, &changed, around),
+            None => state.examine(around),
+        };
+        let Some(files) = files else { return Update::Stopped };
         let mut touched: Vec<PathBuf> =
             files.into_iter().map(|file| state.project.file(file).path.clone()).collect();
         touched.extend(std::mem::take(&mut self.pending).texts);
@@ -338,43 +364,93 @@ impl State {
         Examined::of(project, self.modules.only(&files), self.wishes(selection))
     }
 
-    /// Examines again what the changed texts can concern; gives the files of that, or nothing if it was stopped.
-    fn edit(&mut self, texts: &BTreeSet<PathBuf>, around: Surroundings<'_>) -> Option<Vec<FileId>> {
+    /// Reads the changed texts; gives their files.
+    fn read(&mut self, texts: &BTreeSet<PathBuf>, documents: &Documents) -> Vec<FileId> {
         let changed: Vec<FileId> =
             texts.iter().filter_map(|path| Some(self.project.find_located(path)?.id)).collect();
         if changed.is_empty() {
-            return Some(Vec::new());
+            return changed;
         }
         let (mut open, mut closed) = (BTreeMap::new(), Vec::new());
         for &file in &changed {
-            match around.documents.get(&self.project.file(file).path) {
+            match documents.get(&self.project.file(file).path) {
                 Some(document) => drop(open.insert(file, document.text.clone())),
                 None => closed.push(file),
             }
         }
         let project = self.project.with_texts(&open).without_texts(&closed);
         let modules = self.modules.read_again(&project, &changed);
-        let affected: FxHashSet<FileId> = if modules.capacity == self.modules.capacity {
-            let before = self.modules.components.around(changed.iter().copied());
-            before.into_iter().chain(modules.components.around(changed)).collect()
+        if modules.capacity == self.modules.capacity {
+            self.unexamined.extend(self.modules.components.around(changed.iter().copied()));
+            self.unexamined.extend(modules.components.around(changed.iter().copied()));
         } else {
-            modules.files().collect()
-        };
-        let mut examined = Examined::unless(
-            project.clone(),
-            modules.only(&affected),
-            self.wishes(&self.selection),
-            around.is_stopped,
-        )?;
+            self.unexamined.extend(modules.files());
+        }
         (self.project, self.modules) = (project, modules);
-        let mut touched: Vec<FileId> =
-            self.said.keys().copied().filter(|file| affected.contains(file)).collect();
-        self.said.retain(|file, _| !affected.contains(file));
-        let said = self.said_of(&mut examined, around);
-        self.said.extend(said);
-        self.trainers.retain(|trainer| !affected.contains(&trainer.entry));
+        changed
+    }
+
+    /// The files of the programs that run the changed files, and all that they import; nothing where no program runs
+    /// one of them, or where most of the work would have to be done for them anyway.
+    fn own_programs(&self, changed: &[FileId]) -> Option<FxHashSet<FileId>> {
+        let concerned = self.trainers.iter().filter(|trainer| self.unexamined.contains(&trainer.entry));
+        let all: Vec<&Trainer> = concerned.collect();
+        let runs = |trainer: &&Trainer| changed.iter().any(|file| trainer.files.contains(file));
+        let own: Vec<&Trainer> = all.iter().copied().filter(runs).collect();
+        let is_run = |file| own.iter().any(|trainer| trainer.files.contains(file));
+        let files = self.modules.with_imported(own.iter().flat_map(|trainer| &trainer.files).copied());
+        // Value flow looks at each file once, and the rest at what each program runs.
+        let work = |files: &FxHashSet<FileId>, programs: &[&Trainer]| {
+            files.len() + programs.iter().map(|trainer| trainer.files.len()).sum::<usize>()
+        };
+        let is_less = || work(&files, &own) < work(&self.unexamined, &all) / 2;
+        (changed.iter().all(is_run) && is_less()).then_some(files)
+    }
+
+    /// Examines some files by themselves, and says what is found in the changed ones of them; gives these, or nothing
+    /// if it was stopped.
+    fn examine_in(
+        &mut self,
+        files: &FxHashSet<FileId>,
+        changed: &[FileId],
+        around: Surroundings<'_>,
+    ) -> Option<Vec<FileId>> {
+        let mut examined = self.examined(files, around)?;
+        let mut said = self.said_of(&mut examined, around);
+        for file in changed {
+            self.said.remove(file);
+            self.said.extend(said.remove_entry(file));
+        }
+        Some(changed.to_owned())
+    }
+
+    /// Examines what has not been examined since it may have changed; gives the files in which something else is found
+    /// now, or nothing if it was stopped.
+    fn examine(&mut self, around: Surroundings<'_>) -> Option<Vec<FileId>> {
+        if self.unexamined.is_empty() {
+            return Some(Vec::new());
+        }
+        let mut examined = self.examined(&self.unexamined, around)?;
+        let files = std::mem::take(&mut self.unexamined);
+        let (before, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut self.said).into_iter().partition(|(file, _)| files.contains(file));
+        let now = self.said_of(&mut examined, around);
+        let is_other = |file: &FileId| !told(&before, *file).eq(told(&now, *file));
+        let touched = before.keys().chain(now.keys()).copied().filter(is_other).collect();
+        self.said = others.into_iter().chain(now).collect();
+        self.trainers.retain(|trainer| !files.contains(&trainer.entry));
         self.trainers.extend(examined.trainers);
-        touched.extend(self.said.keys().copied().filter(|file| affected.contains(file)));
         Some(touched)
     }
+
+    /// What is found in some files as if the others were empty.
+    fn examined(&self, files: &FxHashSet<FileId>, around: Surroundings<'_>) -> Option<Examined> {
+        let modules = self.modules.only(files);
+        Examined::unless(self.project.clone(), modules, self.wishes(&self.selection), around.is_stopped)
+    }
+}
+
+/// What the editor is told of a file.
+fn told(said: &BTreeMap<FileId, Vec<Said>>, file: FileId) -> impl Iterator<Item = &Diagnostic> {
+    said.get(&file).into_iter().flatten().map(|own| &own.diagnostic)
 }

@@ -8,7 +8,7 @@ use super::super::object::{Object, ObjectId};
 use super::super::programs::{Pattern, Program};
 use super::Facts;
 use crate::api::Symbol;
-use crate::project::{FileId, FileKind, Target};
+use crate::project::{FileId, FileKind};
 use crate::semantic::{Import, ImportId};
 
 /// Where the imports of each file lead.
@@ -129,11 +129,6 @@ impl<'a> Facts<'a> {
     /// The project's files that one import runs: packages, modules and submodules that it names.
     #[must_use]
     pub fn files_of_import(&self, file: FileId, import: &Import) -> SmallVec<[FileId; 4]> {
-        let targets = self.modules.targets(file).all(import).into_iter();
-        let files = targets.filter_map(|target| match target {
-            Target::File(file) => Some(file),
-            _ => None,
-        });
-        files.collect()
+        self.modules.files_of_import(file, import)
     }
 }
