@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use crate::api::{Library, RowError};
+use crate::cancellation::Cancellation;
 use crate::checks::{self, CHECKS, Check, Context, tool};
 use crate::distribute;
 use crate::finding::{Confidence, Finding, Level, Location};
@@ -79,7 +80,7 @@ pub fn findings(project: &Project, facts: &Facts<'_>, strict: bool) -> Vec<Findi
 /// What these checks find, what programs need to be distributed and to stay in step, and what does not parse.
 #[must_use]
 pub fn findings_of(checks: &[&Check], project: &Project, facts: &Facts<'_>, strict: bool) -> Vec<Finding> {
-    findings_unless(checks, project, facts, strict, &|| false).unwrap_or_default()
+    findings_unless(checks, project, facts, strict, Cancellation::NEVER).unwrap_or_default()
 }
 
 /// The same, or nothing as soon as nobody wants to know any more.
@@ -89,31 +90,27 @@ pub fn findings_unless(
     project: &Project,
     facts: &Facts<'_>,
     strict: bool,
-    is_stopped: &(dyn Fn() -> bool + Sync),
+    cancellation: Cancellation<'_>,
 ) -> Option<Vec<Finding>> {
     let texts = Texts::new(project, facts.modules);
-    let context = Context { project, facts, texts: &texts, strict };
-    let mut findings = findings_together(checks, context, is_stopped)?;
-    isolation::doubt(context, &mut findings, is_stopped)?;
+    let context = Context { project, facts, texts: &texts, strict, cancellation };
+    let mut findings = findings_together(checks, context);
+    isolation::doubt(context, &mut findings);
     findings.extend(syntax_errors(project, facts));
-    Some(findings)
+    (!cancellation.is_requested()).then_some(findings)
 }
 
-/// What is found where all programs are looked at together, or nothing as soon as nobody wants to know any more.
-fn findings_together(
-    checks: &[&Check],
-    context: Context<'_>,
-    is_stopped: &(dyn Fn() -> bool + Sync),
-) -> Option<Vec<Finding>> {
+/// What is found where all programs are looked at together.
+fn findings_together(checks: &[&Check], context: Context<'_>) -> Vec<Finding> {
     // Nothing that a check finds depends on another, but distribution is refused where restrictions are violated.
     let restricted = || {
-        let found = checks.par_iter().map(|check| (!is_stopped()).then(|| (check.run)(context)));
-        let mut findings: Vec<Finding> = found.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
+        let run = |check: &&Check| context.unless_cancelled(|| (check.run)(context));
+        let mut findings: Vec<Finding> = checks.par_iter().flat_map_iter(run).collect();
         findings.extend(distribute::findings(context, &findings));
         if !context.strict {
             checks::doubt_in_distributed(context.facts, &mut findings);
         }
-        Some(findings)
+        findings
     };
     with_findings_of_runs(context, restricted)
 }
@@ -121,24 +118,20 @@ fn findings_together(
 /// What is found between ranks and in graphs alone: what does not depend on how a program is distributed.
 #[must_use]
 pub fn findings_of_runs(context: Context<'_>) -> Vec<Finding> {
-    with_findings_of_runs(context, || Some(distribute::findings_between_ranks(context))).unwrap_or_default()
+    with_findings_of_runs(context, || distribute::findings_between_ranks(context))
 }
 
 /// Adds to findings what the model of the ranks and the graphs show, which are looked at meanwhile.
-fn with_findings_of_runs(
-    context: Context<'_>,
-    others: impl FnOnce() -> Option<Vec<Finding>> + Send,
-) -> Option<Vec<Finding>> {
+fn with_findings_of_runs(context: Context<'_>, others: impl FnOnce() -> Vec<Finding> + Send) -> Vec<Finding> {
     let facts = context.facts;
     let of_ranks = || ranks::findings(context);
-    let of_graphs = || graph::findings(facts, context.texts);
-    let (others, (of_ranks, of_graphs)) = rayon::join(others, || rayon::join(of_ranks, of_graphs));
-    let mut findings = others?;
+    let of_graphs = || graph::findings(context);
+    let (mut findings, (of_ranks, of_graphs)) = rayon::join(others, || rayon::join(of_ranks, of_graphs));
     findings.extend(of_ranks);
     ranks::apart::doubt(facts, &mut findings);
     findings.extend(of_graphs);
     switched_off::doubt(facts, &mut findings);
-    Some(findings)
+    findings
 }
 
 /// The first syntax error of each file, or the place from which it can't be decoded.

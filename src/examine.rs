@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::analysis;
 use crate::api::Library;
 use crate::baseline::{self, Baseline};
+use crate::cancellation::Cancellation;
 use crate::checks::{Check, Context, RULES, tool};
 use crate::distribute::INITIALISATION;
 use crate::finding::{Confidence, Finding, Rule};
@@ -137,7 +138,7 @@ impl Examined {
     /// Examines a project whose modules are known.
     #[must_use]
     pub fn of(project: Project, modules: Modules, wishes: Wishes<'_>) -> Self {
-        Self::unless(project, modules, wishes, &|| false).expect("nobody stops it")
+        Self::unless(project, modules, wishes, Cancellation::NEVER).expect("nobody stops it")
     }
 
     /// The same, or nothing as soon as nobody wants to know any more.
@@ -146,12 +147,12 @@ impl Examined {
         project: Project,
         modules: Modules,
         wishes: Wishes<'_>,
-        is_stopped: &(dyn Fn() -> bool + Sync),
+        cancellation: Cancellation<'_>,
     ) -> Option<Self> {
         let (found, mut documents, suppressions, training) =
             analysis::with_modules(&modules, &project, wishes.library, |facts| {
                 let (checks, strict) = (wishes.checks, wishes.strict);
-                let mut found = analysis::findings_unless(checks, &project, facts, strict, is_stopped)?;
+                let mut found = analysis::findings_unless(checks, &project, facts, strict, cancellation)?;
                 let documents = documents(&project, facts, &found);
                 fix::settle(&mut found, &documents);
                 let suppressions = suppressions(facts, &documents);
@@ -208,7 +209,8 @@ impl Examined {
         let all: Vec<&Finding> = all.map(|reported| &reported.finding).collect();
         let mut proofs = analysis::with_modules(&self.modules, &self.project, wishes.library, |facts| {
             let texts = Texts::new(&self.project, facts.modules);
-            let context = Context { project: &self.project, facts, texts: &texts, strict: wishes.strict };
+            let (strict, cancellation) = (wishes.strict, Cancellation::NEVER);
+            let context = Context { project: &self.project, facts, texts: &texts, strict, cancellation };
             ranks::proofs(context, &all)
         });
         proofs.retain(|proof| proof.files.iter().any(|&file| self.project.file(file).reported));

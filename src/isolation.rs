@@ -24,14 +24,7 @@ const BUDGET: usize = 4;
 
 /// Takes certainty from what no program shows by itself, and tells what is left as the program shows it: its own calls
 /// and places, and not those of another.
-///
-/// Nothing is told as soon as nobody wants to know any more.
-#[must_use]
-pub fn doubt(
-    context: Context<'_>,
-    findings: &mut Vec<Finding>,
-    is_stopped: &(dyn Fn() -> bool + Sync),
-) -> Option<()> {
+pub fn doubt(context: Context<'_>, findings: &mut Vec<Finding>) {
     let facts = context.facts;
     let mut left = BUDGET * facts.modules.files().map(|file| facts.module(file).values.len()).sum::<usize>();
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
@@ -68,7 +61,10 @@ pub fn doubt(
         if size > left {
             break;
         }
-        let shown = alone.shown_by(&frequent, left, is_stopped)?;
+        if context.cancellation.is_requested() {
+            return;
+        }
+        let shown = alone.shown_by(&frequent, left);
         left -= size;
         for (index, programs) in open.iter_mut().filter(|(_, programs)| programs.contains(&program)) {
             let finding = &mut findings[*index];
@@ -90,7 +86,6 @@ pub fn doubt(
     let own = findings.iter_mut().enumerate().filter(|(index, _)| together.contains(index));
     modes::doubt(context.project, facts, own.map(|(_, finding)| finding));
     tell_once(findings);
-    Some(())
 }
 
 /// Leaves one of the findings that say the same of the same place: a callback that is given to two calls of `fit`.
@@ -129,13 +124,8 @@ struct Alone<'c> {
 impl Alone<'_> {
     /// What is certain of the first of some programs. Threads that would have nothing to do analyse those meanwhile that
     /// are most likely asked for next and are no larger than `most` values; whether they were has no influence.
-    fn shown_by(
-        &mut self,
-        programs: &[usize],
-        most: usize,
-        is_stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Option<Vec<Finding>> {
-        let first = *programs.first()?;
+    fn shown_by(&mut self, programs: &[usize], most: usize) -> Vec<Finding> {
+        let Some(&first) = programs.first() else { return Vec::new() };
         if !self.shown.contains_key(&first) {
             let facts = self.context.facts;
             let is_due = |program: &usize| {
@@ -146,28 +136,28 @@ impl Alone<'_> {
             };
             let at_once = rayon::current_num_threads().min(AT_ONCE);
             let due: Vec<usize> = programs.iter().copied().filter(is_due).take(at_once).collect();
-            let shown = due.par_iter().map(|&program| Some((program, self.analysed(program, is_stopped)?)));
-            let shown: Vec<(usize, Vec<Finding>)> = shown.collect::<Option<_>>()?;
+            let shown: Vec<(usize, Vec<Finding>)> =
+                due.par_iter().map(|&program| (program, self.analysed(program))).collect();
             self.shown.extend(shown);
         }
-        self.shown.remove(&first)
+        self.shown.remove(&first).unwrap_or_default()
     }
 
-    /// What is certain of a program by itself; nothing as soon as nobody wants to know any more.
-    fn analysed(&self, program: usize, is_stopped: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Finding>> {
-        if is_stopped() {
-            return None;
-        }
+    /// What is certain of a program by itself.
+    fn analysed(&self, program: usize) -> Vec<Finding> {
         let Context { facts: together, project, .. } = self.context;
         let entry = together.programs[program].entry;
-        let modules = together.modules.alone(entry, &together.own_files(entry));
-        let entries = [together.modules.names[entry.index()].clone()];
-        Some(analysis::with_entries(&modules, together.library, &entries, |facts| {
+        let found = |facts: &Facts<'_>| {
             let mut found = analysis::findings_of_runs(Context { facts, ..self.context });
             found.retain(Finding::is_certain_of_runs);
             modes::doubt(project, facts, &mut found);
             found
-        }))
+        };
+        self.context.unless_cancelled(|| {
+            let modules = together.modules.alone(entry, &together.own_files(entry));
+            let entries = [together.modules.names[entry.index()].clone()];
+            analysis::with_entries(&modules, together.library, &entries, found)
+        })
     }
 }
 

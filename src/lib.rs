@@ -50,6 +50,7 @@
 //! | [`suppression`] | comments that suppress findings |
 //! | [`baseline`] | findings that a project knows and does not want to hear of |
 //! | [`progress`] | how far a run is |
+//! | [`cancellation`] | whether anybody still waits for what a run comes to |
 //! | [`report`] | a file for each format |
 //! | [`analysis`] | from a project to its findings, in one page |
 //! | [`examine`] | which of the findings are said: selected, not suppressed, in the given paths |
@@ -74,6 +75,7 @@
 pub mod analysis;
 pub mod api;
 pub mod baseline;
+pub mod cancellation;
 pub mod checks;
 pub mod cli;
 pub mod commands;

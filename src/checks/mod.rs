@@ -35,6 +35,7 @@ pub use top_of_module::Top;
 
 use rustc_hash::FxHashSet;
 
+use crate::cancellation::Cancellation;
 use crate::distribute;
 use crate::finding::{Confidence, Finding, Group, Level, Rule};
 use crate::graph;
@@ -54,6 +55,8 @@ pub struct Context<'a> {
     pub texts: &'a Texts<'a>,
     /// Every restriction to the letter: what is a warning is an error.
     pub strict: bool,
+    /// Whether anybody still wants to know.
+    pub cancellation: Cancellation<'a>,
 }
 
 impl Context<'_> {
@@ -61,6 +64,11 @@ impl Context<'_> {
     #[must_use]
     pub fn warning(&self) -> Level {
         if self.strict { Level::Error } else { Level::Warning }
+    }
+
+    /// What work finds; nothing once nobody wants to know any more.
+    pub fn unless_cancelled<T>(&self, work: impl FnOnce() -> Vec<T>) -> Vec<T> {
+        if self.cancellation.is_requested() { Vec::new() } else { work() }
     }
 }
 

@@ -121,11 +121,11 @@ const BETWEEN_RANKS: [&DistributionRule; 2] = [&optimizer::RULE, &tape::RULE];
 /// errors withhold the fixes.
 #[must_use]
 pub fn findings(context: Context<'_>, restrictions: &[Finding]) -> Vec<Finding> {
-    plan::findings(context.facts, context.texts, restrictions)
+    plan::findings(context, restrictions)
 }
 
 /// What of this the checks of ranks tell. Its fixes bring no imports.
 #[must_use]
 pub fn findings_between_ranks(context: Context<'_>) -> Vec<Finding> {
-    plan::findings_between_ranks(context.facts, context.texts, &BETWEEN_RANKS)
+    plan::findings_between_ranks(context, &BETWEEN_RANKS)
 }

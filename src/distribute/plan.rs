@@ -14,10 +14,10 @@ use super::output::decided_by_first;
 use super::step::{Outcome, Step};
 use super::unstarted::Runner;
 use super::{DISTRIBUTION, DistributionRule, INITIALISATION};
+use crate::checks::Context;
 use crate::finding::{Applicability, Confidence, Edit, Finding, Fix, Group, Level, Location, Rule};
 use crate::program::{Caller, Facts, Pattern, Program};
 use crate::project::FileId;
-use crate::rewrite::Texts;
 use crate::semantic::Module;
 
 /// Why the fixes of a program are withheld.
@@ -42,7 +42,8 @@ struct Plan<'c> {
 }
 
 /// The findings of all programs.
-pub(super) fn findings(facts: &Facts<'_>, texts: &Texts<'_>, restrictions: &[Finding]) -> Vec<Finding> {
+pub(super) fn findings(context: Context<'_>, restrictions: &[Finding]) -> Vec<Finding> {
+    let Context { facts, texts, .. } = context;
     let traced = facts.traced();
     let nothing = Common::default();
     let programs: Vec<&Program> =
@@ -53,12 +54,15 @@ pub(super) fn findings(facts: &Facts<'_>, texts: &Texts<'_>, restrictions: &[Fin
         .collect();
     let common = Common::of(&alone);
     let steps_of = |job: &Job<'_>| -> Vec<Step> {
-        let of_rules = DISTRIBUTION.iter().flat_map(|rule| (rule.steps)(job));
-        of_rules.chain(decided_by_first::steps(job)).collect()
+        let of_rules = DISTRIBUTION.iter().flat_map(|rule| context.unless_cancelled(|| (rule.steps)(job)));
+        of_rules.chain(context.unless_cancelled(|| decided_by_first::steps(job))).collect()
     };
     let jobs = alone.into_par_iter().map(|job| job.among(&common));
     let begun: Vec<(Vec<Step>, Job<'_>)> = jobs.map(|job| (steps_of(&job), job)).collect();
     let needed = needed(begun.iter().flat_map(|(steps, _)| steps));
+    if context.cancellation.is_requested() {
+        return Vec::new();
+    }
     let plans = begun.into_par_iter().map(|(steps, job)| plan(&job, steps, &needed, restrictions));
     let mut plans: Vec<Plan<'_>> = plans.filter(|plan| !plan.steps.is_empty()).collect();
     let units = units(facts, &common, &mut plans);
@@ -79,16 +83,13 @@ pub(super) fn findings(facts: &Facts<'_>, texts: &Texts<'_>, restrictions: &[Fin
 }
 
 /// What some rules find that the checks of ranks tell.
-pub(super) fn findings_between_ranks(
-    facts: &Facts<'_>,
-    texts: &Texts<'_>,
-    rules: &[&DistributionRule],
-) -> Vec<Finding> {
+pub(super) fn findings_between_ranks(context: Context<'_>, rules: &[&DistributionRule]) -> Vec<Finding> {
+    let Context { facts, texts, .. } = context;
     let (traced, common) = (facts.traced(), Common::default());
     let programs = facts.programs.iter().filter(|program| program.already_distributed);
     let jobs = programs.filter_map(|program| Job::new(facts, texts, program, &traced, &common));
     let of_job = |job: &Job<'_>| -> Vec<Finding> {
-        let steps = rules.iter().flat_map(|rule| (rule.steps)(job));
+        let steps = rules.iter().flat_map(|rule| context.unless_cancelled(|| (rule.steps)(job)));
         steps.map(|step| finding(facts, step, None, job.program.entry)).collect()
     };
     jobs.flat_map(|job| of_job(&job)).filter(|finding| finding.rule.group == Group::Ranks).collect()

@@ -50,6 +50,7 @@ use std::hash::Hash;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::checks::Context;
 use crate::finding::{Confidence, Finding, Label, Location, Rule};
 use crate::program::{Caller, Conversion, Facts, Reason, Tracing};
 use crate::project::FileId;
@@ -279,9 +280,10 @@ fn refused(
 
 /// What the checks of traced code find.
 #[must_use]
-pub fn findings(facts: &Facts<'_>, texts: &Texts<'_>) -> Vec<Finding> {
+pub fn findings(context: Context<'_>) -> Vec<Finding> {
+    let Context { facts, texts, .. } = context;
     let Some(graph) = Graph::new(facts, texts) else { return Vec::new() };
-    let found = GRAPH.iter().flat_map(|check| (check.run)(&graph));
+    let found = GRAPH.iter().flat_map(|check| context.unless_cancelled(|| (check.run)(&graph)));
     let is_entered = |finding: &Finding| {
         let at = finding.primary.location;
         let caller = facts.code_at(at);

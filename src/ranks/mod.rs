@@ -157,9 +157,10 @@ fn is_same_fault(own: &Finding, other: &Finding) -> bool {
 /// What the checks of the group find in the programs that use Horovod.
 #[must_use]
 pub fn findings(context: Context<'_>) -> Vec<Finding> {
-    let mut found: Vec<Finding> = MISUSES.iter().flat_map(|check| (check.run)(context)).collect();
+    let of_misuses = |check: &&Check| context.unless_cancelled(|| (check.run)(context));
+    let mut found: Vec<Finding> = MISUSES.iter().flat_map(of_misuses).collect();
     if let Some(model) = Model::new(context.facts, context.texts) {
-        found.extend(RANKS.iter().flat_map(|check| (check.run)(&model)));
+        found.extend(RANKS.iter().flat_map(|check| context.unless_cancelled(|| (check.run)(&model))));
     }
     found
 }

@@ -20,6 +20,7 @@ use super::documents::Documents;
 use super::paths::{self, Place};
 use super::watch::Watch;
 use super::workspace::{Extent, Scope, State, Surroundings, Update, Workspace};
+use crate::cancellation::Cancellation;
 use crate::project::locate;
 
 /// How long nobody types before everything that an edit concerns is examined.
@@ -134,7 +135,7 @@ impl Session {
 
     fn look(&mut self, extent: Extent) {
         let (watch, heard) = (Arc::clone(&self.watch), self.heard);
-        self.catch_up(extent, &|| watch.newest() > heard);
+        self.catch_up(extent, Cancellation::once(&|| watch.newest() > heard));
     }
 
     fn is_current(&self, extent: Extent) -> bool {
@@ -172,7 +173,8 @@ impl Session {
     /// The request is cancelled, or texts have changed since it was made.
     pub(super) fn catch_up_for(&mut self, id: &RequestId) -> Result<(), Fault> {
         let (watch, heard) = (Arc::clone(&self.watch), self.heard);
-        self.catch_up(Extent::Everything, &|| watch.newest() > heard || watch.is_cancelled(id));
+        let is_superfluous = || watch.newest() > heard || watch.is_cancelled(id);
+        self.catch_up(Extent::Everything, Cancellation::once(&is_superfluous));
         if self.watch.is_cancelled(id) {
             return Err(Fault::new(ErrorCode::RequestCanceled, "the request is cancelled"));
         }
@@ -182,7 +184,7 @@ impl Session {
         Ok(())
     }
 
-    fn catch_up(&mut self, extent: Extent, is_stopped: &(dyn Fn() -> bool + Sync)) {
+    fn catch_up(&mut self, extent: Extent, cancellation: Cancellation<'_>) {
         self.arrange();
         for index in 0..self.workspaces.len() {
             if self.workspaces[index].is_current(extent) {
@@ -194,7 +196,7 @@ impl Session {
             let update = self.guarded(&name, |session| {
                 let uri = |path: &Path| session.uri(path);
                 let (documents, client) = (&session.documents, session.client);
-                workspace.update(extent, Surroundings { documents, client, uri: &uri, is_stopped })
+                workspace.update(extent, Surroundings { documents, client, uri: &uri, cancellation })
             });
             if update.is_none() {
                 // Trying again would come to the same.

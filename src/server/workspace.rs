@@ -15,6 +15,7 @@ use super::said::{Said, said};
 use crate::analysis;
 use crate::api::Library;
 use crate::baseline::Baseline;
+use crate::cancellation::Cancellation;
 use crate::checks::{CHECKS, RULES};
 use crate::examine::{Examined, Ignores, Trainer, Wishes};
 use crate::finding::SpanRange;
@@ -160,7 +161,7 @@ pub(super) struct Surroundings<'s> {
     pub(super) documents: &'s Documents,
     pub(super) client: Client,
     pub(super) uri: &'s dyn Fn(&Path) -> Option<Uri>,
-    pub(super) is_stopped: &'s (dyn Fn() -> bool + Sync),
+    pub(super) cancellation: Cancellation<'s>,
 }
 
 impl Workspace {
@@ -271,7 +272,7 @@ impl Workspace {
             state.project.clone(),
             state.modules.clone(),
             state.wishes(&state.selection),
-            around.is_stopped,
+            around.cancellation,
         ) else {
             return Ok(None);
         };
@@ -446,7 +447,7 @@ impl State {
     /// What is found in some files as if the others were empty.
     fn examined(&self, files: &FxHashSet<FileId>, around: Surroundings<'_>) -> Option<Examined> {
         let modules = self.modules.only(files);
-        Examined::unless(self.project.clone(), modules, self.wishes(&self.selection), around.is_stopped)
+        Examined::unless(self.project.clone(), modules, self.wishes(&self.selection), around.cancellation)
     }
 }
 
