@@ -9,7 +9,9 @@
 //! The listening thread never computes: it hands messages on in their order, and tells the working thread through
 //! `watch` that texts have changed or that nobody waits for an answer any more, so that it stops what it does.
 //! The working thread owns a `workspace` for each folder: a project and what is found in it. After an edit it
-//! reads the changed text alone, and examines only the files that imports link to it.
+//! reads the changed text alone, and examines only the files that imports link to it. Where several programs are among
+//! them, it tells first what those show by themselves that run the changed file; what they show together with the others
+//! it finds out when nobody types, or when a request asks for it.
 //!
 //! Findings are pushed (`textDocument/publishDiagnostics`) and not pulled: an edit may change what is found in files
 //! that are not open, which pulling does not tell about.

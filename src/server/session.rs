@@ -174,7 +174,10 @@ impl Session {
     pub(super) fn catch_up_for(&mut self, id: &RequestId) -> Result<(), Fault> {
         let (watch, heard) = (Arc::clone(&self.watch), self.heard);
         let is_superfluous = || watch.newest() > heard || watch.is_cancelled(id);
-        self.catch_up(Extent::Everything, Cancellation::once(&is_superfluous));
+        // Who has just typed is answered first.
+        for extent in [Extent::OwnPrograms, Extent::Everything] {
+            self.catch_up(extent, Cancellation::once(&is_superfluous));
+        }
         if self.watch.is_cancelled(id) {
             return Err(Fault::new(ErrorCode::RequestCanceled, "the request is cancelled"));
         }
