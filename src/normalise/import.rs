@@ -68,8 +68,9 @@ pub fn move_to_top(context: Context<'_>, file: FileId, statement: StatementId, t
         && if is_at_top {
             let is_there = |import: &Import| is_standard(import.package()) || import.package() == ARRAYS;
             let installs = || text.installs(crossed) || starts_process(facts, file, crossed);
-            let is_installed = is_loaded || imports.clone().all(is_there) || !installs();
-            is_installed && keeps_settings(facts, file, crossed, is_loaded)
+            // What TensorFlow is told of devices is nothing to Python's own modules.
+            let is_indifferent = is_loaded || imports.clone().all(is_there);
+            (is_indifferent || !installs()) && keeps_settings(facts, file, crossed, is_indifferent)
         } else {
             imports.clone().all(|import| is_loaded_before(facts, file, import, Importers::All))
         };
