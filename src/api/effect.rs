@@ -99,6 +99,8 @@ pub enum Effect {
     SetsWeights,
     /// Brings elements into an order that it draws, or draws some of them.
     Reorders,
+    /// Gives parts of what it is given, one after the other: at least one, and as many as it is told, whatever it draws.
+    GivesFolds,
     /// Its receiver has more or fewer elements afterwards: `list.append`.
     Resizes,
     /// Returns how many elements it is given, or of which classes they are, whatever their order.
@@ -172,7 +174,7 @@ pub enum Effect {
 
 impl Effect {
     /// Every effect with its word in the tables.
-    pub const ALL: [(Self, &'static str); 81] = [
+    pub const ALL: [(Self, &'static str); 82] = [
         (Self::Trains, "trains"),
         (Self::Evaluates, "evaluates"),
         (Self::Predicts, "predicts"),
@@ -220,6 +222,7 @@ impl Effect {
         (Self::KeepsLength, "keeps-length"),
         (Self::SetsWeights, "sets-weights"),
         (Self::Reorders, "reorders"),
+        (Self::GivesFolds, "gives-folds"),
         (Self::Resizes, "resizes"),
         (Self::Measures, "measures"),
         (Self::Spawns, "spawns"),

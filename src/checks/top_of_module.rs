@@ -67,7 +67,8 @@ impl Top {
             let statement = module.statement(id);
             statement.scope == Module::TOP && statement.parent.is_none()
         });
-        own.take_while(|&id| end.is_none_or(|end| module.statement(id).range.start() < end)).last()
+        // One that the end lies in is not in front of it: `try: from google.colab import drive` and a `print` behind it.
+        own.take_while(|&id| end.is_none_or(|end| module.statement(id).range.end() <= end)).last()
     }
 }
 

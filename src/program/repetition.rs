@@ -6,6 +6,7 @@ use super::facts::Facts;
 use super::modules::FunctionRef;
 use super::object::{Literal, Object};
 use super::solver::{CallEdge, Caller};
+use crate::api::Effect;
 use crate::project::FileId;
 use crate::semantic::{
     BlockId, BranchKind, Call, Element, ScopeKind, StatementId, StatementKind, Suite, Value, ValueId,
@@ -186,7 +187,7 @@ fn is_filled(elements: &[Element]) -> bool {
 }
 
 impl Facts<'_> {
-    /// Whether iterating over a value surely yields something: a display or a `range` of known numbers.
+    /// Whether iterating over a value surely yields something: a display, a `range` of known numbers, folds of examples.
     #[must_use]
     pub fn surely_iterates(&self, file: FileId, iterable: ValueId) -> bool {
         let mut objects = self.objects(file, iterable).peekable();
@@ -199,7 +200,7 @@ impl Facts<'_> {
             })
     }
 
-    /// Whether a value is a `range` of known numbers that is not empty, or an `enumerate` of what is.
+    /// Whether a value is a `range` of known numbers that is not empty, folds, or an `enumerate` of such.
     fn is_counted(&self, file: FileId, iterable: ValueId) -> bool {
         let module = self.module(file);
         let Value::Call(id) = module.value(iterable).value else { return false };
@@ -219,7 +220,8 @@ impl Facts<'_> {
                 _ => false,
             };
         }
-        calls("enumerate") && arguments.first().is_some_and(|of| self.surely_iterates(file, of.value))
+        self.called_symbols(file, id).any(|symbol| symbol.has(Effect::GivesFolds))
+            || calls("enumerate") && arguments.first().is_some_and(|of| self.surely_iterates(file, of.value))
     }
 
     fn least_integer(&self, file: FileId, value: ValueId) -> Option<i64> {
