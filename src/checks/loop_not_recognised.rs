@@ -1,4 +1,4 @@
-//! A program trains in a way that is neither a gradient tape nor `fit`, or in both ways.
+//! A program trains in a way that is neither a gradient tape nor `fit`, or in both ways at once.
 
 mod unseen;
 
@@ -8,7 +8,7 @@ use super::training::Manner;
 use super::{Context, check, training};
 use crate::api::Effect;
 use crate::finding::{Finding, Level, Location};
-use crate::program::{Caller, Facts, Program, TrainingLoop};
+use crate::program::{Caller, Facts, LoopKind, Program, TrainingLoop};
 use crate::project::FileId;
 use crate::semantic::CallId;
 use unseen::Unseen;
@@ -100,22 +100,41 @@ fn updates_by_hand<'f>(context: Context<'f>, program: &'f Program) -> impl Itera
     })
 }
 
-/// The first loop that differs in kind from the first loop at home, and trains another model.
+/// The first loop that differs in kind from the first loop at home, and trains another model, if not each has an optimizer
+/// of its own.
 fn mixture(facts: &Facts<'_>, program: &Program) -> Option<Finding> {
     let home = program.loops.first()?;
     let differs = |own: &&TrainingLoop| Manner::of(own) != Manner::of(home);
-    let shares = |own: &TrainingLoop| {
-        let mut others = program.loops.iter().filter(|other| Manner::of(other) != Manner::of(own));
-        others.any(|other| other.models.iter().any(|model| own.models.contains(model)))
+    let others = |own: &TrainingLoop| {
+        let manner = Manner::of(own);
+        program.loops.iter().filter(move |other| Manner::of(other) != manner)
     };
-    let other = program.loops.iter().filter(differs).find(|own| !shares(own))?;
+    let shares = |own: &TrainingLoop| {
+        others(own).any(|other| other.models.iter().any(|model| own.models.contains(model)))
+    };
+    let is_apart = |own: &TrainingLoop| others(own).all(|other| are_apart(own, other));
+    let other = program.loops.iter().filter(differs).find(|own| !shares(own) && !is_apart(own))?;
     let (one, two) = (training::name(facts, home), training::name(facts, other));
     let message = format!("the program trains both by {one} and by {two}");
     let mut finding = Finding::new(&CHECK.rule, Level::Error, training::place(other), message)
         .here("second kind of loop")
         .label(training::place(home), "first kind of loop")
-        .help(format!("train in the manner of {one}, or split the program"))
+        .help(format!("train in the manner of {one}, or split the program, or give each model an optimizer of its own"))
         .in_scope(facts.scope_name(other.caller));
     finding.flow = training::flow(facts, program, other);
     Some(finding)
+}
+
+/// Whether a tape and Keras train what is known, each with an optimizer of its own: then the tape of the one is distributed
+/// and the optimizer of the other.
+fn are_apart(one: &TrainingLoop, other: &TrainingLoop) -> bool {
+    let (tape, fit) = match (one.kind, other.kind) {
+        (LoopKind::GradientTape, LoopKind::KerasFit) => (one, other),
+        (LoopKind::KerasFit, LoopKind::GradientTape) => (other, one),
+        _ => return false,
+    };
+    !tape.models.is_empty()
+        && !fit.models.is_empty()
+        && !tape.optimizers.is_empty()
+        && !tape.optimizers.iter().any(|own| fit.optimizers.contains(own))
 }
