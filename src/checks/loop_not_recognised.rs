@@ -119,7 +119,9 @@ fn mixture(facts: &Facts<'_>, program: &Program) -> Option<Finding> {
     let mut finding = Finding::new(&CHECK.rule, Level::Error, training::place(other), message)
         .here("second kind of loop")
         .label(training::place(home), "first kind of loop")
-        .help(format!("train in the manner of {one}, or split the program, or give each model an optimizer of its own"))
+        .help(format!(
+            "train in the manner of {one}, or split the program, or give each model an optimizer of its own"
+        ))
         .in_scope(facts.scope_name(other.caller));
     finding.flow = training::flow(facts, program, other);
     Some(finding)

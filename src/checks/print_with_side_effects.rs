@@ -77,9 +77,8 @@ fn side_effects(context: Context<'_>, file: FileId, print_index: usize) -> Vec<F
         if call.scope == print.scope && within(call.range) {
             let id = CallId::new(index);
             let name = || training::called(facts, file, id);
-            if facts.makes_layers(file, id) {
+            if let Some(what) = makes(facts, file, id) {
                 let who = name().map_or("an argument".to_owned(), |name| format!("`{name}` in an argument"));
-                let what = "makes layers, which Keras numbers";
                 let (level, confidence) = (Level::Error, Confidence::Certain);
                 found.push(Found { level, confidence, what, who, range: call.range, at: None });
             }
@@ -114,6 +113,19 @@ fn side_effects(context: Context<'_>, file: FileId, print_index: usize) -> Vec<F
     }
     found.sort_by_key(|effect| std::cmp::Reverse(effect.range.start()));
     found
+}
+
+/// What a call makes that other ranks would not have.
+fn makes(facts: &Facts<'_>, file: FileId, call: CallId) -> Option<&'static str> {
+    if facts.makes_layers(file, call) {
+        Some("makes layers, which Keras numbers")
+    } else if facts.may_build(file, call) {
+        Some("makes the variables of a layer")
+    } else if facts.adds_operations(file, call) {
+        Some("adds operations to the graph, which TensorFlow numbers")
+    } else {
+        None
+    }
 }
 
 /// How bad it is, and what it is; `None` if it is no side effect.

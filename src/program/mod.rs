@@ -17,6 +17,7 @@ mod elements;
 mod elsewhere;
 mod exceptions;
 mod facts;
+mod first_calls;
 mod given;
 mod graph_gradients;
 mod handed_over;

@@ -1,6 +1,7 @@
 //! Which sequences have another number of elements on another rank: shards, slices by the rank, files of the rank's
 //! own. Loops over them make different numbers of turns.
 
+mod arrays;
 mod batches;
 mod chosen;
 mod equal_parts;
@@ -166,6 +167,7 @@ fn may_be_source(facts: &Facts<'_>, (file, value): Place) -> bool {
             is_parted(facts, file, *base)
                 || is_mask(facts, (file, *key), STEPS)
                 || is_mask_of(facts, file, *base, *key, STEPS)
+                || arrays::mask_behind(facts, (file, value)).is_some()
         }
         Value::Call(call) => {
             let filter = facts.library.lookup("tensorflow.data.Dataset.filter");
@@ -179,6 +181,8 @@ fn may_be_source(facts: &Facts<'_>, (file, value): Place) -> bool {
             facts.called_symbols(file, *call).any(takes_part)
                 || facts.calls_builtin(file, *call, "builtins.filter")
                 || range_limits(facts, file, *call).is_some()
+                || !arrays::sizes(facts, file, *call).is_empty()
+                || arrays::mask_behind(facts, (file, value)).is_some()
         }
         _ => false,
     }
@@ -188,6 +192,9 @@ fn may_be_source(facts: &Facts<'_>, (file, value): Place) -> bool {
 fn source(parts: Parts<'_, '_>, place: Place) -> Option<Difference> {
     let Parts { facts, values, .. } = parts;
     let (file, value) = place;
+    if let Some(mask) = arrays::mask_behind(facts, place) {
+        return values.difference((file, mask)).filter(|own| own.cause == Cause::Data);
+    }
     let through_library = |own: Difference| Difference { cause: Cause::Data, ..own };
     match &facts.module(file).value(value).value {
         Value::Slice { base, cut } => {
@@ -274,6 +281,10 @@ fn of_call(parts: Parts<'_, '_>, file: FileId, id: CallId) -> Option<Difference>
     if let Some(limits) = range_limits(facts, file, id) {
         let differing = limits.iter().find_map(|&limit| values.difference((file, limit)));
         return differing.filter(|_| !parts.is_equal_range(file, &limits));
+    }
+    let mut sizes = arrays::sizes(facts, file, id).into_iter();
+    if let Some(own) = sizes.find_map(|size| values.difference((file, size))) {
+        return Some(own);
     }
     // `filter(lambda number: number % hvd.size() == hvd.rank(), numbers)`
     if facts.calls_builtin(file, id, "builtins.filter") {

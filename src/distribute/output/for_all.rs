@@ -1,5 +1,5 @@
 //! What is done within a statement that rank 0 alone is to execute, and that all ranks have to do: `np.save(path, next(batches))`
-//! takes a batch, `build().summary()` makes layers, which Keras numbers.
+//! takes a batch, `build().summary()` makes layers, which Keras numbers, and `plt.imshow(model(x))` makes the model's variables.
 
 use super::super::job::Job;
 use super::left_behind::changes_objects;
@@ -30,6 +30,8 @@ pub(super) fn done_by_all(
     });
     let by_all = |&id: &CallId| {
         facts.makes_layers(file, id)
+            || facts.may_build(file, id)
+            || facts.adds_operations(file, id)
             || facts.doings(file, id, within).iter().any(is_for_all)
             || changes_objects(job, file, id, within)
     };
