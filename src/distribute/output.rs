@@ -20,6 +20,7 @@ pub(super) mod preparation;
 mod printed;
 mod progress_bars;
 pub(super) mod read_before;
+mod saved_examples;
 pub(super) mod told_paths;
 mod trackers;
 mod unknown_readers;
@@ -51,6 +52,7 @@ fn steps(job: &Job<'_>) -> Vec<Step> {
     found.extend(cache_files::steps(job, &RULE.rule));
     found.extend(cached_downloads::steps(job, &RULE.rule));
     found.extend(commands::steps(job, &RULE.rule));
+    found.extend(saved_examples::steps(job, &RULE.rule));
     found
 }
 

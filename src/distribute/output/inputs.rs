@@ -224,7 +224,7 @@ impl Inputs {
 
     /// Whether what is written to a path that is made of `given` may be read. Weights lie in a folder beside others:
     /// to share one with them is not enough.
-    fn contain(&self, job: &Job<'_>, given: &[Place]) -> bool {
+    pub(super) fn contain(&self, job: &Job<'_>, given: &[Place]) -> bool {
         given.iter().any(|place| self.data.contains(place))
             || PathTexts::among(job, list_paths_behind(job, given)).met_in(&self.data_texts).next().is_some()
             || given.iter().any(|place| self.weights.contains(place)) && {
