@@ -15,7 +15,7 @@ mod free_names;
 pub(super) mod inputs;
 pub(super) mod left_behind;
 pub(super) mod open_files;
-mod path_texts;
+pub(super) mod path_texts;
 pub(super) mod preparation;
 mod printed;
 mod progress_bars;

@@ -1,8 +1,20 @@
 //! What a shell runs: lines of notebooks, `!unzip data.zip`, and what `os.system` is given.
 
 use crate::finding::Location;
+use crate::program::Facts;
+use crate::project::FileId;
 use crate::rewrite::Text;
-use crate::semantic::StatementId;
+use crate::semantic::{CallId, StatementId};
+
+/// The functions that run a command.
+const RUNNING: [&str; 6] = [
+    "os.popen",
+    "os.system",
+    "subprocess.Popen",
+    "subprocess.call",
+    "subprocess.check_call",
+    "subprocess.run",
+];
 
 /// The commands that change files.
 const CHANGING: [&str; 24] = [
@@ -42,14 +54,40 @@ pub(super) fn of_notebook(text: Text<'_>) -> impl Iterator<Item = ShellLine<'_>>
     })
 }
 
-/// Whether one of the commands of a line changes files.
+/// Whether a call runs a command.
+pub(super) fn runs_command(facts: &Facts<'_>, file: FileId, call: CallId) -> bool {
+    facts.called_symbols(file, call).any(|own| RUNNING.contains(&own.name()))
+}
+
+/// Whether one of the commands of a line changes files, or what it prints goes into one.
 pub(super) fn changes_files(line: &str) -> bool {
     let line = line.replace("\\\n", " ");
-    line.split([';', '|', '&', '(', ')', '\n']).any(|command| {
-        let is_leading = |word: &&str| LEADING.contains(word) || word.contains('=');
-        let first = command.split_whitespace().find(|word| !is_leading(word));
-        first.is_some_and(|word| CHANGING.contains(&word))
-    })
+    redirects(&line)
+        || line.split([';', '|', '&', '(', ')', '\n']).any(|command| {
+            let is_leading = |word: &&str| LEADING.contains(word) || word.contains('=');
+            let first = command.split_whitespace().find(|word| !is_leading(word));
+            first.is_some_and(|word| CHANGING.contains(&word))
+        })
+}
+
+/// Whether what a command prints goes into a file: `python evaluate.py > results.txt`.
+fn redirects(line: &str) -> bool {
+    let mut quote = None;
+    for (at, letter) in line.char_indices() {
+        match (letter, quote) {
+            ('\'' | '"', None) => quote = Some(letter),
+            _ if quote == Some(letter) => quote = None,
+            ('>', None) => {
+                let target = line[at + 1..].trim_start_matches('>').trim_start();
+                // Another stream, nothing, or a version: `2>&1`, `> /dev/null`, `tensorflow>=2.0`.
+                if !target.is_empty() && !target.starts_with(['&', '=']) && !target.starts_with("/dev/") {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether a line installs packages, `pip install tensorflow`: what is imported behind it may be another version.
@@ -69,6 +107,11 @@ mod tests {
         assert!(changes_files("(cd data; unzip x.zip)"));
         assert!(changes_files("(rm -r data)"));
         assert!(changes_files("LANG=C \\\n  mkdir -p data"));
+        assert!(changes_files("python evaluate.py > results.txt"));
+        assert!(changes_files("echo done >> log.txt"));
+        assert!(!changes_files("python evaluate.py > /dev/null 2>&1"));
+        assert!(!changes_files("awk '$1 > 5' table.txt"));
+        assert!(!changes_files("pip install tensorflow>=2.0"));
         assert!(!changes_files("ls data; nvidia-smi"));
         assert!(!changes_files("pip install wget"));
     }

@@ -1,11 +1,10 @@
 //! A model that is loaded from a file and trained on is loaded by Horovod, which distributes its optimizer. Who only
 //! uses it gets the plain one.
 
-use std::path::Path;
-
 use super::super::job::Job;
 use super::super::keras::{Compile, Given, StepOf, compiles, given};
-use super::super::output::inputs::texts_behind;
+use super::super::output::inputs::paths_behind;
+use super::super::output::path_texts::text as text_of;
 use super::super::step::Step;
 use super::maker::Origin;
 use super::remade::Making;
@@ -13,7 +12,7 @@ use crate::api::{Effect, Parameter, Symbol};
 use crate::finding::Rule;
 use crate::program::{FunctionRef, LoopKind, Object, TrainingLoop};
 use crate::project::FileId;
-use crate::semantic::{Argument, CallId, Constant, Passing, Value};
+use crate::semantic::{Argument, CallId, Passing, Value};
 
 /// How a call that loads a model becomes one of Horovod's.
 pub(super) fn by_horovod(job: &Job<'_>, file: FileId, call: CallId) -> Making {
@@ -146,15 +145,13 @@ fn classes_of<'c>(job: &Job<'c>, compile: Compile<'c>) -> Vec<&'c Symbol> {
     }
 }
 
-/// Whether a path is that of a `.keras` file.
+/// Whether a path is that of a `.keras` file, by the literals and f-strings that it is made of.
 fn is_archive(job: &Job<'_>, file: FileId, path: &Argument) -> bool {
-    texts_behind(job, &[(file, path.value)]).into_iter().any(|(file, value)| {
-        let module = job.facts.module(file);
-        match module.value(value).value {
-            Value::Constant(Constant::Str(text)) => {
-                Path::new(module.names.text(text)).extension().is_some_and(|extension| extension == "keras")
-            }
-            _ => false,
-        }
-    })
+    let behind = paths_behind(job, &[(file, path.value)]);
+    // `~/.keras` is a folder.
+    let is_name = |text: &str| text.strip_suffix(ARCHIVE).is_some_and(|stem| !stem.ends_with('/'));
+    behind.into_iter().any(|place| text_of(job, place).is_some_and(is_name))
 }
+
+/// With what the names of such files end.
+const ARCHIVE: &str = ".keras";

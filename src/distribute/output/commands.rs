@@ -8,7 +8,7 @@ use super::super::callback::is_of_callback;
 use super::super::job::Job;
 use super::super::meeting::Meeting;
 use super::super::ranked::{is_for_some, reads_rank};
-use super::super::shell_lines::{self, changes_files};
+use super::super::shell_lines::{self, changes_files, runs_command};
 use super::super::step::Step;
 use super::waiting::Waiting;
 use crate::finding::{Location, Rule};
@@ -18,16 +18,6 @@ use crate::rewrite::Text;
 use crate::semantic::{
     CallId, Constant, Container, Element, Operator, Role, StatementId, StatementKind, Value, ValueId,
 };
-
-/// The functions that run a command.
-const RUNNING: [&str; 6] = [
-    "os.popen",
-    "os.system",
-    "subprocess.Popen",
-    "subprocess.call",
-    "subprocess.check_call",
-    "subprocess.run",
-];
 
 /// Why a command can't be left to rank 0.
 const NO_PLACE: &str = "Not all ranks come to it in the same way, so that they can't wait for rank 0 there: run it in front of the training.";
@@ -77,9 +67,8 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 /// The calls that run commands that change files.
 fn called<'j>(job: &'j Job<'_>, file: FileId) -> impl Iterator<Item = Commands> + 'j {
     let facts = job.facts;
-    let running = RUNNING.map(|name| facts.library.lookup(name));
     let calls = job.calls_in(file).filter(move |&id| {
-        facts.called_symbols(file, id).any(|own| running.contains(&Some(own)))
+        runs_command(facts, file, id)
             && line(job, file, id).is_some_and(changes_files)
             && !facts.module(file).call(id).arguments.iter().any(|own| reads_rank(job, file, own.value))
     });

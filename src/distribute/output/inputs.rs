@@ -389,7 +389,7 @@ fn setting(job: &Job<'_>, (file, value): Place) -> Vec<(String, ObjectId)> {
 }
 
 /// All that paths are made of.
-pub(super) fn paths_behind(job: &Job<'_>, paths: &[Place]) -> FxHashSet<Place> {
+pub(in crate::distribute) fn paths_behind(job: &Job<'_>, paths: &[Place]) -> FxHashSet<Place> {
     list_paths_behind(job, paths).into_iter().collect()
 }
 

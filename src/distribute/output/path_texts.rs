@@ -151,7 +151,7 @@ impl PathTexts {
 }
 
 /// What a literal says, or an f-string with `{}` for what it inserts.
-pub(super) fn text<'j>(job: &'j Job<'_>, (file, value): Place) -> Option<&'j str> {
+pub(in crate::distribute) fn text<'j>(job: &'j Job<'_>, (file, value): Place) -> Option<&'j str> {
     let module = job.facts.module(file);
     match module.value(value).value {
         Value::Constant(Constant::Str(text)) => Some(module.names.text(text)),

@@ -13,6 +13,7 @@ use super::super::step::{Outcome, Step};
 use super::downloads::missed_elsewhere;
 use super::inputs::{Calls, names_input, own_effects};
 use super::read_before;
+use super::unknown_readers::is_named_by_command;
 use crate::api::Effect;
 use crate::program::{Caller, Spot};
 use crate::project::FileId;
@@ -60,10 +61,10 @@ impl Waiting {
             let found = Self::for_read(job, write, behind, job.inputs().weights_read());
             // `h5py.File("model.h5")`, `tf.lite.TFLiteConverter.from_saved_model("model")`
             let reads = || [job.inputs().read_at(job, write), job.inputs().read_unknown(job, write)].concat();
-            return if found.is_due() { found } else { Self::for_simple(job, write, behind, &reads()) };
+            return if found.is_due() { found } else { Self::for_unknown(job, write, behind, &reads()) };
         }
         if !names_input(job, file, call) {
-            return Self::for_simple(job, write, behind, &job.inputs().read_unknown(job, write));
+            return Self::for_unknown(job, write, behind, &job.inputs().read_unknown(job, write));
         }
         let read = job.inputs().read_where(job, write);
         let found = Self::for_read(job, write, behind, &read);
@@ -78,15 +79,23 @@ impl Waiting {
         }
     }
 
-    /// The same for what may not be read at all, as far as is known, if they can simply wait behind the writing.
-    fn for_simple(
+    /// The same for what may not be read at all, as far as is known, if they can simply wait behind the writing: by calls, or
+    /// by commands of a notebook.
+    fn for_unknown(
         job: &Job<'_>,
         write: (FileId, CallId),
         behind: Option<StatementId>,
         read: &[(FileId, CallId)],
     ) -> Self {
         let found = Self::for_read(job, write, behind, read);
-        if found.is_behind && found.questions.is_empty() { found } else { Self::default() }
+        if found.is_behind && found.questions.is_empty() {
+            return found;
+        }
+        let can_wait = || behind.is_some_and(|behind| can_wait_behind(job, write.0, behind));
+        let is_simple =
+            || questions_around(job, write.0, write.1).is_some_and(|questions| questions.is_empty());
+        let is_behind = is_named_by_command(job, write) && can_wait() && is_simple();
+        Self { is_behind, ..Self::default() }
     }
 
     /// The same, where it is known what may read it.
@@ -105,9 +114,7 @@ impl Waiting {
         if !job.program.already_distributed && loop_over_listed(job, write, || read.into()).is_some() {
             return Self { impossible: Some(LISTED), ..Self::default() };
         }
-        let module = job.facts.module(write.0);
-        let can_wait = behind
-            .is_some_and(|behind| can_wait(job, write.0, behind) && past_handlers(module, behind).is_some());
+        let can_wait = behind.is_some_and(|behind| can_wait_behind(job, write.0, behind));
         if let Some(questions) = questions_around(job, write.0, write.1).filter(|_| can_wait) {
             return Self { is_behind: true, questions, ..Self::default() };
         }
@@ -167,6 +174,11 @@ impl Waiting {
             uses.extend(meeting.uses());
         }
     }
+}
+
+/// Whether all ranks can wait behind a statement.
+fn can_wait_behind(job: &Job<'_>, file: FileId, behind: StatementId) -> bool {
+    can_wait(job, file, behind) && past_handlers(job.facts.module(file), behind).is_some()
 }
 
 /// Whether an error of a call that writes decides what the program goes on with: `try: os.makedirs(path)` and then `break`, or

@@ -39,5 +39,6 @@ pub(super) fn mask_behind(facts: &Facts<'_>, (file, value): Place) -> Option<Val
     let Value::Call(id) = module.value(found).value else { return None };
     let tells = |symbol: &Symbol| PLACES.contains(&symbol.name());
     let [mask] = &module.call(id).arguments[..] else { return None };
-    (facts.called_symbols(file, id).any(tells) && is_mask(facts, (file, mask.value), STEPS)).then_some(mask.value)
+    (facts.called_symbols(file, id).any(tells) && is_mask(facts, (file, mask.value), STEPS))
+        .then_some(mask.value)
 }
