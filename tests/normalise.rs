@@ -255,7 +255,12 @@ fn an_import_of_what_is_loaded_crosses_the_choice_of_devices() {
                    tf.config.experimental.set_memory_growth(gpu, True)\n";
     let layers = "from tensorflow.keras import layers\n";
     assert_eq!(safe(IMPORT, &format!("{devices}{layers}")), format!("{layers}{devices}"));
-    let other = format!("{devices}import json\n");
+    assert_eq!(
+        safe(IMPORT, &format!("{devices}import json\n")),
+        format!("import json\n{devices}"),
+        "Python's own modules know of no devices"
+    );
+    let other = format!("{devices}import thinc\n");
     assert_eq!(safe(IMPORT, &other), other, "it is not loaded, and may ask for the devices");
 }
 

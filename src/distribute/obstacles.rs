@@ -14,6 +14,7 @@ mod dataset_lengths;
 mod drawn_columns;
 mod drawn_constants;
 mod drawn_rates;
+mod ended_kernels;
 mod file_waits;
 mod form_questions;
 mod graph_draws;
@@ -73,6 +74,7 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     found.extend(new_keras::steps(job, rule));
     found.extend(other_backends::steps(job, rule));
     found.extend(converted_steps::steps(job, rule));
+    found.extend(ended_kernels::steps(job, rule));
     found.extend(dataset_lengths::steps(job, rule));
     found.extend(ends_by_own_data(job, rule));
     found.extend(raced_steps::steps(job, rule));

@@ -278,7 +278,7 @@ fn import_of<'t>(text: Text<'t>, definition: &Definition) -> Option<(u32, &'t st
 
 /// Whether the module's own code in a range changes no setting that the import of a library may ask for: the
 /// environment, the path of modules, filters of warnings. The choice of devices is one as long as the library is not
-/// loaded.
+/// loaded. What is imported above the end of a notebook's process is gone behind it.
 fn keeps_settings(facts: &Facts<'_>, file: FileId, range: TextRange, is_loaded: bool) -> bool {
     let module = facts.module(file);
     let is_setting_call = |symbol: &Symbol| {
@@ -299,6 +299,7 @@ fn keeps_settings(facts: &Facts<'_>, file: FileId, range: TextRange, is_loaded: 
         && calls.all(|(index, call)| {
             let mut symbols = facts.called_symbols(file, CallId::new(index));
             !symbols.any(is_setting_call)
+                && !facts.ends_kernel(file, CallId::new(index))
                 && facts.receiver(file, call).is_none_or(|receiver| {
                     !facts.objects(file, receiver).any(|(_, object)| {
                         facts.symbol(object).is_some_and(|symbol| symbol.prelude().is_some())

@@ -25,6 +25,7 @@ mod hierarchy;
 mod import_targets;
 mod influence;
 mod kept_apart;
+mod kernels;
 mod layers;
 mod listings;
 mod loops;

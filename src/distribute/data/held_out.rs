@@ -1,7 +1,9 @@
 //! Examples that a program holds out to validate with, in an order that each rank draws for itself: `train_test_split(x, y)`. What
 //! one rank holds out another trains on, and the result tells nothing of examples that are new. Or examples that it chooses once
 //! among others, `x[np.random.rand(len(x)) < 0.8]`: each rank would have another number of them. Or a matrix that it multiplies
-//! all of them by. Rank 0 draws a seed for all.
+//! all of them by, or which files rank 0 writes for all. Rank 0 draws a seed for all.
+
+use std::cell::OnceCell;
 
 use rustc_hash::FxHashSet;
 
@@ -12,6 +14,7 @@ use super::super::keras::{Given, given};
 use super::super::names::Import;
 use super::super::obstacles::layer_code::{is_of_layer, results_of_layers};
 use super::super::obstacles::own_lengths::comprehension_tests;
+use super::super::output::told_paths::shared_paths;
 use super::super::ranked::reads_rank;
 use super::super::session::{fed::fed_values, runs, sessions};
 use super::super::step::{Outcome, Step};
@@ -87,6 +90,8 @@ enum Decides {
     Which,
     /// What examples are computed with, as a matrix that they are multiplied by.
     Function,
+    /// Which of several files rank 0 writes, and the others read.
+    Files,
 }
 
 /// The draws that decide what is held out, which examples there are, or what they are computed with.
@@ -137,11 +142,22 @@ pub(in crate::distribute) fn deciding(job: &Job<'_>) -> Vec<Draw> {
             reaches(&trained_on) && (splits || reaches(&validated_with))
         }
     };
+    let shared = OnceCell::new();
     let decides = |file: FileId, call: CallId, symbol: &Symbol| {
         let drawn = (file, job.facts.module(file).call(call).result);
         if symbol.has(Effect::Reorders) || job.facts.library.lookup(DATASET_SHUFFLE.0) == Some(symbol) {
-            let is_held_out = reorders(job, file, call, symbol) && holds_out(file, call, symbol);
-            return is_held_out.then_some(Decides::HeldOut);
+            let is_drawn = reorders(job, file, call, symbol);
+            // Of what returns them rank 0 tells the names themselves.
+            let is_of_files = || {
+                let paths = shared.get_or_init(|| shared_paths(job));
+                *symbol.returns() == Returns::Nothing
+                    && reordered(job, file, call, symbol).iter().any(|own| paths.contains(own))
+            };
+            return if is_drawn && holds_out(file, call, symbol) {
+                Some(Decides::HeldOut)
+            } else {
+                (is_drawn && is_of_files()).then_some(Decides::Files)
+            };
         }
         if draws_numbers(symbol) && chosen_by(job, drawn).iter().any(|own| trained.contains(own)) {
             return Some(Decides::Which);
@@ -312,6 +328,7 @@ fn finding(job: &Job<'_>, rule: &'static Rule, draw: &Draw) -> Finding {
         }
         Decides::Which => "each rank chooses other examples, and perhaps another number of them",
         Decides::Function => "each rank computes its examples with numbers that it draws itself",
+        Decides::Files => "each rank chooses other files, and reads what nobody wrote",
     };
     Step::missing(rule, job.at_call(draw.file, draw.call), message)
         .here("drawn by each rank")
@@ -332,6 +349,9 @@ fn step(job: &Job<'_>, rule: &'static Rule, draw: &Draw) -> Option<Step> {
             "The ranks would have different numbers of examples, and wait for each other for ever."
         }
         Decides::Function => "Each rank would train another function, though all have the same weights.",
+        Decides::Files => {
+            "Rank 0 alone would write the files, and the others look for those that they have chosen."
+        }
     };
     Some(Step::blocked(finding, reason))
 }

@@ -47,6 +47,14 @@ pub(in crate::distribute) fn own_names(job: &Job<'_>) -> Vec<(FileId, CallId)> {
     found
 }
 
+/// All that paths are made of which the program both reads from and writes to.
+pub(in crate::distribute) fn shared_paths(job: &Job<'_>) -> FxHashSet<Place> {
+    let read = paths_behind(job, &job.inputs().paths_read(job));
+    let mut shared = paths_behind(job, &paths_written(job));
+    shared.retain(|place| read.contains(place));
+    shared
+}
+
 /// The paths that calls are given which write files, or make folders or callbacks.
 fn paths_written(job: &Job<'_>) -> Vec<Place> {
     let facts = job.facts;
@@ -69,17 +77,11 @@ fn reads_clock(symbol: &Symbol) -> bool {
     symbol.has(Effect::ReadsClock)
 }
 
-/// Whether what a call returns is a draw, or tells a process from others, `os.getpid()`: no file's content, and no order of
-/// something.
+/// Whether what a call returns is a draw, some of several names among them, or tells a process from others, `os.getpid()`: no
+/// file's content.
 fn is_by_chance(symbol: &Symbol) -> bool {
-    const OTHERWISE: [Effect; 6] = [
-        Effect::ReadsFile,
-        Effect::WritesFile,
-        Effect::Reorders,
-        Effect::Spawns,
-        Effect::Temporary,
-        Effect::ReadsEnvironment,
-    ];
+    const OTHERWISE: [Effect; 5] =
+        [Effect::ReadsFile, Effect::WritesFile, Effect::Spawns, Effect::Temporary, Effect::ReadsEnvironment];
     (symbol.has(Effect::DrawsRandom) || symbol.has(Effect::Varies) && !symbol.has(Effect::UpdatesState))
         && !OTHERWISE.into_iter().any(|own| symbol.has(own))
 }
