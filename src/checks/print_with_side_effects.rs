@@ -4,7 +4,7 @@ use super::{Context, check, training};
 use crate::api::{Effect, Kind};
 use crate::finding::{Confidence, Finding, Fix, Level, Location};
 use crate::normalise;
-use crate::program::{Caller, Doing, Facts, Object};
+use crate::program::{Caller, Doing, Facts, Making, Object};
 use crate::project::FileId;
 use crate::semantic::{Call, CallId, Container, SideEffect};
 use crate::syntax::TextRange;
@@ -77,7 +77,7 @@ fn side_effects(context: Context<'_>, file: FileId, print_index: usize) -> Vec<F
         if call.scope == print.scope && within(call.range) {
             let id = CallId::new(index);
             let name = || training::called(facts, file, id);
-            if let Some(what) = makes(facts, file, id) {
+            if let Some(what) = facts.making(file, id).map(makes) {
                 let who = name().map_or("an argument".to_owned(), |name| format!("`{name}` in an argument"));
                 let (level, confidence) = (Level::Error, Confidence::Certain);
                 found.push(Found { level, confidence, what, who, range: call.range, at: None });
@@ -116,15 +116,11 @@ fn side_effects(context: Context<'_>, file: FileId, print_index: usize) -> Vec<F
 }
 
 /// What a call makes that other ranks would not have.
-fn makes(facts: &Facts<'_>, file: FileId, call: CallId) -> Option<&'static str> {
-    if facts.makes_layers(file, call) {
-        Some("makes layers, which Keras numbers")
-    } else if facts.may_build(file, call) {
-        Some("makes the variables of a layer")
-    } else if facts.adds_operations(file, call) {
-        Some("adds operations to the graph, which TensorFlow numbers")
-    } else {
-        None
+fn makes(making: Making) -> &'static str {
+    match making {
+        Making::Layers => "makes layers, which Keras numbers",
+        Making::Variables => "makes the variables of a layer",
+        Making::Operations => "adds operations to the graph, which TensorFlow numbers",
     }
 }
 

@@ -38,18 +38,23 @@ pub(super) fn code_runs_started(job: &Job<'_>, file: FileId, scope: ScopeId, at:
 }
 
 /// Whether a module makes an optimizer while it is imported, and no import in front of it leads to where Horovod is started: its rate
-/// needs the number of ranks.
+/// needs the number of ranks. Or whether the program prints or writes before it comes to that import.
 pub(super) fn needs_earlier_start(job: &Job<'_>) -> bool {
-    let makes = |&(file, call): &(FileId, CallId)| {
-        let facts = job.facts;
+    let facts = job.facts;
+    let writes = |file: FileId, call: CallId| {
+        let mut symbols = facts.called_symbols(file, call);
+        symbols.any(|own| own.has(Effect::WritesFile) || own.has(Effect::Prints))
+    };
+    let needs = |&(file, call): &(FileId, CallId)| {
         let data = facts.module(file).call(call);
         file != job.owner()
             && facts.module(file).code_scope(data.scope) == Module::TOP
-            && facts.may_be(file, data.result, Kind::Optimizer)
+            && (facts.may_be(file, data.result, Kind::Optimizer)
+                || file == job.program.entry && writes(file, call))
     };
     !job.program.already_distributed
         && job.owner() != job.program.entry
-        && job.calls().filter(makes).any(|(file, call)| !runs_started(job, file, call))
+        && job.calls().filter(needs).any(|(file, call)| !runs_started(job, file, call))
 }
 
 /// Where the import ends by which a file's own code comes to the owner of the loop, where Horovod is started: behind it

@@ -24,7 +24,7 @@ const BEFORE: [&str; 2] = ["tensorflow.keras.Sequential.add", "tensorflow.keras.
 impl Facts<'_> {
     /// Whether a call may be the first that asks a layer or a model to compute, which then makes its variables.
     #[must_use]
-    pub fn may_build(&self, file: FileId, id: CallId) -> bool {
+    pub(super) fn may_build(&self, file: FileId, id: CallId) -> bool {
         let call = self.module(file).call(id);
         self.asked_to_compute(file, id).into_iter().any(|own| {
             !self.has_variables(own)

@@ -60,7 +60,30 @@ impl Makings {
     }
 }
 
+/// What a call makes that all ranks need alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Making {
+    /// Layers or models, which Keras numbers.
+    Layers,
+    /// The variables of a layer or a model, which it has not had before.
+    Variables,
+    /// Operations of the one graph of a program, in front of those whose gradients the ranks average.
+    Operations,
+}
+
 impl Facts<'_> {
+    /// What a call makes that all ranks need, if anything.
+    #[must_use]
+    pub fn making(&self, file: FileId, call: CallId) -> Option<Making> {
+        if self.makes_layers(file, call) {
+            Some(Making::Layers)
+        } else if self.may_build(file, call) {
+            Some(Making::Variables)
+        } else {
+            self.adds_operations(file, call).then_some(Making::Operations)
+        }
+    }
+
     /// Whether a call makes layers or models, itself or in the code of the project that it runs.
     #[must_use]
     pub fn makes_layers(&self, file: FileId, call: CallId) -> bool {
@@ -69,8 +92,7 @@ impl Facts<'_> {
 
     /// Whether a call adds operations to the one graph of a program, itself or in the code of the project that it runs, and
     /// those are named later whose gradients the ranks average.
-    #[must_use]
-    pub fn adds_operations(&self, file: FileId, call: CallId) -> bool {
+    fn adds_operations(&self, file: FileId, call: CallId) -> bool {
         self.operations.get_or_init(|| Makings::of_operations(self)).has(self, file, call)
             && !self.is_behind_all_gradients(file, call)
     }

@@ -68,6 +68,7 @@ pub use handed_over::{HandedOver, handed_over};
 pub use hierarchy::{Ancestor, Entity, Hierarchy, Resolver};
 pub use influence::{Influence, Place};
 pub use loops::{LoopKind, TrainingLoop};
+pub use makings::Making;
 pub use modules::{ClassRef, FunctionRef, Meaning, Modules};
 pub use object::{
     External, ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames,

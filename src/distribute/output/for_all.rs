@@ -29,9 +29,7 @@ pub(super) fn done_by_all(
         within.contains_range(module.call(id).range) && !writing.contains(&id) && !is_print(job, file, id)
     });
     let by_all = |&id: &CallId| {
-        facts.makes_layers(file, id)
-            || facts.may_build(file, id)
-            || facts.adds_operations(file, id)
+        facts.making(file, id).is_some()
             || facts.doings(file, id, within).iter().any(is_for_all)
             || changes_objects(job, file, id, within)
     };
