@@ -78,7 +78,7 @@ fn downloads(job: &Job<'_>, file: FileId, id: CallId) -> bool {
 }
 
 /// The parameters by which nothing is fetched: `VGG16(weights=None)`, `tfds.load(name, download=False)`.
-const SWITCHES: [&str; 3] = ["weights", "download", "download_if_missing"];
+const SWITCHES: [&str; 4] = ["weights", "encoder_weights", "download", "download_if_missing"];
 
 /// The statement of a download, or the one past what it may raise, in front of and behind which the ranks can wait: who comes to
 /// the one comes to the other. What is done in it besides must not wait for another rank, nor be left to one.
