@@ -5,7 +5,7 @@ use super::{
     Solver, Target, Use, Via,
 };
 use crate::api::{Calls, Effect, HANDED, HANDED_BY_NAME, Kind, Library, Passing, Returns, Symbol};
-use crate::semantic::Container;
+use crate::semantic::{Constant, Container, Value, ValueId};
 
 /// What the arguments of the command line are kept in.
 const NAMESPACE: &str = "argparse.Namespace";
@@ -247,7 +247,7 @@ impl Solver<'_> {
                 if matches!(symbol.returns(), Returns::ResultOf(of) | Returns::Partial(of) if of == name) {
                     return;
                 }
-                let given = argument(self, symbol, arguments, name);
+                let given = argument(self, symbol, arguments, name).filter(|&own| !self.is_none(own));
                 if let Some(callee) = given.or_else(|| self.main(symbol, arguments, name, caller.file)) {
                     let handed = self.handed_on(symbol, name, arguments);
                     let inner = self.derived(site, handed, None, Via::Library);
@@ -295,7 +295,15 @@ impl Solver<'_> {
         Arguments { open: spread.is_empty() && merge.is_empty(), spread, merge, ..Arguments::default() }
     }
 
-    /// The function that is called for a parameter that nothing is given for.
+    /// Whether a value is written as `None`.
+    fn is_none(&self, node: NodeId) -> bool {
+        self.values.place(node.index()).is_some_and(|(file, index)| {
+            let evaluation = self.modules.get(file).value(ValueId::new(index));
+            matches!(evaluation.value, Value::Constant(Constant::None))
+        })
+    }
+
+    /// The function that is called for a parameter that nothing is given for, or `None`.
     fn main(
         &mut self,
         symbol: &Symbol,
