@@ -85,10 +85,15 @@ impl Facts<'_> {
             || (0..module.calls.len()).map(CallId::new).filter(is_part).any(|own| is_told(&own))
     }
 
-    /// Whether something has asked a layer or a model for its variables before a call; in a function, when nobody knows.
+    /// Whether something has asked a layer or a model for its variables before a call; for one in a function, whether
+    /// something may have, such as the training.
     fn is_asked_before(&self, object: ObjectId, file: FileId, id: CallId) -> bool {
         let module = self.module(file);
         let call = module.call(id);
+        let mut loops = self.programs.iter().flat_map(|program| &program.loops);
+        if call.scope != Module::TOP && loops.any(|own| own.models.contains(&object)) {
+            return true;
+        }
         let holds = |value| self.solution.values(file, value).contains(&object);
         let is_before = |own: &Call| match (own.scope == Module::TOP, call.scope == Module::TOP) {
             (_, false) if own.scope != call.scope => true,

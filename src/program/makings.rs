@@ -122,7 +122,11 @@ impl Facts<'_> {
             let mut calls = self.calls_with(effect);
             calls.any(|(of, other)| {
                 let own = self.module(of).call(other);
-                of != file || own.scope != Module::TOP || own.range.end() > call.range.start()
+                // A session takes those that the graph has.
+                let is_run = self.receiver(of, own).is_some_and(|own| self.may_be(of, own, Kind::Session));
+                let is_behind =
+                    of != file || own.scope != Module::TOP || own.range.end() > call.range.start();
+                is_behind && !is_run
             })
         };
         call.scope == Module::TOP && ![Effect::Minimizes, Effect::TakesGradients].into_iter().any(takes)
