@@ -175,6 +175,9 @@ pub enum Prelude {
     Started,
 }
 
+/// What the parameters are called by which layers are told how their weights begin.
+const INITIALIZER: &str = "initializer";
+
 /// What a symbol is in the language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -288,6 +291,12 @@ impl Symbol {
     #[must_use]
     pub fn prelude(&self) -> Option<Prelude> {
         self.prelude
+    }
+
+    /// Whether weights of the layers that it makes begin drawn: a parameter tells how.
+    #[must_use]
+    pub fn draws_weights(&self) -> bool {
+        self.parameters().iter().any(|own| own.name().ends_with(INITIALIZER))
     }
 
     /// The parameters of a call in order, without `self`; for a class those of its constructor.

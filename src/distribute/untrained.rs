@@ -231,7 +231,6 @@ fn is_random(job: &Job<'_>, (file, value): Place, shared: &FxHashSet<Place>) -> 
 /// `RandomFlip()`.
 fn has_no_weights(job: &Job<'_>, ingredients: &FxHashSet<Place>) -> bool {
     let facts = job.facts;
-    let begins_drawn = |own: &Symbol| own.parameters().iter().any(|own| own.name().ends_with(INITIALIZER));
     let layers =
         ingredients.iter().filter_map(|&(file, value)| match facts.module(file).value(value).value {
             Value::Call(call) if facts.may_be(file, value, Kind::Layer) => Some((file, call)),
@@ -243,12 +242,9 @@ fn has_no_weights(job: &Job<'_>, ingredients: &FxHashSet<Place>) -> bool {
             let mut symbols = facts.called_symbols(file, call).peekable();
             facts.called_functions(file, call).next().is_none()
                 && symbols.peek().is_some()
-                && symbols.all(|own| !begins_drawn(own))
+                && symbols.all(|own| !own.draws_weights())
         })
 }
-
-/// What the parameters are called by which layers are told how their weights begin.
-const INITIALIZER: &str = "initializer";
 
 /// The code that a value stands in.
 fn code_around(job: &Job<'_>, (file, value): Place) -> Caller {

@@ -1,5 +1,7 @@
 //! Calls by which a layer or a model may make its variables: the first that asks it to compute something.
 
+use rustc_hash::FxHashMap;
+
 use super::facts::Facts;
 use super::object::ObjectId;
 use crate::api::{Effect, Kind, Role, Symbol};
@@ -8,9 +10,6 @@ use crate::semantic::{Call, CallId, Module, Passing};
 
 /// The parameters by which layers are told the shape of their inputs when they are made.
 const SHAPES: [&str; 4] = ["input_shape", "batch_input_shape", "input_dim", "input_tensor"];
-
-/// What the parameters are called by which layers are told how their weights begin.
-const INITIALIZER: &str = "initializer";
 
 /// What stands for an input of a model.
 const INPUTS: [&str; 2] = ["tensorflow.keras.Input", "tensorflow.keras.layers.InputLayer"];
@@ -27,11 +26,11 @@ impl Facts<'_> {
     pub(super) fn may_build(&self, file: FileId, id: CallId) -> bool {
         let call = self.module(file).call(id);
         self.asked_to_compute(file, id).into_iter().any(|own| {
-            !self.has_variables(own)
+            !self.is_asked_before(own, file, id)
+                && !self.has_variables(own)
                 && self.made_at(own).is_some_and(|(of, made)| {
                     of != file || self.module(of).call(made).statement != call.statement
                 })
-                && !self.is_asked_before(own, file, id)
         })
     }
 
@@ -48,41 +47,42 @@ impl Facts<'_> {
     /// Whether a layer or a model has its variables as soon as it is made, or none at all.
     fn has_variables(&self, object: ObjectId) -> bool {
         let Some((file, made)) = self.made_at(object) else { return true };
+        let call = self.module(file).call(made);
+        let begins = |own: &Symbol| match own.role() {
+            Role::Class { .. } => {
+                own.name() == MODEL && !call.arguments.is_empty()
+                    || self.kind(object) == Some(Kind::Layer) && !own.draws_weights()
+            }
+            // What a function makes, `load_model(path)`, it makes as a whole.
+            _ => true,
+        };
+        // `model.add(Dense(4, input_shape=[3]))`
+        let adding = self.calls_of_layers().of(object).iter().filter(|&&(of, id)| {
+            let receiver = self.receiver(of, self.module(of).call(id));
+            receiver.is_some_and(|own| self.solution.values(of, own).contains(&object))
+        });
+        self.called_symbols(file, made).any(begins)
+            || self.is_told_shape(file, made)
+            || adding.into_iter().any(|&(of, id)| self.is_told_shape(of, id))
+    }
+
+    /// Whether a call, or one among its arguments, tells the shape of inputs.
+    fn is_told_shape(&self, file: FileId, id: CallId) -> bool {
         let module = self.module(file);
-        let call = module.call(made);
-        let tells_shape = |own: &Call| {
+        let range = module.call(id).range;
+        let tells = |own: &Call| {
             own.arguments.iter().any(|own| match own.passing {
                 Passing::Keyword(name) => SHAPES.contains(&module.names.text(name)),
                 _ => false,
             })
         };
-        let is_input = |own: &Symbol| INPUTS.contains(&own.name());
-        let is_told = |&id: &CallId| {
-            let own = module.call(id);
-            tells_shape(own) || self.called_symbols(file, id).any(is_input)
-        };
-        let is_part = |&id: &CallId| {
-            let own = module.call(id);
-            call.range.contains_range(own.range)
-                || module.calls.iter().any(|around| {
-                    around.range != own.range
-                        && around.range.contains_range(own.range)
-                        && self
-                            .receiver(file, around)
-                            .is_some_and(|receiver| self.solution.values(file, receiver).contains(&object))
-                })
-        };
-        let begins = |own: &Symbol| match own.role() {
-            Role::Class { .. } => {
-                own.name() == MODEL && !call.arguments.is_empty()
-                    || self.kind(object) == Some(Kind::Layer)
-                        && !own.parameters().iter().any(|own| own.name().ends_with(INITIALIZER))
-            }
-            // What a function makes, `load_model(path)`, it makes as a whole.
-            _ => true,
-        };
-        self.called_symbols(file, made).any(begins)
-            || (0..module.calls.len()).map(CallId::new).filter(is_part).any(|own| is_told(&own))
+        // The calls in a call's arguments follow it.
+        let following = module.calls.iter().enumerate().skip(id.index());
+        let mut within = following.take_while(|(_, own)| own.range.start() < range.end());
+        within.any(|(index, own)| {
+            let is_input = |own: &Symbol| INPUTS.contains(&own.name());
+            tells(own) || self.called_symbols(file, CallId::new(index)).any(is_input)
+        })
     }
 
     /// Whether something has asked a layer or a model for its variables before a call; for one in a function, whether
@@ -94,29 +94,56 @@ impl Facts<'_> {
         if call.scope != Module::TOP && loops.any(|own| own.models.contains(&object)) {
             return true;
         }
+        let start = module.statement(call.statement).range.start();
+        let is_before = |own: &Call| {
+            if own.scope == call.scope { own.range.end() <= start } else { call.scope != Module::TOP }
+        };
+        let others = self.calls_of_layers().of(object).iter().filter(|&&own| own.0 == file && own.1 != id);
+        others.map(|own| own.1).any(|own| is_before(module.call(own)) && self.asks(object, file, own))
+    }
+
+    /// Whether a call that has to do with a layer or a model may ask it for its variables.
+    fn asks(&self, object: ObjectId, file: FileId, id: CallId) -> bool {
+        let call = self.module(file).call(id);
         let holds = |value| self.solution.values(file, value).contains(&object);
-        let is_before = |own: &Call| match (own.scope == Module::TOP, call.scope == Module::TOP) {
-            (_, false) if own.scope != call.scope => true,
-            (true, true) | (false, false) => {
-                own.range.end() <= module.statement(call.statement).range.start()
+        let makes = || {
+            let mut symbols = self.called_symbols(file, id).peekable();
+            symbols.peek().is_some() && symbols.all(|own| matches!(own.role(), Role::Class { .. }))
+        };
+        let needs_none = |own: &Symbol| own.has(Effect::Compiles) || BEFORE.contains(&own.name());
+        let is_of_object =
+            || self.receiver(file, call).is_some_and(holds) && !self.called_symbols(file, id).any(needs_none);
+        holds(call.callee) || is_of_object() || call.arguments.iter().any(|own| holds(own.value)) && !makes()
+    }
+
+    fn calls_of_layers(&self) -> &CallsOfLayers {
+        self.calls_of_layers.get_or_init(|| CallsOfLayers::new(self))
+    }
+}
+
+/// The calls of layers and models, by what is called, of which it is a method, or what is given.
+#[derive(Debug, Default)]
+pub(super) struct CallsOfLayers(FxHashMap<ObjectId, Vec<(FileId, CallId)>>);
+
+impl CallsOfLayers {
+    fn new(facts: &Facts<'_>) -> Self {
+        let mut found = Self::default();
+        for file in facts.files() {
+            for (index, call) in facts.module(file).calls.iter().enumerate() {
+                let given = call.arguments.iter().map(|own| own.value);
+                for value in given.chain(facts.receiver(file, call)).chain([call.callee]) {
+                    for &object in facts.solution.values(file, value) {
+                        if matches!(facts.kind(object), Some(Kind::Layer | Kind::Model)) {
+                            found.0.entry(object).or_default().push((file, CallId::new(index)));
+                        }
+                    }
+                }
             }
-            _ => false,
-        };
-        let asks = |(index, own): (usize, &Call)| {
-            let makes = || {
-                let mut symbols = self.called_symbols(file, CallId::new(index)).peekable();
-                symbols.peek().is_some() && symbols.all(|own| matches!(own.role(), Role::Class { .. }))
-            };
-            let needs_none = |own: &Symbol| own.has(Effect::Compiles) || BEFORE.contains(&own.name());
-            let is_of_object = || {
-                self.receiver(file, own).is_some_and(holds)
-                    && !self.called_symbols(file, CallId::new(index)).any(needs_none)
-            };
-            holds(own.callee)
-                || is_of_object()
-                || own.arguments.iter().any(|own| holds(own.value)) && !makes()
-        };
-        let others = module.calls.iter().enumerate().filter(|(index, _)| CallId::new(*index) != id);
-        others.filter(|(_, own)| is_before(own)).any(asks)
+        }
+        found
+    }
+
+    fn of(&self, object: ObjectId) -> &[(FileId, CallId)] {
+        self.0.get(&object).map_or(&[], Vec::as_slice)
     }
 }

@@ -2,13 +2,10 @@
 
 use super::model::Model;
 use super::out_of_step::{CHECK, source};
-use crate::api::{Effect, Kind, Parameter, Symbol};
+use crate::api::{Effect, Kind, Symbol};
 use crate::finding::{Confidence, Finding, Label, Level};
 use crate::program::{Caller, Object, Place};
 use crate::semantic::Value;
-
-/// What the parameters of layers that have weights end with.
-const WEIGHTS: &str = "_initializer";
 
 /// The layers that are made with a size which each rank draws, or computes from its number.
 pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
@@ -62,7 +59,7 @@ pub(super) fn out_of_step(model: &Model<'_>) -> Vec<Finding> {
 
 /// Whether a class is that of layers with weights, as its parameters for their first values tell.
 fn has_weights(symbol: &Symbol) -> bool {
-    symbol.is_class() && symbol.parameters().iter().map(Parameter::name).any(|name| name.ends_with(WEIGHTS))
+    symbol.is_class() && symbol.draws_weights()
 }
 
 /// Whether a number is computed from another value itself, and not from something of what was made with it: how many

@@ -46,16 +46,16 @@ impl UnknownReaders {
             if !is_command && !is_unknown {
                 continue;
             }
-            let below = if is_command { &mut own.told } else { &mut own.below };
+            let known = if is_command { &mut own.told } else { &mut own.below };
             for place in data.arguments.iter().flat_map(|own| parts(facts, (file, own.value))) {
                 for given in texts_of(job, place, |_| true) {
-                    below.entry(given).or_default().push((file, call));
+                    known.entry(given).or_default().push((file, call));
                 }
                 // `"python evaluate.py saved"`
                 for word in
                     text(job, place).filter(|_| is_command).iter().flat_map(|line| line.split_whitespace())
                 {
-                    below.entry(Given::Text(word.to_owned())).or_default().push((file, call));
+                    known.entry(Given::Text(word.to_owned())).or_default().push((file, call));
                 }
             }
             if is_unknown {

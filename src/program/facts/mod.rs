@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::contents::Contents;
 use super::effects::Effects;
+use super::first_calls::CallsOfLayers;
 use super::graph_gradients::{GraphOfTraining, UsesOfGradients};
 use super::hierarchy::{Hierarchy, Resolver};
 use super::influence::{Influence, Place};
@@ -68,6 +69,7 @@ pub struct Facts<'a> {
     pub(super) changed_by_name: OnceLock<FxHashSet<ObjectId>>,
     pub(super) makings: OnceLock<Makings>,
     pub(super) operations: OnceLock<Makings>,
+    pub(super) calls_of_layers: OnceLock<CallsOfLayers>,
     pub(super) replaced_members: OnceLock<FxHashSet<String>>,
     pub(super) tracing: OnceLock<Tracing>,
     pub(super) varying: OnceLock<FxHashMap<Place, Place>>,
@@ -115,6 +117,7 @@ impl<'a> Facts<'a> {
             changed_by_name: OnceLock::new(),
             makings: OnceLock::new(),
             operations: OnceLock::new(),
+            calls_of_layers: OnceLock::new(),
             replaced_members: OnceLock::new(),
             tracing: OnceLock::new(),
             varying: OnceLock::new(),
