@@ -3,9 +3,9 @@
 //! whole project takes beside it.
 //!
 //! The programs of a repository that have no file in common are independent: fifty programs of twenty files. Where
-//! they share modules, the programs of the edited file answer first, and all are examined together as soon as nobody
-//! types: the same with ten of fifty modules in each program. In one program of a thousand files everything is
-//! examined before it answers.
+//! they share modules, or where all files are one program, the files near the edited one answer first, and all are
+//! examined together as soon as nobody types: fifty programs of which each has ten of fifty modules, and one program of
+//! a thousand files.
 
 mod support;
 
@@ -233,12 +233,12 @@ fn check(folder: &Path) -> usize {
     analysis::with_library(&project, work).expect("no rows")
 }
 
-/// From an edit to what is found then.
+/// From an edit to what is found then, after everything before it is known.
 #[divan::bench(args = SHAPES, sample_count = 50, sample_size = 1)]
 fn a_edit(bencher: Bencher<'_, '_>, shape: Shape) {
     let subject = Subject::new(shape);
     let editor = Editor::new(&subject);
-    bencher.bench_local(|| editor.edit());
+    bencher.with_inputs(|| editor.settle()).bench_local_values(|()| editor.edit());
 }
 
 /// From an edit to all that it concerns.

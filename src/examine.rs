@@ -11,7 +11,7 @@ use crate::checks::{Check, Context, RULES, tool};
 use crate::distribute::INITIALISATION;
 use crate::finding::{Confidence, Finding, Rule};
 use crate::fix;
-use crate::program::{Facts, Modules, Pattern};
+use crate::program::{Facts, Modules, Pattern, Program};
 use crate::progress::{Progress, Stage};
 use crate::project::{Document, Documents, FileId, Project, Selection, SourceFile};
 use crate::ranks::{self, proof::Claim};
@@ -64,6 +64,8 @@ pub struct Trainer {
     pub entry: FileId,
     /// The files that own code which it may run.
     pub files: Vec<FileId>,
+    /// The files in which it trains.
+    pub loops: Vec<FileId>,
     /// How far it is from training with Horovod.
     pub distribution: Distribution,
 }
@@ -149,14 +151,14 @@ impl Examined {
         wishes: Wishes<'_>,
         cancellation: Cancellation<'_>,
     ) -> Option<Self> {
-        let (found, mut documents, suppressions, training) =
+        let (found, mut documents, suppressions, mut trainers) =
             analysis::with_modules(&modules, &project, wishes.library, |facts| {
                 let (checks, strict) = (wishes.checks, wishes.strict);
                 let mut found = analysis::findings_unless(checks, &project, facts, strict, cancellation)?;
                 let documents = documents(&project, facts, &found);
                 fix::settle(&mut found, &documents);
                 let suppressions = suppressions(facts, &documents);
-                Some((found, documents, suppressions, training(facts)))
+                Some((found, documents, suppressions, trainers(facts)))
             })?;
         let everything = Checks { known: RULES, ran: &|_| true };
         let standing = match wishes.ignores {
@@ -166,11 +168,9 @@ impl Examined {
             }
             Ignores::Disregarded => found.clone(),
         };
-        let trainer = |(entry, files): (FileId, Vec<FileId>)| {
-            let distribution = Distribution::of(&files, &standing, wishes.selection);
-            Trainer { entry, files, distribution }
-        };
-        let trainers = training.into_iter().map(trainer).collect();
+        for trainer in &mut trainers {
+            trainer.distribution = Distribution::of(&trainer.files, &standing, wishes.selection);
+        }
         let outcome = Outcome { project: &project, wishes, documents: &documents };
         let mut report = outcome.report(found, &suppressions);
         if let Some(baseline) = wishes.baseline {
@@ -250,10 +250,16 @@ fn next_file(project: &Project) -> FileId {
     FileId(u32::try_from(project.files().len()).expect("fewer files than 2^32"))
 }
 
-/// The programs that train: the module that is run, and all files.
-fn training(facts: &Facts<'_>) -> Vec<(FileId, Vec<FileId>)> {
+/// The programs that train; how far they are only their findings tell.
+fn trainers(facts: &Facts<'_>) -> Vec<Trainer> {
+    let trainer = |program: &Program| {
+        let loops = program.loops.iter().chain(&program.steps_of_fit).map(|own| own.caller.file);
+        let loops: BTreeSet<FileId> = loops.chain(program.other_gradients.iter().map(|own| own.0)).collect();
+        let (files, loops) = (program.files(), loops.into_iter().collect());
+        Trainer { entry: program.entry, files, loops, distribution: Distribution::Settled }
+    };
     let trains = facts.programs.iter().filter(|program| program.pattern != Pattern::None);
-    trains.map(|program| (program.entry, program.files())).collect()
+    trains.map(trainer).collect()
 }
 
 /// The texts that findings, fixes and suppressions point into.

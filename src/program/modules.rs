@@ -241,6 +241,19 @@ impl Modules {
         self.digests[file.index()] == Digest::of(text)
     }
 
+    /// The text that the module of a file was made of; nothing if the file has another by now.
+    #[must_use]
+    pub fn text(&self, project: &Project, file: FileId) -> Option<Arc<str>> {
+        let document = project.document(file)?;
+        self.is_made_of(file, &document.text).then_some(document.text)
+    }
+
+    /// Whether a file is the same here and there.
+    #[must_use]
+    pub fn is_same(&self, other: &Self, file: FileId) -> bool {
+        Arc::ptr_eq(&self.list[file.index()], &other.list[file.index()])
+    }
+
     /// The module of a file.
     #[must_use]
     pub fn get(&self, file: FileId) -> &Module {
@@ -302,11 +315,14 @@ impl Modules {
         let mut work: Vec<FileId> = files.into_iter().collect();
         let mut all: FxHashSet<FileId> = work.iter().copied().collect();
         while let Some(file) = work.pop() {
-            let imported =
-                self.get(file).imports.iter().flat_map(|import| self.files_of_import(file, import));
-            work.extend(imported.filter(|&other| all.insert(other)));
+            work.extend(self.imported_by(file).filter(|&other| all.insert(other)));
         }
         all
+    }
+
+    /// The project's files that a file imports itself.
+    pub fn imported_by(&self, file: FileId) -> impl Iterator<Item = FileId> {
+        self.get(file).imports.iter().flat_map(move |import| self.files_of_import(file, import))
     }
 
     /// All files.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::client::{DISTRIBUTE_KIND, FIX_ALL_KIND};
 use super::places::touches;
 use super::said::Said;
-use super::workspace::State;
+use super::state::State;
 use crate::checks::{RULES, tool};
 use crate::examine::{Examined, Trainer};
 use crate::finding::{Applicability, Finding, Group};

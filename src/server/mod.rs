@@ -9,23 +9,26 @@
 //! The listening thread never computes: it hands messages on in their order, and tells the working thread through
 //! `watch` that texts have changed or that nobody waits for an answer any more, so that it stops what it does.
 //! The working thread owns a `workspace` for each folder: a project and what is found in it. After an edit it
-//! reads the changed text alone, and examines only the files that imports link to it. Where several programs are among
-//! them, it tells first what those show by themselves that run the changed file; what they show together with the others
-//! it finds out when nobody types, or when a request asks for it.
+//! reads the changed text alone, and examines only the files that imports link to it. Where these are many, it first
+//! examines some that are near to the edit as they were and as they are, and tells the difference at once (`nearby`,
+//! `difference`); what the edit changes in everything it finds out when nobody types, or when a request asks for it.
 //!
 //! Findings are pushed (`textDocument/publishDiagnostics`) and not pulled: an edit may change what is found in files
 //! that are not open, which pulling does not tell about.
 
 mod actions;
 mod client;
+mod difference;
 mod documents;
 mod edits;
+mod nearby;
 mod notifications;
 mod paths;
 mod places;
 mod requests;
 mod said;
 mod session;
+mod state;
 mod watch;
 mod workspace;
 

@@ -21,7 +21,7 @@ use super::paths::Place;
 use super::places::contains;
 use super::said::Said;
 use super::session::{Fault, Session};
-use super::workspace::State;
+use super::state::State;
 
 /// What is answered where nothing can be said.
 const NOTHING: Value = Value::Null;

@@ -18,8 +18,9 @@ use serde::Serialize;
 use super::client::Client;
 use super::documents::Documents;
 use super::paths::{self, Place};
+use super::state::{Extent, State, Surroundings};
 use super::watch::Watch;
-use super::workspace::{Extent, Scope, State, Surroundings, Update, Workspace};
+use super::workspace::{Scope, Update, Workspace};
 use crate::cancellation::Cancellation;
 use crate::project::locate;
 
@@ -120,10 +121,10 @@ impl Session {
     }
 
     /// Brings what is known up to date and tells the client until something newer comes; nothing if nobody is there any
-    /// more. What the programs of an edited file show by themselves is told at once, what all files show together as
-    /// soon as nobody types.
+    /// more. What an edit changes in what is found near it is told at once, what it changes in everything as soon as
+    /// nobody types.
     fn wait(&mut self, events: &Receiver<Event>) -> Option<Event> {
-        self.look(Extent::OwnPrograms);
+        self.look(Extent::Nearby);
         if !self.is_current(Extent::Everything) {
             match events.recv_timeout(PAUSE) {
                 Err(RecvTimeoutError::Timeout) => self.look(Extent::Everything),
@@ -175,7 +176,7 @@ impl Session {
         let (watch, heard) = (Arc::clone(&self.watch), self.heard);
         let is_superfluous = || watch.newest() > heard || watch.is_cancelled(id);
         // Who has just typed is answered first.
-        for extent in [Extent::OwnPrograms, Extent::Everything] {
+        for extent in [Extent::Nearby, Extent::Everything] {
             self.catch_up(extent, Cancellation::once(&is_superfluous));
         }
         if self.watch.is_cancelled(id) {
