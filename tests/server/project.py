@@ -1,4 +1,4 @@
-"""Writes a project of a thousand files: fifty programs that train, each with modules of its own."""
+"""Writes projects: fifty programs that train, each with modules of its own, or one large program."""
 
 from pathlib import Path
 
@@ -47,13 +47,17 @@ def make_{index}(units):
 
 
 def write(root: Path) -> None:
-    """Writes the project below `root`."""
+    """Writes fifty programs below `root`, a thousand files."""
     (root / "hvdlint.toml").write_text("")
     for program in range(PROGRAMS):
-        folder = root / f"program_{program}"
-        folder.mkdir()
-        for index in range(MODULES):
-            (folder / f"layers_{index}.py").write_text(MODULE.format(index=index))
-        imports = "\n".join(f"from layers_{index} import make_{index}" for index in range(MODULES))
-        layers = ", ".join(f"make_{index}({index + 1})" for index in range(MODULES))
-        (folder / "train.py").write_text(TRAIN.format(imports=imports, layers=layers))
+        write_program(root / f"program_{program}", MODULES)
+
+
+def write_program(folder: Path, modules: int) -> None:
+    """Writes a program with some modules of its own into a new folder."""
+    folder.mkdir()
+    for index in range(modules):
+        (folder / f"layers_{index}.py").write_text(MODULE.format(index=index))
+    imports = "\n".join(f"from layers_{index} import make_{index}" for index in range(modules))
+    layers = ", ".join(f"make_{index}({index + 1})" for index in range(modules))
+    (folder / "train.py").write_text(TRAIN.format(imports=imports, layers=layers))

@@ -110,6 +110,13 @@ class Editor:
         change = types.TextDocumentContentChangePartial(range=types.Range(place, place), text=text)
         return await self.change(name, change)
 
+    async def settled(self, name: str) -> list[types.Diagnostic]:
+        """What is told of a document when everything is known, which a request waits for."""
+        place = types.Position(0, 0)
+        params = types.HoverParams(types.TextDocumentIdentifier(self.uri(name)), place)
+        await asyncio.wait_for(self.client.text_document_hover_async(params), PATIENCE)
+        return list(self.client.diagnostics[self.uri(name)])
+
     async def actions(self, name: str, line: int):
         span = types.Range(types.Position(line, 0), types.Position(line, 200))
         params = types.CodeActionParams(
@@ -254,6 +261,36 @@ async def test_random_edits_come_to_a_check_of_the_same_texts(editor, tmp_path):
             shown = editor.client.diagnostics.get(editor.uri(other), [])
             words = sorted((own.range.start.line + 1, own.code) for own in shown)
             assert words == expected.get(other, []), other
+
+
+async def test_in_a_large_program_an_edit_is_told_at_once_as_it_is_told_at_last(editor, tmp_path):
+    root = tmp_path.resolve()
+    (root / "hvdlint.toml").write_text("")
+    project.write_program(root / "large", 400)
+    folder = types.WorkspaceFolder(uri=root.as_uri(), name="large")
+    event = types.WorkspaceFoldersChangeEvent(added=[folder], removed=[])
+    editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+    editor.root = root
+    edits = [
+        ("large/layers_200.py", 5, "    import os\n"),
+        ("large/layers_200.py", 8, "        self.dense = tf.keras.layers.Dense(1)\n"),
+        ("large/layers_200.py", 0, "# A comment above it all.\n"),
+        ("large/train.py", 1, "# What follows moves.\n"),
+        ("large/train.py", 404, "    optimizer = tf.keras.optimizers.SGD(0.2)\n"),
+    ]
+    told = set()
+    for name, line, text in edits:
+        if name not in editor.versions:
+            await editor.open(name)
+        await editor.settled(name)
+        await editor.insert(name, line, text)
+        first = list(editor.client.diagnostics[editor.uri(name)])
+        last = await editor.settled(name)
+        assert [(own.range, own.code, own.message) for own in first] == [
+            (own.range, own.code, own.message) for own in last
+        ]
+        told |= {own.code for own in last}
+    assert {"import-not-at-top", "horovod-not-initialised"} <= told
 
 
 async def test_edits_are_answered_fast(editor, root):
