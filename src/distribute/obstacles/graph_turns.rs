@@ -26,8 +26,13 @@ const CHOICES: [&str; 6] = [
 
 /// The calls by which the graph decides about steps.
 pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
+    let library = job.facts.library;
+    let loops: Vec<&Symbol> = LOOPS.iter().filter_map(|name| library.lookup(name)).collect();
+    let choices: Vec<&Symbol> = CHOICES.iter().filter_map(|name| library.lookup(name)).collect();
+    let is_one =
+        |file, call, of: &[&Symbol]| job.facts.called_symbols(file, call).any(|own| of.contains(&own));
     let decides = |&(file, call): &(FileId, CallId)| {
-        is_one(job, file, call, &LOOPS) || is_one(job, file, call, &CHOICES) && is_own_choice(job, file, call)
+        is_one(file, call, &loops) || is_one(file, call, &choices) && is_own_choice(job, file, call)
     };
     let made = job.calls().filter(decides).filter(|&(file, call)| job.comes_to_step(file, call));
     let step = |(file, call)| {
@@ -40,12 +45,6 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
         Step::blocked(finding, reason)
     };
     made.map(step).collect()
-}
-
-fn is_one(job: &Job<'_>, file: FileId, call: CallId, names: &[&str]) -> bool {
-    let library = job.facts.library;
-    let is_named = |own: &Symbol| names.iter().any(|&name| library.lookup(name) == Some(own));
-    job.facts.called_symbols(file, call).any(is_named)
 }
 
 fn is_own_choice(job: &Job<'_>, file: FileId, call: CallId) -> bool {

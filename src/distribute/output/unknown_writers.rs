@@ -39,6 +39,10 @@ pub(super) fn saves_by_name(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     let Value::Attribute { base, name, .. } = facts.module(file).value(call.callee).value else {
         return false;
     };
+    let (is_foreign, is_unknown) = (facts.may_be_foreign(file, base), facts.is_unknown(file, base));
+    if !is_foreign && !is_unknown {
+        return false;
+    }
     let name = facts.module(file).names.text(name);
     let writes = |class: &str| {
         let method = facts.library.lookup(class).and_then(|class| facts.library.member(class, name));
@@ -53,7 +57,7 @@ pub(super) fn saves_by_name(job: &Job<'_>, file: FileId, call: &Call) -> bool {
     };
     let mut given = call.arguments.iter();
     let may_be_array = call.role == Role::Statement && writes(ARRAY);
-    (facts.may_be_foreign(file, base) || (keeps_weights || may_be_array) && facts.is_unknown(file, base))
+    (is_foreign || (keeps_weights || may_be_array) && is_unknown)
         && (writes(MODEL) && given.clone().any(may_be_text)
             || may_be_array && given.len() > 0
             || writes(OPEN_FILE) && given.len() > 1 && given.clone().any(is_text)
