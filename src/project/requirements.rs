@@ -1,7 +1,7 @@
 //! Which versions of a library a project asks for: in the files that tell its installers, in its job scripts, and in what
 //! people are told.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -112,9 +112,9 @@ impl Project {
 /// What is in a folder, in the order of the names.
 pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    paths.sort_unstable();
-    paths
+    let mut names: Vec<OsString> = entries.map(|entry| entry.file_name()).collect();
+    names.sort_unstable();
+    names.into_iter().map(|name| folder.join(name)).collect()
 }
 
 /// The text of a file that tells an installer what to take.

@@ -36,12 +36,15 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
 
 fn runs(job: &Job<'_>, file: FileId) -> Vec<Run> {
     let module = job.facts.module(file);
-    let Some(text) = job.text(file) else { return Vec::new() };
     let mut found: Vec<(StatementId, CallId)> = job
         .calls_in(file)
         .filter(|&id| downloads(job, file, id) && !job.preparations().contain(job, file, id))
         .filter_map(|id| Some((place(job, file, id)?, id)))
         .collect();
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let Some(text) = job.text(file) else { return Vec::new() };
     found.sort_unstable();
     let mut runs: Vec<Run> = Vec::new();
     // What returns has nothing behind it, unless it is taken apart.

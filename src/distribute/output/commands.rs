@@ -46,9 +46,13 @@ pub(super) fn steps(job: &Job<'_>, rule: &'static Rule) -> Vec<Step> {
     }
     let mut found: Vec<Step> = Vec::new();
     for file in job.program.files() {
+        let mut all: Vec<Commands> = called(job, file).collect();
+        if all.is_empty() && !job.facts.is_notebook(file) {
+            continue;
+        }
         let Some(text) = job.text(file) else { continue };
-        let mut all: Vec<Commands> =
-            called(job, file).chain(of_shell(text)).filter(|own| is_for_all(job, text, own)).collect();
+        all.extend(of_shell(text));
+        all.retain(|own| is_for_all(job, text, own));
         all.sort_by_key(|own| own.first);
         all.dedup_by(|next, own| {
             let is_joined =
