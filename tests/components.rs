@@ -117,6 +117,32 @@ for images, labels in tf.data.Dataset.range(10):
     assert_eq!(together, apart);
 }
 
+/// What a name may be comes in the order of the program, whatever others have looked up before.
+#[test]
+fn what_others_have_looked_up_changes_no_order() {
+    let train = "\
+import tensorflow as tf
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+def key(is_text):
+    kind = tf.FIRST if is_text else tf.SECOND
+    return tf.zeros([], kind)
+key(model.built)
+model.compile(tf.keras.optimizers.SGD(0.1), \"mse\")
+model.fit(tf.data.Dataset.range(10))
+";
+    for (first, second) in [("string", "int64"), ("int64", "string")] {
+        let train = train.replace("FIRST", first).replace("SECOND", second);
+        for looked_up in [first, second] {
+            let other = format!("import tensorflow as tf\nprint(tf.{looked_up})\n");
+            let place = folder(&[("a.py", other), ("b/train.py", train.clone())]);
+            let (together, apart, components) = found(&open(place.path()));
+            assert_eq!(components, 2);
+            assert!(together.iter().any(|own| own.contains("`kind`")), "{together:?}");
+            assert_eq!(together, apart);
+        }
+    }
+}
+
 /// Only the component of the file that is asked about is examined, and what is found there is the same.
 #[test]
 fn a_file_by_itself_is_found_the_same_as_in_its_project() {

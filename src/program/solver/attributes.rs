@@ -167,6 +167,11 @@ impl Solver<'_> {
                 self.unknown(node);
             }
         }
+        if let Object::External(_) | Object::Builtin(_) | Object::Literal(_) | Object::Type(_) =
+            self.objects.get(object)
+        {
+            self.settle(node);
+        }
         node
     }
 

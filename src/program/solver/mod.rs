@@ -260,7 +260,17 @@ impl<'a> Solver<'a> {
         let node = self.fresh();
         self.singletons.insert(object, node);
         self.add(node, object);
+        self.settle(node);
         node
+    }
+
+    /// Lets whoever asks for a new node first get at once what it is, as all others do: the first may be in a component
+    /// that has nothing else to do with theirs, and in which order things come decides what remains where room ends.
+    fn settle(&mut self, node: NodeId) {
+        let entry = &mut self.nodes[node.index()];
+        if entry.uses.is_empty() {
+            entry.done = u8::try_from(entry.objects.len()).expect("a new node is few things");
+        }
     }
 
     fn add(&mut self, node: NodeId, object: ObjectId) {
