@@ -81,10 +81,13 @@ pub struct Check {
     pub run: fn(Context<'_>) -> Vec<Finding>,
 }
 
-/// Restrictions are what our own rewriting asks for. Who distributed a program by hand did without it: where one is, a
-/// violation is only possible, but for the files of programs that are still to be distributed.
+/// Restrictions are what our own rewriting asks for. Who distributed a program by hand did without it: in files that imports
+/// link to one, a violation is only possible, but for the files of programs that are still to be distributed.
 pub fn doubt_in_distributed(facts: &Facts<'_>, findings: &mut [Finding]) {
-    if !facts.programs.iter().any(|program| program.already_distributed) {
+    let components = &facts.modules.components;
+    let distributed = facts.programs.iter().filter(|program| program.already_distributed);
+    let by_hand: FxHashSet<FileId> = distributed.map(|program| components.of(program.entry)).collect();
+    if by_hand.is_empty() {
         return;
     }
     let trains_alone = |program: &&Program| program.pattern != Pattern::None && !program.already_distributed;
@@ -92,7 +95,8 @@ pub fn doubt_in_distributed(facts: &Facts<'_>, findings: &mut [Finding]) {
         facts.programs.iter().filter(trains_alone).flat_map(Program::files).collect();
     for finding in findings {
         let is_of_rewriting = matches!(finding.rule.group, Group::Restriction | Group::TrainingLoop);
-        if is_of_rewriting && !alone.contains(&finding.primary.location.file) {
+        let file = finding.primary.location.file;
+        if is_of_rewriting && by_hand.contains(&components.of(file)) && !alone.contains(&file) {
             finding.confidence = Confidence::Possible;
         }
     }
