@@ -149,6 +149,25 @@ model.fit(tf.data.Dataset.range(10))
     }
 }
 
+/// A program that is distributed by hand says nothing of files that it has nothing to do with.
+#[test]
+fn who_distributed_one_program_by_hand_is_not_asked_about_another() {
+    let by_hand = "\
+import tensorflow as tf
+import horovod.tensorflow.keras as hvd
+hvd.init()
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1 * hvd.size())), \"mse\")
+model.fit(tf.data.Dataset.range(10), callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)])
+";
+    let library = "import tensorflow as tf\nlayers = tf.keras.layers\nlayers.Dense(1)\n";
+    let place = folder(&[("a/train.py", by_hand.to_owned()), ("b/library.py", library.to_owned())]);
+    let (together, apart, components) = found(&open(place.path()));
+    assert_eq!(components, 2);
+    assert!(together.iter().any(|own| own.contains("tensorflow-member-aliased")), "{together:?}");
+    assert_eq!(together, apart);
+}
+
 /// Only the component of the file that is asked about is examined, and what is found there is the same.
 #[test]
 fn a_file_by_itself_is_found_the_same_as_in_its_project() {
