@@ -13,6 +13,7 @@ mod bodies;
 mod builtins;
 mod calls;
 mod constraints;
+mod creations;
 mod dictionaries;
 mod graph;
 mod items;
@@ -40,12 +41,9 @@ use super::modules::{ClassRef, FunctionRef, Meaning, Modules};
 use super::numbering::{Lists, Numbering};
 use super::object::{ExternalId, Externals, Literal, Name, NodeId, Object, ObjectId, Objects, ProjectNames};
 use super::roots::Roots;
-use crate::api::{Kind, Library};
+use crate::api::Library;
 use crate::project::{FileId, Target};
 use crate::semantic::{Constant, Module, NameId, Parameter, ScopeKind, StoreKey, Value, ValueId};
-
-/// How many creation sites of one class or library function are told apart in a component.
-const SITES: u32 = 64;
 
 /// Which calls values flow along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -456,51 +454,6 @@ impl<'a> Solver<'a> {
     /// The scope that evaluates a value.
     fn caller(&self, file: FileId, value: ValueId) -> Caller {
         Caller { file, scope: self.modules.get(file).value(value).scope }
-    }
-
-    /// Whether each object of a kind matters by itself, however many there are: rules act on optimizers, not on
-    /// layers.
-    fn is_told_apart(&self, kind: Object) -> bool {
-        let symbol = match kind {
-            Object::Created(external, _) => self.externals.get(external).symbol,
-            Object::Instance(class, _) => {
-                self.hierarchy.order(class).iter().find_map(|ancestor| match ancestor {
-                    super::hierarchy::Ancestor::External(path) => self.externals.library().lookup(path),
-                    _ => None,
-                })
-            }
-            _ => None,
-        };
-        symbol.filter(|symbol| symbol.is_class()).is_some_and(|symbol| {
-            !matches!(
-                self.externals.library().kind_of_class(symbol),
-                Kind::Layer
-                    | Kind::Loss
-                    | Kind::Metric
-                    | Kind::Tensor
-                    | Kind::Variable
-                    | Kind::Random
-                    | Kind::Other
-            )
-        })
-    }
-
-    /// An object for what is created at `site`: its own, unless too many of the kind are.
-    fn creation(&mut self, kind: Object, site: NodeId) -> ObjectId {
-        let count = self.creations.entry(kind).or_default();
-        let own = |site: NodeId| match kind {
-            Object::Instance(class, _) => Object::Instance(class, Some(site)),
-            Object::Created(symbol, _) => Object::Created(symbol, site),
-            other => other,
-        };
-        if let Some(known) = self.objects.find(own(site)) {
-            return known;
-        }
-        *count += 1;
-        if *count > SITES && !self.is_told_apart(kind) {
-            return self.objects.id(kind);
-        }
-        self.objects.id(own(site))
     }
 }
 
